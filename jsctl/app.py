@@ -149,7 +149,7 @@ def _interrupt_soon() -> None:
 
 
 def _check_argument(arg: str) -> None:
-    """Raise BadInput for what no shell hands over, and no path can hold."""
+    """Raise BadInput for an argument with a NUL byte or half a character, which no path can contain."""
     if "\0" in arg:
         raise BadInput("an argument contains a NUL character, which no name and no path can have")
     try:
@@ -169,8 +169,8 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """Return the kind and the text of an error. The text may be made by what has failed, such as a JVM that
-    is gone; then it is the kind alone."""
+    """Return the kind and the text of an error; the kind alone when the text itself cannot be formatted, as
+    after a JVM has ended."""
     kind = type(error).__name__
     try:
         return f"{kind}: {error}"

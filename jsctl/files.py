@@ -17,9 +17,9 @@ from jsctl.signals import blocking
 
 PRIVATE = 0o600
 SMALL_SIZE = 1 << 20
-"""Bytes of a context, a key or a certificate at the most."""
+"""Maximum number of bytes of a context, a key or a certificate."""
 CONFIG_SIZE = 16 << 20
-"""Bytes of a configuration at the most."""
+"""Maximum number of bytes of a configuration."""
 TEMPORARY = ".jsctl-"
 """How the names of files begin that a killed process may leave."""
 
@@ -119,7 +119,7 @@ def _remove_unused(folder: Path) -> None:
 
 
 def _owned_prefix() -> str:
-    """How the names of this machine's temporary files begin; the number of their process follows."""
+    """Return the prefix of this machine's temporary files; the process id follows."""
     return f"{TEMPORARY}{zlib.crc32(platform.node().encode()):08x}-"
 
 
@@ -227,7 +227,7 @@ def write_output(path: str, text: str) -> None:
 @contextlib.contextmanager
 def open_output(path: str) -> Iterator[BinaryIO]:
     """Like `open_atomically`, for a file that a flag names: `~` is the home folder, and the file can be
-    read by whoever the umask allows. Raises BadInput when it cannot be written."""
+    read by those whom the umask allows. Raises BadInput when it cannot be written."""
     try:
         with open_atomically(Path(path).expanduser(), mode=None) as file:
             yield file

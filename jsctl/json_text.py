@@ -10,7 +10,7 @@ MAX_DEPTH = 100
 """Objects and lists within each other. What reads them later recurses, too."""
 
 MAX_VALUES = 2_000_000
-"""Values of a document at the most: two bytes such as `[]` may take a hundred in memory."""
+"""Maximum number of values of a document: two bytes such as `[]` may take a hundred in memory."""
 
 _TOO_DEEP = f"it is nested too deeply, at most {MAX_DEPTH} levels are valid"
 _AS_BRACKETS = bytes.maketrans(b"{}", b"[]")
@@ -75,7 +75,7 @@ def _refuse_constant(text: str) -> None:
 
 
 def _count_values(raw: bytes) -> int:
-    """How many values a document has at the most; those in its texts count where they do no harm."""
+    """How many values a document has at most; those in its texts count where they do no harm."""
     count = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
     if count <= MAX_VALUES:
         return count

@@ -59,8 +59,8 @@ def _go_on(work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
 def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine in an event loop and return its result. Raises what it raises.
 
-    Also where a loop is running, as in a notebook: then in a thread, and the caller's loop stands still
-    meanwhile.
+    Where a loop is running already, as in a notebook, the coroutine runs in a thread, and the caller's loop
+    is blocked meanwhile.
     """
     token = _stepped.set(False)
     try:
@@ -77,7 +77,7 @@ def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
 
 
 class Begun(Generic[T]):
-    """What a task is without an event loop: work that has sent its first request, and goes on when it is
+    """What a task is without an event loop: work that has sent its first request, and continues when it is
     waited for."""
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:

@@ -1,4 +1,4 @@
-"""What POSIX systems have and Windows has not: locks, some flags of files, some signals."""
+"""What POSIX systems have and Windows lacks: locks, some flags of files, some signals."""
 
 import os
 import signal

@@ -22,8 +22,8 @@ _ELSEWHERE = 0.15  #: seconds that another thread waits for the loop
 class Session:
     """The event loop and the connections of all command lines.
 
-    say: writes a line for people. is_busy: whether a command runs, which people then hear about its
-    connection from; what happens at the prompt is not said.
+    say: writes a line for people. is_busy: whether a command runs; events of a connection are reported only
+    then, not at the prompt.
     """
 
     def __init__(self, say: Callable[[str], None]) -> None:

@@ -199,7 +199,7 @@ def restoring_first(end: Callable[[], object]) -> Iterator[None]:
 
 class HeldInterrupts:
     """Within the block ctrl-C waits for the next `run`, which it ends at once: for what runs one command
-    after the other, and goes on when one is interrupted."""
+    after the other, and continues when one is interrupted."""
 
     def __init__(self) -> None:
         self._is_active = threading.current_thread() is threading.main_thread()

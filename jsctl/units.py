@@ -33,7 +33,7 @@ _MAX_INT64 = (1 << 63) - 1
 _UNSET_TIMES = ("0001-01-01", "1970-01-01T00:00:00Z")
 
 _LONGEST = 200
-"""Characters of a duration, size or time at the most."""
+"""Maximum number of characters of a duration, size or time."""
 
 NEVER = -1
 """The age of what has not happened."""

@@ -1,7 +1,7 @@
 """Creates and changes operators, accounts and users of a store: claims are changed, signed and written.
 
-A change is a function that changes the claims of NATS in place. It is applied under the store's lock to what
-is there at that moment, so that processes beside each other lose nothing.
+A change is a function that changes the claims of NATS in place. It is applied under the store's lock to the
+current claims, so that concurrent processes do not overwrite each other's changes.
 """
 
 import copy

@@ -1,5 +1,4 @@
-"""Reading claims, which are whatever JSON a JWT holds: a member of another type counts as one that is
-missing."""
+"""Read claims, which may be any JSON: a member of an unexpected type counts as missing."""
 
 from typing import Any
 

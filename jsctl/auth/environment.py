@@ -34,7 +34,7 @@ class Claimed:
 
     @property
     def issued(self) -> int:
-        """When it was signed, in seconds; 0 where that is not said."""
+        """When it was signed, in seconds since 1970; 0 if unknown."""
         return as_number(self.claims.get("iat"))
 
     @property

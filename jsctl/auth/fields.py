@@ -31,7 +31,7 @@ class Cap(Number):
 
 
 class CapBytes(Size):
-    """Bytes at the most; -1 is unlimited, 0 allows none."""
+    """Maximum number of bytes; -1 is unlimited, 0 allows none."""
 
     sheet = "text"
 

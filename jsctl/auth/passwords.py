@@ -34,6 +34,6 @@ def hash_password(password: str, cost: int) -> str:
 
 
 def random_password(length: int = LENGTH) -> str:
-    """Return a password of letters and digits that nobody can guess."""
+    """Return a random password of letters and digits, too long to guess."""
     letters = string.ascii_letters + string.digits
     return "".join(secrets.choice(letters) for _ in range(length))

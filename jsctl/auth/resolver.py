@@ -29,7 +29,7 @@ _LOOKUPS = 16
 
 
 class Outcome(NamedTuple):
-    """What a server did. error: why it did not; empty when it did."""
+    """The reply of one server. error: why it refused; empty for a success."""
 
     server: str
     error: str = ""
@@ -44,7 +44,7 @@ class Trust(NamedTuple):
 
 
 async def count_servers(connection: Connection) -> int:
-    """Return how many servers there are; 0 where nobody says. Raises Denied without the system account."""
+    """Return the number of servers; 0 if unknown. Raises Denied without the system account."""
     try:
         answer = await connection.request("$SYS.REQ.SERVER.PING.STATSZ")
     except NoResponders:
@@ -78,7 +78,7 @@ async def push_account(connection: Connection, account: Record, expect: int) -> 
 
 
 async def lookup_accounts(connection: Connection, publics: Iterable[str], expect: int) -> dict[str, str]:
-    """Return what `lookup_account` does, by public key; some accounts are asked for at a time."""
+    """Return the result of `lookup_account` by public key, with several requests in flight."""
     gate = asyncio.Semaphore(_LOOKUPS)
 
     async def lookup(public: str) -> str:

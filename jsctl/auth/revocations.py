@@ -1,7 +1,7 @@
 """Revocations of users and of activation tokens (nats-io/jwt: v2/revocation_list.go).
 
-A revocation refuses what was signed at or before its time. Its key is the public key of a user, or of the
-account that an activation is for; `*` stands for all.
+A revocation invalidates JWTs that were signed at or before its time. Its key is the public key of a user, or
+of the account that an activation is for; `*` stands for all.
 """
 
 from typing import NamedTuple

@@ -11,7 +11,7 @@ from jsctl.auth.environment import Account, User
 from jsctl.nats.subjects import is_subject
 
 MAX_EXPANSIONS = 4096
-"""Subjects of a list at the most, after tags are replaced."""
+"""Maximum number of subjects of a list, after tags are replaced."""
 
 _MUSTACHE = re.compile(r"\{\{[^}]+\}\}")
 _TAG = re.compile(r"(account-tag|tag)\((.*)\)", re.IGNORECASE)

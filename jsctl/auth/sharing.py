@@ -144,7 +144,7 @@ def check_local(subject: str, local: str) -> str:
     named = tokens.count("*") + len(references)
     if (">" in wildcards) != (tokens[-1] == ">") or named != count or any(one > count for one in references):
         raise BadInput(
-            f"the local subject {local} has not the wildcards of {subject}",
+            f"the local subject {local} lacks the wildcards of {subject}",
             "use each of them, `*` as $1, $2, ...",
         )
     return local

@@ -42,7 +42,7 @@ class Pace:
         return now()
 
     def many(self, number: int, most: int) -> int:
-        """Returns how many operations from `number` on are due now, `most` at the most."""
+        """Return how many operations from `number` on are due now, at most `most`."""
         if self.interval:
             return max(1, min(most, int((now() - self.start) / self.interval) + 1 - number))
         return 1 if self.sleep else most
@@ -61,7 +61,7 @@ class Client:
     """What a benchmark's client works with.
 
     goal: messages, warm-up included; 0 for no end. offset: the number of its first message. stopping: whether
-    it shall end before that. ready: waits until every client is. idle: ns without any progress that end a
+    it is to end before that. ready: waits until every client is. idle: ns without any progress that end a
     client that receives.
     """
 
@@ -100,7 +100,7 @@ class Client:
         return not self.stopping and (not self.goal or self.meter.done < self.goal)
 
     def left(self, most: int) -> int:
-        """Returns how many messages the next burst may have, `most` at the most: none beyond the goal, and
+        """Return how many messages the next burst may have, at most `most`: none beyond the goal, and
         none on both sides of the end of the warm-up."""
         if self.goal:
             most = min(most, self.goal - self.meter.done)
@@ -108,7 +108,7 @@ class Client:
         return min(most, warm_up) if warm_up else most
 
     def chance(self, below: int) -> int:
-        """Returns a number from 0 to below `below`."""
+        """Return a number from 0 to below `below`."""
         return self._random.randrange(below)
 
     # -- what goes wrong ---------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ class Client:
 
 
 class Gate:
-    """Opens once all clients are ready and the benchmark shall start."""
+    """Opens once all clients are ready and the benchmark can start."""
 
     def __init__(self, expected: int, on_ready: Callable[[], None]) -> None:
         self._expected = expected
@@ -198,7 +198,7 @@ class Exchange:
             self._answer.set_result(message)
 
     async def ask(self, frame: bytes, what: str) -> Message:
-        """Returns the answer. what: the subject, for errors. Raises RequestTimeout, NoResponders."""
+        """Return the answer. what: the subject, for errors. Raises RequestTimeout, NoResponders."""
         answer: asyncio.Future[Message] = self._loop.create_future()
         self._answer = answer
         self._connection.post(frame, now=True)
@@ -228,7 +228,7 @@ class Exchange:
 
 
 def refusal(message: Message, subject: str) -> JsctlError | None:
-    """Returns the error that a JetStream answer is; None for none."""
+    """Return the error of a JetStream answer; None for a success."""
     if b'"error"' not in message.data:
         return None
     try:

@@ -34,7 +34,7 @@ class Comparison(NamedTuple):
 
 
 def read_result(path: str) -> Json:
-    """Returns what `--json` of a benchmark wrote. Raises BadInput."""
+    """Return what `--json` of a benchmark wrote. Raises BadInput."""
     text = read_text(Path(path).expanduser(), "", _LARGEST)
     try:
         document = parse_json(text.encode())
@@ -63,7 +63,7 @@ def _is_result(document: Json) -> bool:
 
 
 def compare(one: Json, other: Json) -> Comparison:
-    """Returns how the second result differs from the first."""
+    """Return how the second result differs from the first."""
     differences = [
         _difference("Messages", "count", one["messages"], other["messages"], None),
         _difference("Messages/s", "rate", one["messages_per_second"], other["messages_per_second"], True),
@@ -108,7 +108,7 @@ def _warnings(one: Json, other: Json) -> list[str]:
 
 
 def worse_than(comparison: Comparison, tolerance: float) -> list[Difference]:
-    """Returns the rate and the percentiles that are worse by more than `tolerance`, a share."""
+    """Return the rate and the percentiles that are worse by more than `tolerance`, a share."""
     return [
         one
         for one in comparison.differences

@@ -19,7 +19,7 @@ from jsctl.errors import ExitStatus, JsctlError
 from jsctl.signals import Stopped
 
 _LINE = 1 << 26
-"""Bytes of a line from a worker at the most."""
+"""Maximum number of bytes of a line from a worker."""
 _PATIENCE = 3
 """Seconds for a worker to end once it is asked to."""
 
@@ -33,7 +33,7 @@ class WorkerFailure(JsctlError):
 
 
 def process_count(clients: int) -> int:
-    """Returns how many processes share some clients; 0 for this one alone."""
+    """Return how many processes share some clients; 0 for this one alone."""
     return min(clients, os.cpu_count() or 1) if clients > 1 else 0
 
 
@@ -68,7 +68,7 @@ class Bench:
         self._stop()
 
     async def run(self) -> tuple[Outcome, JsctlError | None]:
-        """Returns what was measured, and the first error of a client."""
+        """Return what was measured, and the first error of a client."""
         if self._plan.processes:
             processes, failure = await self._run_workers()
         else:

@@ -93,7 +93,7 @@ class Histogram:
         return int(sqrt(max(self._squares / count - (self._total / count) ** 2, 0))) if count else 0
 
     def percentile(self, share: float) -> int:
-        """Returns the span in ns that `share` percent of all are not above."""
+        """Return the span in ns that `share` percent of all are not above."""
         count = len(self)
         wanted = max(ceil(count * share / 100 - 1e-9), 1)
         seen = 0
@@ -125,12 +125,12 @@ class Histogram:
 
 
 def percentiles_of(document: Mapping[str, Any]) -> dict[str, int]:
-    """Returns the percentiles of a `record`, by their text."""
+    """Return the percentiles of a `record`, by their text."""
     return {str(share): int(span) for share, span in document.get("percentiles_ns", {}).items()}
 
 
 def _place(span: int) -> int:
-    """Returns the number of a span's bucket."""
+    """Return the number of a span's bucket."""
     extra = span.bit_length() - _BITS
     if extra <= 0:
         return max(span, 0)
@@ -138,7 +138,7 @@ def _place(span: int) -> int:
 
 
 def _value(place: int) -> int:
-    """Returns the middle of a bucket in ns."""
+    """Return the middle of a bucket in ns."""
     extra, rest = divmod(place, 1 << _BITS)
     if extra == 0:
         return place

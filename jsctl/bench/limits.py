@@ -1,4 +1,4 @@
-"""What kept a benchmark from being faster: the client, the server, the rate that was asked for."""
+"""What limited a benchmark: the client, the server, or the requested rate."""
 
 from typing import Literal, NamedTuple
 
@@ -28,7 +28,7 @@ class Limit(NamedTuple):
 
 
 def find_limit(plan: Plan, outcome: Outcome) -> Limit:
-    """Returns what the processor time of both sides tells."""
+    """Return what limited the benchmark, judged by the processor time of both sides."""
     client, server = outcome.client_cpu, outcome.server_cpu
     return Limit(_by(plan, outcome, client, server), client, server)
 

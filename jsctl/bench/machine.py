@@ -28,7 +28,7 @@ class ServerProcess:
 
 
 def find_server(url: str) -> ServerProcess | None:
-    """Returns the process that listens at a URL; None for another machine, for one of another user, and where
+    """Return the process that listens at a URL; None for another machine, for one of another user, and where
     the system does not show it."""
     parts = urlsplit(url if "//" in url else f"nats://{url}")
     if not (parts.hostname or "").startswith(_LOOPBACK):
@@ -41,7 +41,7 @@ def find_server(url: str) -> ServerProcess | None:
 
 
 def _listening(port: int) -> set[str]:
-    """Returns the links that descriptors of the listening sockets have."""
+    """Return the links that descriptors of the listening sockets have."""
     sockets = set()
     for table in ("tcp", "tcp6"):
         path = _PROC / "net" / table

@@ -1,4 +1,4 @@
-"""What one client measures, and what all of them come to."""
+"""What one client measures, and the totals of all."""
 
 import time
 from collections.abc import Callable
@@ -106,7 +106,7 @@ class Outcome:
 
 
 def per_second(amount: int, duration: int) -> float:
-    """Returns an amount per second; duration in ns."""
+    """Return an amount per second; duration in ns."""
     return amount * SECOND / duration if duration > 0 else 0.0
 
 

@@ -51,7 +51,7 @@ class Frames:
         self._pattern = before.replace(b"%", b"%%") + b"%d" + after.replace(b"%", b"%%")
 
     def subject(self, number: int) -> str:
-        """Returns the subject of message `number`."""
+        """Return the subject of message `number`."""
         subjects = self._subjects
         if subjects < 0:
             return self._subject
@@ -61,20 +61,20 @@ class Frames:
         return f"{self._subject}.{token:0{len(str(subjects))}d}"
 
     def block(self, number: int) -> bytes:
-        """Returns the header block of message `number`."""
+        """Return the header block of message `number`."""
         if not self._ids:
             return self._block
         pairs = [*parse_headers(self._block), ("Nats-Msg-Id", f"{self._ids}{number}")]
         return encode_headers(pairs)
 
     def frame(self, number: int, end: str = "") -> bytes:
-        """Returns one frame. end: of its reply subject, in place of that of all."""
+        """Return one frame. end: of its reply subject, in place of that of all."""
         reply = f"{self._reply}.{number + self._shift}{end or self._end}" if self._numbered else self._reply
         message = OutgoingMessage(self.subject(number), self._payload, reply, self.block(number))
         return message.encode()
 
     def with_block(self, number: int, block: bytes, reply: str) -> bytes:
-        """Returns one frame with other headers and another reply subject."""
+        """Return one frame with other headers and another reply subject."""
         return OutgoingMessage(self.subject(number), self._payload, reply, block).encode()
 
     @property
@@ -82,7 +82,7 @@ class Frames:
         return len(self._payload)
 
     def many(self, first: int, count: int) -> bytes:
-        """Returns the frames of consecutive messages."""
+        """Return the frames of consecutive messages."""
         if self.is_fixed:
             return self._fixed * count
         if self._is_plain:
@@ -92,7 +92,7 @@ class Frames:
         return b"".join(map(self.frame, range(first, first + count)))
 
     def size_of(self, first: int, count: int) -> int:
-        """Returns the bytes of payloads and headers of consecutive messages."""
+        """Return the bytes of payloads and headers of consecutive messages."""
         if not self._ids:
             return self.size * count
         sizes = sum(len(self.block(number)) for number in range(first, first + count))
@@ -105,7 +105,7 @@ def check_size(client: Client, frames: Frames) -> None:
 
 
 def burst_size(frames: Frames) -> int:
-    """Returns how many messages are handed over at once."""
+    """Return how many messages are handed over at once."""
     return max(1, min(_MOST, _BLOCK // (frames.size + 32)))
 
 
@@ -161,7 +161,7 @@ def _check_ack(message: Message, subject: str) -> None:
 
 
 def no_stream(client: Client) -> NoResponders:
-    """Returns the error for a subject that no stream takes."""
+    """Return the error for a subject that no stream takes."""
     return NoResponders(
         f"no stream takes {client.plan.subject}", "--create makes one, jsctl stream find shows what there is"
     )

@@ -138,7 +138,7 @@ async def consume_ordered(client: Client) -> None:
 
 
 def filter_keys(filters: tuple[str, ...]) -> dict[str, object]:
-    """Returns the key of a consumer's configuration that holds its subject filters."""
+    """Return the key of a consumer's configuration that holds its subject filters."""
     if len(filters) == 1:
         return {"filter_subject": filters[0]}
     return {"filter_subjects": list(filters)} if filters else {}
@@ -209,7 +209,7 @@ class _Pull:
             await self._client.connection.send(request)
 
     def _next_request(self) -> bytes:
-        """Returns the next request, empty while enough is asked for."""
+        """Return the next request, empty while enough is asked for."""
         client = self._client
         if self._open > (self._batch // 2 if self._ahead else 0) or client.stopping:
             return b""
@@ -222,7 +222,7 @@ class _Pull:
         return encode_publish(self._subject, body.encode(), self._inbox)
 
     async def _next(self) -> list[Message]:
-        """Returns what arrived: something, or for `fetch` the whole batch; nothing after the time-out."""
+        """Return what arrived: something, or for `fetch` the whole batch; nothing after the time-out."""
         self._wake_at = 1 if self._ahead else self._open + len(self._messages)
         deadline = now() + self._client.timeout
         while len(self._messages) < max(self._wake_at, 1):

@@ -36,7 +36,7 @@ def needs_consent(info: Json) -> bool:
 
 
 async def stream_config(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
-    """Returns the configuration of a stream to publish to, with batches where the server has them. settings:
+    """Return the configuration of a stream to publish to, with batches where the server has them. settings:
     the keys that flags set."""
     level = int(((await account_info(api)).get("api") or {}).get("level", 0))
     is_fast = settings.get("persist_mode") == "async"
@@ -57,7 +57,7 @@ async def stream_config(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Js
 
 
 def changes(info: Json, wanted: Json) -> list[str]:
-    """Returns the keys in which a stream that exists differs from the configuration that is wanted. Raises
+    """Return the keys in which a stream that exists differs from the configuration that is wanted. Raises
     BadInput for one that no server changes."""
     config = info["config"]
     different = [
@@ -82,7 +82,7 @@ async def change(api: Api, info: Json, wanted: Json, keys: list[str]) -> Json:
 
 
 async def stream_for(api: Api, plan: Plan) -> Json:
-    """Returns the info of the stream that takes what is published. Raises MissingName, BadInput."""
+    """Return the info of the stream that takes what is published. Raises MissingName, BadInput."""
     try:
         info = await streams.info(api, plan.name)
     except MissingName as error:
@@ -98,7 +98,7 @@ async def stream_for(api: Api, plan: Plan) -> Json:
 
 
 async def bucket_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
-    """Returns the info of a bucket's stream; the bucket of benchmarks is created where it is missing.
+    """Return the info of a bucket's stream; the bucket of benchmarks is created where it is missing.
     settings: keys of its configuration. Raises MissingName."""
     try:
         return (await buckets.open_bucket(api, plan.name)).info
@@ -120,7 +120,7 @@ async def objects_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json
 
 
 async def prepare_consumer(api: Api, plan: Plan) -> str:
-    """Returns the acknowledgements that the consumer wants. That of benchmarks is created anew, so that it
+    """Return the acknowledgements that the consumer wants. That of benchmarks is created again, so that it
     begins with the stream's first message; any other must exist. Raises MissingName, BadInput."""
     await streams.info(api, plan.name)
     if plan.consumer != CONSUMER:

@@ -80,7 +80,7 @@ class Team:
             self._timer = loop.call_later(self._plan.duration / SECOND, self.stop)
 
     def stop(self) -> None:
-        """End the clients after what they are doing; those that wait do not go on."""
+        """End the clients after what they are doing; those that wait do not continue."""
         self._is_stopped = True
         for client in self._clients:
             client.stopping = True
@@ -93,7 +93,7 @@ class Team:
             task.cancel()
 
     async def run(self) -> tuple[ProcessResult, JsctlError | None]:
-        """Returns what was measured, and the first error. Raises it when there is nothing to show."""
+        """Return what was measured, and the first error. Raises it when there is nothing to show."""
         connections: list[Connection] = []
         failure: JsctlError | None = None
         ticking = asyncio.ensure_future(self._tick())

@@ -39,7 +39,7 @@ stream ls | wc -l   send output to a command of the system
 ! ls -l             run a command of the system
 exit, or ctrl-D     end
 
-Tab completes commands, flags and names; up and ctrl-R find earlier lines. A line goes on after a backslash
+Tab completes commands, flags and names; up and ctrl-R find earlier lines. A line continues after a backslash
 and within quotation marks. Ctrl-C ends a command, not the shell. With --file, or when stdin is not a
 terminal, the lines are a script: it stops at the first command that fails, with its status.
 """

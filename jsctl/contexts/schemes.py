@@ -24,7 +24,7 @@ class Reference(NamedTuple):
 
 
 def parse(value: str) -> Reference | None:
-    """Return where a value is; None for a value that stands for itself."""
+    """Return the place that a value refers to; None for a literal value."""
     scheme = next((scheme for scheme in SCHEMES if value.startswith(scheme)), "")
     return Reference(scheme, value[len(scheme) :]) if scheme else None
 

@@ -192,7 +192,8 @@ _VERB = (
 
 
 def check_answer(answer: Any, subject: str) -> None:
-    """Raise Malformed, with the place in it, unless an answer on `subject` looks as it must."""
+    """Raise Malformed, with the path of the wrong value, unless an answer on `subject` has the expected
+    types."""
     check(answer, _shape_of(subject))
 
 

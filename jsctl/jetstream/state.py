@@ -34,7 +34,7 @@ def origin_filters(source: Json) -> str:
 
 
 def last_active(source: Json) -> int:
-    """Return for how long (ns) a mirror or source has not heard from its origin, NEVER when it never has."""
+    """Return the time in ns since a mirror or source heard from its origin; NEVER if it has not yet."""
     seen = int(source.get("active", NEVER))
     # Older servers write the largest number for never.
     return NEVER if seen < 0 or seen >= (1 << 63) - 1 else seen

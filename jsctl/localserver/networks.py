@@ -59,7 +59,7 @@ class LocalNetwork:
 
     @property
     def in_use(self) -> bool:
-        """Whether any of its processes runs."""
+        """Return whether any process of the network is running."""
         return folder.in_use(self.folder)
 
 
@@ -115,7 +115,7 @@ def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
 
 
 def label_of(network: LocalNetwork, environ: Mapping[str, str]) -> str:
-    """Return what tells a network from all others: its name, where no other has it, else its folder."""
+    """Return an unambiguous label of a network: its name if no other has it, else its folder."""
     same = [other for other in list_networks(environ) if other.state.name == network.state.name]
     return network.state.name if len(same) == 1 else str(network.folder)
 
@@ -125,7 +125,7 @@ async def bring_up(
 ) -> tuple[LocalNetwork, Network | None]:
     """Start a network, or what does not run of one that was started before.
 
-    Returns it, and what was started anew; None for one that was running. Raises JsctlError.
+    Returns it, and what was started; None for one that was running. Raises JsctlError.
     """
     state = load_state(where)
     if state and folder.in_use(where):
@@ -308,7 +308,7 @@ async def scale(
 
 
 def digest_of(spec: NetworkSpec) -> str:
-    """Return what tells whether a network's description is the same as before."""
+    """Return a digest of a network's description, to see whether it has changed."""
     text = repr((spec, [account.users for account in spec.accounts]))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -46,7 +46,7 @@ class Guard:
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Return whether the process is running."""
         return self._process.returncode is None
 
     def forget(self, contexts: Sequence[str]) -> None:

@@ -28,7 +28,7 @@ _BIRTH_SECONDS = 5.0
 _PAUSE_SECONDS = 0.005
 
 _SUFFIX = ".lock"
-# The number stands in the file before the process is what it shall be. If it cannot be written, it ends.
+# The number stands in the file before the process is what it is to be. If it cannot be written, it ends.
 _EXEC = ("/bin/sh", "-c", 'echo $$ >"$0" && exec "$@"')
 
 

@@ -20,7 +20,7 @@
 
 `{hub}` stands for the address of the server `hub`. Of a step, too: `note`, what the document has otherwise;
 `write` (`{file, text}`) or `edit` (`{file, changes: [{old, new}]}`), files that it writes first; `to`, the
-file that takes its output; `status`, the exit status that it shall have; `silent`, when its output is not
+file that takes its output; `status`, the exit status that it is to have; `silent`, when its output is not
 worth showing; `steady`, when its checks must hold for a while; `seconds`, how long they may take.
 """
 

@@ -70,7 +70,7 @@ class EventListener:
 
     @property
     def missing(self) -> int:
-        """How many events of the limit have not been received."""
+        """How many events are missing to reach the limit."""
         return max(self.selection.limit - self._events, 0)
 
     def stop(self) -> None:
@@ -129,7 +129,7 @@ class EventListener:
             self._buffer.close()
 
     def _watch(self, event: ConnectionEvent) -> bool:
-        """Return whether nobody else needs to know."""
+        """Return whether the event needs no further handler."""
         match event:
             case Closed():
                 self._buffer.close(Unreachable(event.text))

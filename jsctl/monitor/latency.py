@@ -45,7 +45,7 @@ class Measured:
 
 
 def percentile(ordered: list[int], share: float) -> int:
-    """Return the value that `share` percent of all are not above. ordered: the smallest first."""
+    """Return the smallest value that `share` percent of all do not exceed. ordered: ascending."""
     return ordered[max(ceil(len(ordered) * share / 100) - 1, 0)]
 
 

@@ -1,5 +1,5 @@
 """Acknowledgements of JetStream messages: what may be sent back, and what the reply subject of a delivered
-message tells about it (ADR-15)."""
+message says about it (ADR-15)."""
 
 from typing import AnyStr, NamedTuple
 
@@ -16,7 +16,7 @@ class Metadata(NamedTuple):
     """Where a message is stored, and how it was delivered.
 
     sequence: in the stream. stored_at: ns since the epoch, or the RFC 3339 text that the server wrote.
-    The other fields tell about a delivery through a consumer; `pending` counts the messages after this one.
+    The other fields describe a delivery through a consumer; `pending` counts the messages after this one.
     """
 
     stream: str
@@ -53,7 +53,7 @@ def parse_ack_subject(reply: str) -> Metadata | None:
 
 
 def ack_tokens(tokens: list[AnyStr]) -> list[AnyStr] | None:
-    """Return the seven tokens that tell about a message: `<stream>.<consumer>.<delivered>.<sequence>.
+    """Return the seven tokens that describe a message: `<stream>.<consumer>.<delivered>.<sequence>.
     <consumer sequence>.<time>.<pending>`; None when there are too few.
 
     tokens: of the subject `$JS.ACK.` and those, or since 2.10 `$JS.ACK.<domain>.<account hash>.`, those, and

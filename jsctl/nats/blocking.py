@@ -37,7 +37,7 @@ from jsctl.nats.tls import tls_options
 from jsctl.units import SECOND
 
 CHUNK = 512 << 10
-"""Bytes that are read at once, at the most."""
+"""Maximum number of bytes that are read at once."""
 
 Json = dict[str, Any]
 

@@ -29,7 +29,7 @@ _SHORT = {
 
 
 class Certificate(NamedTuple):
-    """One certificate of a chain. not_after: seconds since 1970. ocsp: addresses that tell whether it was
+    """One certificate of a chain. not_after: seconds since 1970. ocsp: addresses that say whether it was
     revoked."""
 
     subject: str

@@ -42,7 +42,7 @@ Frame = tuple[int, bytes, bytes, bytes, bytes, bytes]
 of a message. A frame without a message has an empty subscription id, and its line as data."""
 
 MAX_LINE = 64 << 10
-"""Bytes of a frame's line at the most. Servers take 4 KiB, where nothing else is configured; their
+"""Maximum number of bytes of a frame's line. Servers take 4 KiB, where nothing else is configured; their
 own INFO is longer, with the addresses of a large cluster in it."""
 
 MAX_PAYLOAD = 64 << 20
@@ -56,7 +56,7 @@ this room), or all connections. tests/nats/test_largest.py shows messages beyond
 
 
 def message_limit(max_payload: int) -> int:
-    """Return how many bytes a message may have, headers included, of a server that tells this max_payload."""
+    """Return the size limit of a message in bytes, with headers, for the `max_payload` of a server's INFO."""
     return min(max_payload, MAX_PAYLOAD) + ANSWER_ROOM
 
 
@@ -73,7 +73,7 @@ _UNKNOWN_END: Frame = (1 << 62, b"", b"", b"", b"", b"")
 def read_frame(buffer: bytes, at: int, size: int, largest: int = MAX_PAYLOAD) -> Frame:
     """Read the frame that starts at `at`, from the first `size` bytes of a buffer.
 
-    largest: bytes of a message at the most (see message_limit).
+    largest: bytes of a message at most (see message_limit).
 
     A frame that ends beyond `size` is not complete; all but its end is to be ignored then. The parts of a
     bytearray are bytearrays. Raises ProtocolError.
@@ -136,7 +136,7 @@ def _shown(text: bytes) -> str:
 class FrameParser:
     """Cuts what a connection receives into frames, however it was split into chunks.
 
-    largest: bytes of a message at the most.
+    largest: bytes of a message at most.
     """
 
     def __init__(self, largest: int = MAX_PAYLOAD) -> None:
@@ -211,7 +211,7 @@ class FrameParser:
 
 
 class ServerError(NamedTuple):
-    """What a server complains of in -ERR. text: its own words."""
+    """An error that the server sent as -ERR. text: in its own words."""
 
     text: str
 
@@ -222,12 +222,12 @@ class ServerError(NamedTuple):
 
     @property
     def is_limit(self) -> bool:
-        """Whether the server, or the account, has as many connections as it takes."""
+        """Whether the server or the account has reached its limit of connections."""
         return "connections exceeded" in self.text.lower()
 
     @property
     def violation(self) -> "Violation | None":
-        """What is not permitted, where that is the complaint."""
+        """The subject and operation of a permissions violation; None for other errors."""
         match = re.match(_VIOLATION, self.text, re.IGNORECASE)
         return Violation(match[1].lower(), match[2]) if match else None
 

@@ -274,8 +274,8 @@ class Connection:
         (self._client.write if now else self._client.post)(frames)
 
     def read_now(self, seconds: float) -> bool:
-        """Wait for what arrives next and call its handlers, while the event loop stands still: for an answer
-        that comes at once. Returns False where the loop has to be waited for."""
+        """Block until the next data arrives, and call its handlers without a turn of the event loop: for an
+        answer that is expected at once. Returns False where the loop is needed."""
         return self._client.read_now(seconds)
 
     async def reconnected(self, timeout: int | None = None) -> None:

@@ -174,8 +174,8 @@ class NatsClient(Client):
             raise nats.errors.Error(f"nats: {_NOT_NATS}") from error
 
     def raise_last_words(self, cause: Exception | None = None) -> None:
-        """Raise an error with what the server complained of before it hung up, when it is received and not
-        read: as many connections as it takes. nats-py would only see that writing fails."""
+        """Raise the error that the server sent before it closed the connection, if it is received but not
+        read yet, such as too many connections. nats-py would only see that writing fails."""
         unread = bytes(getattr(getattr(self._transport, "_io_reader", None), "_buffer", b""))
         if unread.startswith(b"-ERR"):
             complaint = parse_error(unread.partition(b"\r\n")[0])

@@ -55,7 +55,7 @@ class Template:
 
 
 def compile_template(text: bytes, *, enabled: bool = True, with_tokens: bool = False) -> Template:
-    """Compile a text; what stands in braces and names none of the functions stays as it is.
+    """Compile a text; braces with an unknown function are kept as text.
 
     with_tokens: whether `{{0}}`, `{{1}}` ... stand for tokens of a request's subject. Raises BadInput for a
     function with arguments that it cannot take, and for more random bytes than a message has.
@@ -72,7 +72,9 @@ def compile_template(text: bytes, *, enabled: bool = True, with_tokens: bool = F
         piece, size = (_token(int(call)), 0) if with_tokens and _is_number(call) else _function(call)
         room -= size
         if room < 0:
-            raise BadInput(f"{{{{{call}}}}} cannot be made", f"all random text has at most {_MOST:,} bytes")
+            raise BadInput(
+                f"{{{{{call}}}}} cannot be filled in", f"all random text has at most {_MOST:,} bytes"
+            )
         pieces += [text[at:start], hole if piece is None else piece]
         if piece is None:
             unknown.append(_shortened(call))
@@ -115,7 +117,7 @@ def _function(call: str) -> tuple[bytes | Piece | None, int]:
         least, most = int(match[1]), int(match[2])
         if least > most or most > _MOST:
             raise BadInput(
-                f"{{{{{call}}}}} cannot be made", f"Random MIN MAX takes two lengths, at most {_MOST:,}"
+                f"{{{{{call}}}}} cannot be filled in", f"Random MIN MAX takes two lengths, at most {_MOST:,}"
             )
         return (lambda _: random_text(random.randint(least, most))), most
     if len(call) >= 2 and call[0] == call[-1] and call[0] in '"`':

@@ -12,7 +12,7 @@ from jsctl.prompts.prompter import Prompter
 
 
 async def ask_name(prompter: Prompter, api: Api | None, stream: str) -> str:
-    """The name of a new consumer. api: tells whether it is free; None does not look."""
+    """The name of a new consumer. api: to check that it is free; None does not check."""
 
     async def verify(name: str) -> None:
         if api is not None:

@@ -84,7 +84,7 @@ class Interview(Prompter):
 
 
 def _assumed(question: Question) -> Any:
-    """What stands for an answer that was not given."""
+    """The value that is assumed for a question without an answer."""
     if question.form is Form.SELECT:
         titles = [choice.title for choice in question.choices]
         return question.choices[titles.index(question.default) if question.default in titles else 0].value

@@ -16,7 +16,7 @@ _NAME_HELP = "A name without dots, spaces, wildcards or slashes"
 
 
 async def ask_name(prompter: Prompter, api: Api | None) -> str:
-    """The name of a new stream. api: tells whether it is free; None does not look."""
+    """The name of a new stream. api: to check that it is free; None does not check."""
 
     async def verify(name: str) -> None:
         if api is not None:
@@ -28,7 +28,7 @@ async def ask_name(prompter: Prompter, api: Api | None) -> str:
 
 
 async def ask_subjects(prompter: Prompter, api: Api | None) -> list[str]:
-    """Subjects, separated by spaces or commas. api: tells whether they are free; None does not look."""
+    """Subjects, separated by spaces or commas. api: to check that they are free; None does not check."""
 
     async def verify(text: str) -> None:
         if api is not None:

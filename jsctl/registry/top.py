@@ -38,7 +38,7 @@ VERBS: dict[str, Entry] = {
     "latency": verb("Measure the latency between two connections", "latency:latency", "lat"),
     "service": group("Find and use services of the micro protocol", aliases=("micro",)),
     "schema": group("Look up JSON schemas of messages, and validate against them"),
-    "trace": verb("Show the way of a message through the network", "trace:trace"),
+    "trace": verb("Show the path of a message through the network", "trace:trace"),
     "errors": group(
         "Look up errors of the JetStream API", target="errors.group:errors", aliases=("err", "error")
     ),

@@ -76,7 +76,7 @@ def fit_columns(
 
 
 def cut(text: str, width: int) -> str:
-    """Return a text in at most `width` cells: its beginning and its end, which tell names apart."""
+    """Return a text shortened in the middle to `width` cells: similar names differ at an end."""
     if cells(text) <= width:
         return text
     if width < 2:
@@ -118,7 +118,7 @@ def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
 
 
 def _pieces(word: str, first: int, room: int) -> list[str]:
-    """Returns a word in pieces that fit: of a path several, else one. first: cells of the first line."""
+    """Return a word in pieces that fit: of a path several, else one. first: cells of the first line."""
     if cells(word) <= first:
         return [word]
     if "://" in word or "/" not in word[:-1]:

@@ -70,7 +70,7 @@ class Unblocked:
         return getattr(self._out, name)
 
     def write(self, text: str) -> int:
-        """Write, or keep for later. Raises BrokenPipeError and the like of what was kept before."""
+        """Write, or buffer for later. Raises BrokenPipeError or another OSError of earlier output."""
         if self._fd < 0:
             return self._out.write(text)
         if self._error:
@@ -108,7 +108,8 @@ class Unblocked:
             self._timer = asyncio.get_running_loop().call_later(_AGAIN, self._drain)
 
     async def finish(self) -> bool:
-        """Wait until all is written, or the reader had its time. Returns whether all is."""
+        """Wait until everything is written or the reader's time is up. Returns whether everything was
+        written."""
         end = asyncio.get_running_loop().time() + _LAST
         while self._waiting and not self._error and asyncio.get_running_loop().time() < end:  # noqa: ASYNC110
             await asyncio.sleep(_AGAIN)

@@ -82,7 +82,7 @@ def _describe(group: str, about: str) -> str:
         case "responses":
             return f"The answer about {about}"
         case "events":
-            return f"The server tells of {about}"
+            return f"The server reports {about}"
         case "requests" if about.split()[0].endswith("s"):
             return f"A request that {about}"
         case _:

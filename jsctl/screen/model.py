@@ -18,7 +18,7 @@ _NO_BOARD = Board((), number=-1)
 
 
 class View(NamedTuple):
-    """What is kept of a part while another one is shown.
+    """The view of a part, to be restored when it is shown again.
 
     sort: key of a column; empty for what is wrong first. at: the selected row. top: the first on the screen.
     """
@@ -138,7 +138,7 @@ def with_filter(model: Model, text: str) -> Model:
 
 
 def arrange(model: Model) -> Model:
-    """Return the state with its rows filtered and sorted anew."""
+    """Return the state with its rows filtered and sorted again."""
     grid = model.grid
     if grid is None:
         return model._replace(rows=())

@@ -1,7 +1,7 @@
 """A terminal for a screen: keys, sizes and differences of pictures are prompt_toolkit's work.
 
 It is the one module that imports it, and is imported when a screen starts. The terminal is given back as it
-was in every way out: an end, an error, ctrl-C, ctrl-Z, SIGTERM, SIGHUP.
+was on every exit: an end, an error, ctrl-C, ctrl-Z, SIGTERM, SIGHUP.
 """
 
 import asyncio
@@ -159,7 +159,7 @@ class Terminal:
 
     @contextlib.contextmanager
     def _input(self) -> Iterator[Input]:
-        """Yields where keys come from; without a terminal of ours, or in the background, there are none."""
+        """Yield the source of keys; one without any when there is no terminal, or in the background."""
         file = -1
         with contextlib.suppress(OSError, ValueError):  # a stream without a file
             file = self._stdin.fileno() if self._stdin.isatty() else -1
@@ -219,7 +219,7 @@ def printed(lines: Sequence[Line], *, color: bool) -> str:
 
 
 async def in_background(terminal: Terminal, work: "asyncio.Task[None]") -> None:
-    """Show a terminal while `work` goes on; either ends both. Raises what the work raised."""
+    """Show a terminal while `work` runs; either ends both. Raises what the work raised."""
     work.add_done_callback(lambda _: terminal.close())
     try:
         await terminal.run()

@@ -123,7 +123,7 @@ async def _names(connection: Connection) -> list[str]:
 
 
 def parse_replies(verb: str, replies: Sequence[Message]) -> Answers:
-    """Parse replies. Those that do not look as the protocol wants are listed apart, not refused."""
+    """Parse replies. Those that do not follow the protocol are returned separately."""
     documents: list[Json] = []
     malformed: list[str] = []
     for reply in replies:

@@ -1,4 +1,4 @@
-"""What servers tell of the way of a message (ADR-41; nats-server: msgtrace.go): a tree of servers.
+"""What servers report about the path of a message (ADR-41; nats-server: msgtrace.go): a tree of servers.
 
 Each server that a message reaches sends one document. What leaves a server for another has a number, and the
 document of that other server says under which it came.
@@ -151,7 +151,7 @@ def _text(document: Json, key: str) -> str:
 
 
 def reasons(root: Hop) -> list[str]:
-    """Return why nobody got the message, a sentence each; empty when somebody did."""
+    """Return why no subscriber received the message, one sentence each; empty if one did."""
     if root.deliveries:
         return []
     failures = list(_failures(root))

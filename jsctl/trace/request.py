@@ -22,7 +22,7 @@ async def trace(
     """Trace a message; returns the documents of the servers by the number of `parse_document`.
 
     It ends when all servers that got the message have answered, or none does for the time-out: then some are
-    missing. deliver: hand the message to whoever wants it. Raises BadInput, Denied, RequestTimeout.
+    missing. deliver: deliver the message to its subscribers, too. Raises BadInput, Denied, RequestTimeout.
     """
     _check_version(connection)
     inbox = connection.new_inbox()

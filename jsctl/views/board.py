@@ -163,7 +163,7 @@ class Query(NamedTuple):
 
 
 class Fetch(Protocol):
-    """Asks for what is on the screen, once. `query` tells what that is whenever it is called.
+    """Fetch the data of the screen once. `query` says which part is shown at the time of the call.
 
     It yields a board after each answer, and ends when all is answered, at the latest after the interval.
     """
@@ -205,7 +205,7 @@ def table_board(result: Result, number: int = 0) -> Board:
 
 
 def table_live(fetch: Callable[[], Awaitable[Result]], start: Start, interval: int, rounds: int = 0) -> Live:
-    """Return a live screen of a command's result, which `fetch` makes anew each round: every table of it
+    """Return a live screen of a command's result, which `fetch` builds again each round: every table of it
     gets the keys. interval: ns. rounds: see Live."""
     number = 0
 
@@ -219,7 +219,7 @@ def table_live(fetch: Callable[[], Awaitable[Result]], start: Start, interval: i
 
 
 def gauge_live(gauge: Gauge) -> Live:
-    """Return a live screen of what is counted meanwhile, which asks nobody."""
+    """Return a live screen of a gauge, without requests of its own."""
     number = 0
 
     async def board(query: Callable[[], Query]) -> AsyncIterator[Board]:

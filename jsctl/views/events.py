@@ -53,7 +53,7 @@ class Events(NamedTuple, Generic[E]):
     """A stream of events and how each is shown.
 
     batches: the events, in lists as they occur: one at a time would cost more than the rest of the work.
-        A batch is written before the next is asked for; the iterator is closed in every way out.
+        A batch is written before the next is asked for; the iterator is closed however it ends.
     text: the event for people, with its line ends; it is cleaned before a terminal sees it.
     title: a line above the first text.
     snapshot: the event as a Result, written in place of `text` and in every form, CSV included: for what is
@@ -133,7 +133,7 @@ def results(
     each: AsyncIterator[Result], last: Callable[[], Result | ExitStatus | None] = _no_result
 ) -> Events[Result]:
     """Return results that are written below each other, each when it is there: for a verb that shows
-    something and then goes on. last: see `Events.result`."""
+    something and then continues. last: see `Events.result`."""
     return Events(
         batches=one_by_one(each),
         record=lambda result: result.document(),

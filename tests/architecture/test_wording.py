@@ -27,6 +27,9 @@ PHRASES = {
     r"\b(bad|trouble), .*to watch\b|\{\w+(:,)?\} (bad|to watch)\b": 'say "2 problems, 1 warning"',
     r"\blaid key by key\b|\bor so often\b|\bso and so many\b": "say it plainly",
     r"\bcome along\b": 'say "are copied, too"',
+    r"\banew\b|\bgone on with\b|\bgoes? on (with|until|after)\b": 'say "again", "continues"',
+    r"\bin every way out\b|\bwhat tells\b": 'say "however it ends", "what distinguishes"',
+    r"(?<!\w)\A\s*Returns\b": 'begin with "Return"',
     r"\bwhat has a default takes it\b": 'say "takes the defaults"',
 }
 """Phrases that help, prompts, errors, docstrings and comments do without, and what to write instead."""

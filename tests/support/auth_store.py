@@ -43,7 +43,7 @@ class Store:
         self.account("SYS", key=system)
 
     def operator(self, *, signer: KeyPair | None = None, top: Mapping[str, Any] = {}, **nats: Any) -> None:
-        """Write the operator anew, with the claims `nats` in place of those it had."""
+        """Rewrite the operator, with the claims `nats` in place of those it had."""
         self.operator_claims = {**self.operator_claims, **nats}
         claims = {"type": "operator", "version": 2, **self.operator_claims}
         self.files.write_operator(self.sign(self.key, "OP", claims, signer or self.key, top))
@@ -57,7 +57,7 @@ class Store:
         top: Mapping[str, Any] = {},
         **nats: Any,
     ) -> KeyPair:
-        """Write an account anew, with the claims `nats` in place of those it had.
+        """Rewrite an account, with the claims `nats` in place of those it had.
 
         top: claims beside `nats`.
         """
@@ -84,7 +84,7 @@ class Store:
         nats: Json | None = None,
         **more: Any,
     ) -> Path:
-        """Write a user anew and return the credentials file.
+        """Rewrite a user and return the credentials file.
 
         nats: all claims, in place of FREE and `more`.
         """

@@ -42,7 +42,7 @@ def payload(number: int) -> bytes:
 
 
 class Publisher(threading.Thread):
-    """Publishes messages 1, 2, 3, ... until it is stopped, `rate` a second at the most.
+    """Publishes messages 1, 2, 3, ... until it is stopped, `rate` a second at most.
 
     acked: the message's number by its sequence. again: how often one had to be published again.
     """
@@ -106,7 +106,7 @@ class Publisher(threading.Thread):
 class Victim:
     """A program with all that it starts, in a session of its own: killed as a whole, and started again.
 
-    progress: a count that grows as it gets on, also over its restarts.
+    progress: a count that grows with its progress, also over its restarts.
     """
 
     def __init__(self, args: Sequence[str], log: Path, progress: Callable[[], int]) -> None:
@@ -165,7 +165,7 @@ def slay(pid: int) -> None:
 
 class Torment:
     """Trouble of each kind, in an order and at moments that a seed decides; then none until the victim
-    gets on.
+    makes progress.
 
     driver, executor, worker: SIGKILL of the victim as a whole, of a JVM, of a Python process. server:
     SIGKILL, and a start some time later. restart: the same in good order. leader: another server leads
@@ -216,7 +216,7 @@ class Torment:
     def _until_progress(self, reached: int) -> None:
         deadline = time.monotonic() + 240
         while self._victim.progress() <= reached:
-            assert time.monotonic() < deadline, f"does not get on:\n{self._victim.log_text()}"
+            assert time.monotonic() < deadline, f"makes no progress:\n{self._victim.log_text()}"
             self._wait(0.2)
 
     def _look(self) -> None:

@@ -1,4 +1,4 @@
-"""Clients as the server sees them: a test goes on when somebody listens, or has asked."""
+"""Clients as the server sees them: a test continues when somebody listens, or has asked."""
 
 import asyncio
 import json

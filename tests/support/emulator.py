@@ -32,7 +32,7 @@ class Emulator:
         self._cells = [[" "] * self.columns for _ in range(self.rows)]
 
     def resize(self, columns: int, rows: int) -> None:
-        """Change the size; a program draws anew then."""
+        """Change the size; a program draws again then."""
         self.columns, self.rows = columns, rows
         self._clear()
 
@@ -166,7 +166,7 @@ class Watched:
         """Wait for the end. Returns the exit status, 128 and more for a signal."""
         limit = time.monotonic() + seconds
         while self.read():
-            assert time.monotonic() < limit, f"it goes on:\n{self.screen.text}"
+            assert time.monotonic() < limit, f"it continues:\n{self.screen.text}"
         self.child.close()
         status = self.child.exitstatus if self.child.signalstatus is None else 128 + self.child.signalstatus
         assert status is not None

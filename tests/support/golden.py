@@ -24,4 +24,4 @@ def check(name: str, text: str) -> None:
     file = _FOLDER / name
     if os.environ.get("JSCTL_GOLDEN") == "write":
         file.write_text(shaped)
-    assert shaped == file.read_text(), f"{name} differs; JSCTL_GOLDEN=write writes it anew"
+    assert shaped == file.read_text(), f"{name} differs; JSCTL_GOLDEN=write rewrites it"

@@ -29,7 +29,7 @@ class Killer:
     log: int = -1  #: file descriptor that the calls' names are written to
 
     def watch(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns the call as it is to be used instead."""
+        """Return the call as it is to be used instead."""
 
         def watched(*args: Any, **more: Any) -> Any:
             counts = name in _EVERYWHERE or more.get("dir_fd") is not None or self._is_inside(args[0])

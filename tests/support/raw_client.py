@@ -1,4 +1,4 @@
-"""A client that speaks the protocol itself, and tells what the server refuses."""
+"""A client that speaks the protocol itself, and reports what the server refuses."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The parts of README.md that are generated. `python -m tests.support.readme` writes them anew."""
+"""The parts of README.md that are generated. `python -m tests.support.readme` rewrites them."""
 
 import re
 from pathlib import Path
@@ -117,7 +117,7 @@ PARTS = {
 
 
 def rendered(text: str) -> str:
-    """README text with its generated parts made anew."""
+    """README text with its generated parts made again."""
     for name, make in PARTS.items():
         text = re.sub(
             rf"(<!-- {name}: generated -->\n).*?(<!-- end -->)",

@@ -1,4 +1,4 @@
-"""All rules over all that a store has."""
+"""Run all rules on everything in a store."""
 
 import time
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Findings, and whose they are."""
+"""Findings, and the operator, account or user that each is about."""
 
 from collections.abc import Iterable
 from typing import Literal, NamedTuple

@@ -19,7 +19,7 @@ _TEMPLATE = re.compile(r"\{\{[^}]+\}\}")
 def check_permissions(
     claims: Json, path: str, owner: Owner, fix: str, *, scoped: bool = False
 ) -> Iterator[Finding]:
-    """What is wrong with `pub` and `sub`. scoped: whether {{name()}} and the like may stand in them."""
+    """What is wrong with `pub` and `sub`. scoped: whether templates such as {{name()}} are allowed."""
     for action in ("pub", "sub"):
         rules = as_object(claims.get(action))
         for key in ("allow", "deny"):

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from jsctl.auth.claims import Json, as_text
 
 MAX_INFO = 8 * 1024
-"""Bytes of a description or URL at the most."""
+"""Maximum number of bytes of a description or URL."""
 
 
 def find_info_problem(claims: Json) -> str:

@@ -14,7 +14,7 @@ VERSION = 2
 """The newest version of claims that servers read."""
 
 MAX_TOKEN = 1 << 20
-"""Characters of a JWT at the most."""
+"""Maximum number of characters of a JWT."""
 
 _ISSUERS = {"operator": (OPERATOR,), "account": (ACCOUNT, OPERATOR), "user": (ACCOUNT,)}
 

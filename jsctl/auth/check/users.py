@@ -46,7 +46,7 @@ def check_user(environment: Environment, account: Account, user: User, now: floa
         )
     if key := find_revocation(account.nats.get("revocations"), user.public, user.issued):
         which = "all users are" if key == "*" else "the user is"
-        why = f"{which} revoked: this JWT cannot connect; one that is signed anew can"
+        why = f"{which} revoked: this JWT cannot connect; one that is signed again can"
         yield owner.warning("user-revoked", "", why, edit)
     if user.credentials and user.credentials != user.token:
         yield owner.warning(

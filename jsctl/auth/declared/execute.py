@@ -1,5 +1,4 @@
-"""Carry out a plan: each step is one file written whole, so that a run that was killed is gone on with by
-the next.
+"""Carry out a plan: each step writes one file atomically, so that the next run continues one that was killed.
 
 Seeds come before the JWTs that name their keys, accounts before those that import from them, removals last.
 """

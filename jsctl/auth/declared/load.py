@@ -132,7 +132,7 @@ def _check_roles(account: DeclaredAccount) -> None:
 
 
 def _read_expiry(claims: dict[str, Any]) -> int | None:
-    """The end in seconds, taken out of the claims: 0 for null, None where nothing is said."""
+    """Remove the expiry from the claims and return it in seconds: 0 for null, None without one."""
     if "expires" not in claims:
         return None
     text = claims.pop("expires")

@@ -101,7 +101,8 @@ def _list_offers(environment: Environment, account: Account, subject: str) -> It
 def _find_fix(
     environment: Environment, account: Account, user: User, question: Question, verdict: Verdict
 ) -> str:
-    """The line that allows it, where the rules are the user's own and only allow too little."""
+    """Return the line that allows it, where the user's own list of allowed subjects is too short; else
+    empty."""
     action = "pub" if question.action == PUBLISH else "sub"
     if scope_of(account, user) is not None or verdict.rule.path != f"{action}.allow":
         return ""

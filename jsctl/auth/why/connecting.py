@@ -66,7 +66,8 @@ _USER_CODES = {
 
 
 def explain_callout(account: Account, user: User) -> str:
-    """Return who decides what becomes of a user that gets in; empty where its own JWT does."""
+    """Return a sentence on the callout that decides whether and as whom a user connects; empty without
+    one."""
     users = as_texts(as_object(account.nats.get("authorization")).get("auth_users"))
     if not users or user.public in users:
         return ""

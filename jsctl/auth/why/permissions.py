@@ -45,8 +45,8 @@ class Verdict(NamedTuple):
 class Permissions(NamedTuple):
     """The permissions that a server uses for a user.
 
-    claims: `pub`, `sub` and `resp`, templates filled in. where: whose they are. path: of them, "template.".
-    origins: as of an expanded template. problem: why there are none; empty where there are.
+    claims: `pub`, `sub` and `resp`, templates filled in. where: whose permissions these are. path: of them,
+    "template.". origins: as of an expanded template. problem: why there are none; empty where there are.
     """
 
     claims: Json
@@ -173,7 +173,7 @@ def _parse(permissions: Permissions, action: str, key: str) -> Iterator[tuple[in
     for at, text in enumerate(as_texts(as_object(permissions.claims.get(action)).get(key))):
         words = text.split()
         if not words or len(words) > 2 or not all(map(is_subject, words)):
-            continue  # the server logs it and goes on
+            continue  # the server logs it and continues
         if action == "pub" and len(words) > 1:
             if key == "deny":
                 yield at, words[0], ""

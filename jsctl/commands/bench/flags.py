@@ -97,7 +97,7 @@ def add_shared(target: C, *more: tuple[str, dict[str, Any]], sleep: bool = True)
 
 
 def shared(env: Env, kind: str) -> Shared:
-    """Returns the values of the shared flags. Raises BadInput."""
+    """Return the values of the shared flags. Raises BadInput."""
     flags = {key.removeprefix(_PREFIX): value for key, value in env.flags.items() if key.startswith(_PREFIX)}
     duration, sleep = flags.get("duration") or 0, flags.get("sleep") or 0
     if duration < 0 or sleep < 0:
@@ -160,12 +160,12 @@ class Sending:
 
 
 def payload(file: str, size: int) -> bytes:
-    """Returns what a file has, else `size` bytes. Raises BadInput."""
+    """Return what a file has, else `size` bytes. Raises BadInput."""
     return read_bytes(Path(file).expanduser(), "", _LARGEST) if file else bytes(size)
 
 
 def header_block(headers: Sequence[str]) -> bytes:
-    """Returns `K:V` texts as headers. Raises BadInput."""
+    """Return `K:V` texts as headers. Raises BadInput."""
     pairs = []
     for text in headers:
         name, colon, value = text.partition(":")

@@ -63,7 +63,7 @@ def _consumer_flags(function: F) -> F:
             "--consumer",
             metavar="NAME",
             default=CONSUMER,
-            help=f"The durable consumer; {CONSUMER} is created anew, any other must exist",
+            help=f"The durable consumer; {CONSUMER} is recreated; any other must exist",
         ),
         option(
             "--acks",

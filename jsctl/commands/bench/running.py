@@ -23,7 +23,7 @@ from jsctl.views.result import Result
 
 
 def make_plan(kind: Kind, flags: Shared, **more: Any) -> Plan:
-    """Returns the plan of a benchmark. more: further fields of it."""
+    """Return the plan of a benchmark. more: further fields of it."""
     processes = (
         process_count(flags.clients) if flags.processes is None else min(flags.processes, flags.clients)
     )
@@ -44,7 +44,7 @@ def make_plan(kind: Kind, flags: Shared, **more: Any) -> Plan:
 async def run(env: Env, plan: Plan, flags: Shared) -> Result:
     """Run a benchmark. What was measured is shown after a failure, too."""
     connection = await env.connection()
-    await connection.close()  # the clients have their own, and tell of their end
+    await connection.close()  # the clients have their own, and report their end
     if not env.wants_json:
         env.say(view.announcement(plan, len(plan.payload)))
     with contextlib.ExitStack() as stack:

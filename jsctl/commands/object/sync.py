@@ -95,7 +95,7 @@ def _create_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"cannot make {folder}: {error.strerror}") from None
+        raise BadInput(f"cannot create {folder}: {error.strerror}") from None
 
 
 class _Transfer:

@@ -33,7 +33,7 @@ from jsctl.views.result import Result
 
 
 class _Interval(Duration):
-    """ns; a command's name is none, though it stands where an interval may."""
+    """An interval in ns. Refuses the name of a subcommand in its place."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if value in registry.children("report"):

@@ -140,7 +140,7 @@ class _Pages:
         self._history = History()
 
     async def fetch(self, page: Page) -> Result:
-        """Ask for what a page shows; what cannot be had is said on it."""
+        """Fetch the data of a page; the page says what could not be fetched."""
         if page != self._open:
             self._open, self._history = page, History(self._known(page))
         try:

@@ -83,7 +83,7 @@ async def request(env: Env, options: Options) -> Events[Reply]:
 
 
 class _Watched:
-    """Passes replies on, and tells of those that are errors of the service."""
+    """Passes replies on, and reports those that are errors of the service."""
 
     def __init__(self, env: Env, batches: AsyncIterator[Sequence[Reply]]) -> None:
         self._env = env

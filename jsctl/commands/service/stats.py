@@ -47,7 +47,7 @@ async def stats(
 
 
 class _Rates:
-    """Returns what happened since it was called last."""
+    """Return what happened since it was called last."""
 
     def __init__(self, env: Env, connection: Connection, service: str, id: str, silence: int) -> None:
         self._ask = partial(gather, connection, "STATS", service, id, silence=silence, warn=env.say)

@@ -76,7 +76,7 @@ async def edit_text(
 
 
 def _sweep(parent: Path) -> None:
-    """Remove the texts of processes that were killed: nobody holds their lock, and no error named them."""
+    """Remove the texts that killed processes left: those that are not locked and that no error named."""
     for folder in parent.glob(f"{_EDITED}*"):
         with contextlib.suppress(OSError):  # another user's, or gone
             handle = posix.open_folder(folder)

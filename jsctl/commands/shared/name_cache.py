@@ -74,7 +74,7 @@ def wait_of(environ: Mapping[str, str]) -> float:
 
 
 def refresh_behind(fetch: Callable[[], object], wait: float) -> None:
-    """Call a function in a process of its own, which goes on after ours, and wait for it at most `wait`
+    """Call a function in a process of its own, which outlives ours, and wait for it at most `wait`
     seconds; where processes cannot do that (Windows), in this one."""
     if not hasattr(os, "fork"):
         fetch()

@@ -106,7 +106,7 @@ def _pattern(text: str) -> re.Pattern[bytes] | None:
 
 
 async def _interactive(env: Env, batches: Batches, page: int) -> Batches:
-    """Yield the messages, ask after each `page` of them whether to go on (0 does not ask), and report the end
+    """Yield the messages, ask after each `page` of them whether to continue (0: never), and report the end
     of the data."""
     count = 0
     async with aclosing(batches):

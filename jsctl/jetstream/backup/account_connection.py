@@ -5,7 +5,7 @@ from jsctl.nats.connection import Connection
 
 
 class SharedConnection:
-    """Gives up once the connection is lost for good: otherwise each stream would wait for it anew."""
+    """Gives up once the connection is lost for good: otherwise each stream would wait for it again."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -73,16 +73,16 @@ async def is_copy_of(source: Endpoint, info: Json, consumers: bool) -> bool:
 
 
 async def wait_until_stable(target: Endpoint, info: Json) -> Json:
-    """Return the info of a broken copy, once it is certain what stays of it.
+    """Return the info of an interrupted copy once its state no longer changes.
 
-    info: as it was before. Raises JsctlError while a transfer goes on.
+    info: as it was before. Raises JsctlError while a transfer is running.
     """
     if "cluster" not in info:
         return await wait_until_idle(target, info)
     loop = asyncio.get_running_loop()
     deadline, looks = loop.time() + _REMOVAL_SECONDS, 0
     while loop.time() < deadline:
-        # Until a cluster has ended a restore, it does not report the mirror; then it creates the stream anew,
+        # Until a cluster has ended a restore, it does not report the mirror; then it recreates the stream,
         # empty, which may be unreachable at first.
         now = None
         with suppress(RequestTimeout):

@@ -157,7 +157,7 @@ async def apply_config(target: Endpoint, config: Json) -> Json:
 
 
 async def finish_copy(target: Endpoint, info: Json, config: Json) -> Json:
-    """Take the mark off, and seal what shall be sealed; returns the info. Raises JsctlError."""
+    """Take the mark off, and seal what is to be sealed; returns the info. Raises JsctlError."""
     if not mark_of(info):
         return info
     seals = {key: True for key in _SEALS if config.get(key)}
@@ -170,7 +170,7 @@ def awaits_comparison(info: Json) -> bool:
 
 
 def comparable_state(state: Json, copy_info: Json) -> Json:
-    """Return the state of the source that a copy was made of, as far as that can still be known.
+    """Return the state of the source at the time of the copy, as far as it can still be determined.
 
     state: of the source now. That is up to the last message of the copy, and from the copy's first one where
     limits remove the first messages.
@@ -185,7 +185,7 @@ def comparable_state(state: Json, copy_info: Json) -> Json:
 async def wait_until_idle(endpoint: Endpoint, info: Json) -> Json:
     """Return the info of what a broken transfer left, a second later.
 
-    info: as it was before. Raises JsctlError when a transfer is still going on.
+    info: as it was before. Raises JsctlError when a transfer is still running.
     """
     await asyncio.sleep(_STILL_GOING_SECONDS)
     now = await streams.info(endpoint.api, endpoint.stream)
@@ -195,9 +195,10 @@ async def wait_until_idle(endpoint: Endpoint, info: Json) -> Json:
 
 
 async def is_untouched(source: Endpoint, target: Endpoint, info: Json) -> bool:
-    """Whether what a broken transfer left ends with a message of the source: nobody else published to it.
+    """Return whether the last message that an interrupted transfer left is one of the source's, so that no
+    other client published to the copy.
 
-    Raises JsctlError when a transfer is still going on.
+    Raises JsctlError when a transfer is still running.
     """
     state = (await wait_until_idle(target, info))["state"]
     last = int(state["last_seq"])

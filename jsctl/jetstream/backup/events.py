@@ -114,7 +114,7 @@ Event = (
 
 
 class ReplaceBackup(NamedTuple):
-    """Shall a backup replace what is at its target? existing: what that is, in words."""
+    """Asks whether a backup may replace what exists at its target. existing: a description of that."""
 
     path: Path
     existing: str

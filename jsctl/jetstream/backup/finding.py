@@ -13,7 +13,7 @@ _LOOKED_AT = 1000  #: entries of a folder; more are not looked at
 
 
 def stream_backups(folder: Path) -> list[tuple[str, Path]]:
-    """Returns the backups of streams in a folder and in the account backups that it holds, each with a title;
+    """Return the backups of streams in a folder and in the account backups that it holds, each with a title;
     the newest first."""
     backups = [path for path in _entries(folder) if _is_stream_backup(path)]
     for path in _entries(folder):
@@ -22,7 +22,7 @@ def stream_backups(folder: Path) -> list[tuple[str, Path]]:
 
 
 def account_backups(folder: Path) -> list[tuple[str, Path]]:
-    """Returns the backups of accounts in a folder, each with a title; the newest first."""
+    """Return the backups of accounts in a folder, each with a title; the newest first."""
     return _titled([path for path in _entries(folder) if _is_account_backup(path)])
 
 
@@ -38,7 +38,7 @@ def _changed(path: Path) -> float:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Returns what a folder holds, without what is hidden or temporary; nothing of what cannot be read."""
+    """Return what a folder holds, without what is hidden or temporary; nothing of what cannot be read."""
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, _LOOKED_AT)]

@@ -9,9 +9,9 @@ _HEAD_SIZE = 4  #: kind and length of a frame
 _CRC_SIZE = 4
 _UVARINT_MAX = 10
 _MAX_BLOCK = 4 << 20
-"""Bytes of a block before compression, at the most (klauspost/compress: s2.MaxBlockSize is 4 MiB)."""
+"""Maximum number of bytes of a block before compression (klauspost/compress: s2.MaxBlockSize is 4 MiB)."""
 _MAX_FRAME = _MAX_BLOCK + _MAX_BLOCK // 6 + 64
-"""Bytes of a frame with data at the most: those of a block that does not compress, and some."""
+"""Maximum number of bytes of a frame with data: those of a block that does not compress, and some."""
 
 _WRONG_SIZE = "a block does not have the size that it states"
 

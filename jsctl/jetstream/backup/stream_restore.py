@@ -46,7 +46,7 @@ async def restore_stream(
     """Verify a backup, and create a stream from it.
 
     connect: opens the API; only called for a backup that is whole. config: the stream's, under the name that
-    it shall have. The observer is asked before what an unfinished restore left is removed.
+    it is to have. The observer is asked before what an unfinished restore left is removed.
     Raises BadInput for a damaged backup, JsctlError when there is a stream of that name or when the new one
     lacks messages and nothing explains that, Cancelled.
     """

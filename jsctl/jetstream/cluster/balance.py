@@ -15,7 +15,7 @@ class Move(NamedTuple):
     name: str  #: of the stream or consumer
     cluster: str
     leader: str
-    preferred: str  #: the server that shall lead, or that leads now
+    preferred: str  #: the server that is to lead, or that leads now
 
 
 class Balance(NamedTuple):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 40
 """Objects and lists within each other."""
 _MAX_VALUES = 300_000
-"""Values of a file at the most: half a kilobyte of memory each."""
+"""Maximum number of values of a file: half a kilobyte of memory each."""
 _ALIASED = 10_000
 """Values that aliases may add."""
 

@@ -14,7 +14,7 @@ Takes the key, the keys that are known there, and those that stand beside it.
 """
 
 _SLIP = 0.85
-"""How alike a key and its misspelling are; keys that exist beside each other are less so."""
+"""How alike a key and its misspelling are; keys that exist side by side are less so."""
 
 
 def refuse_unknown(key: str, known: Collection[str], beside: Collection[str]) -> bool:

@@ -37,7 +37,7 @@ class Node(NamedTuple):
         return self.value
 
     def items_of(self, key: str) -> "list[Node]":
-        """The list below a key of an object; empty where there is none, or null. Raises BadInput."""
+        """Return the list below a key of an object; empty when it is missing or null. Raises BadInput."""
         below = self.keys("this").get(key)
         return below.items(key) if below and below.value is not None else []
 

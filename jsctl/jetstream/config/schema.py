@@ -124,7 +124,7 @@ class Schema(Object):
         yield from ()
 
     def with_defaults(self, config: Json) -> Json:
-        """A new configuration, what is left out filled in; what is there stays."""
+        """Return a copy of a configuration with defaults for the keys that it lacks."""
         return {**self.initial, **config}
 
     def without_server_keys(self, config: Json) -> Json:
@@ -209,7 +209,7 @@ class Schema(Object):
         return self.without_server_keys(config)
 
     def find_problems(self, config: Json) -> list[str]:
-        """What is wrong with a configuration, as far as that shows without a server, a sentence each."""
+        """Return the problems of a configuration that can be found without a server, one sentence each."""
         problems = list(self.problems(config, ""))
         try:
             validate_name(self.name_of(config), self.noun)
@@ -223,7 +223,7 @@ class Schema(Object):
             raise BadInput(f"{place}: {'; '.join(problems)}" if place else "; ".join(problems))
 
     def name_of(self, config: Json) -> str:
-        """The name in a configuration; empty where there is none."""
+        """Return the name in a configuration; empty without one."""
         return str(config.get("name") or "")
 
     def needed_levels(self, config: Json) -> dict[int, list[str]]:

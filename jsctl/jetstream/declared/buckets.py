@@ -53,5 +53,5 @@ KINDS = (KEY_VALUE, OBJECT)
 
 
 def kind_of(stream: str) -> BucketKind | None:
-    """Returns the kind of bucket that a stream holds, by its name; None for none."""
+    """Return the kind of bucket that a stream holds, by its name; None for none."""
     return next((kind for kind in KINDS if kind.holds(stream)), None)

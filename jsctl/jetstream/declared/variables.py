@@ -16,7 +16,7 @@ from jsctl.jetstream.config.nodes import Node
 Variables = Mapping[str, Node]
 
 MAX_SIZE = 1 << 20
-"""Characters of a text and of all variables of a file at the most, after variables in them are replaced."""
+"""Maximum number of characters of a text and of all variables of a file, with variables in them replaced."""
 
 MAX_ROUNDS = 10_000
 """Streams or consumers that one loop may declare at most."""
@@ -25,7 +25,7 @@ MAX_DECLARED = 20_000
 """Streams and consumers that all loops together may declare at most."""
 
 MAX_CHARACTERS = 16 << 20
-"""Characters of all that is declared at the most, after variables are replaced and loops made; each value
+"""Maximum number of characters of all declarations, with variables replaced and loops expanded; each value
 counts as 32 more. As much as a file may have."""
 
 _NAME = r"[A-Za-z_]\w*"
@@ -120,7 +120,7 @@ def iterate_loop(loop: Node | None, known: Variables) -> Iterator[dict[str, Node
 
 
 def _loop_values(loop: Node, known: Variables) -> dict[str, list[Node]]:
-    """A loop's variables, each with what it goes over."""
+    """Return a loop's variables, each with the values that it takes."""
     values, total = {}, 1
     for name, node in loop.keys("for").items():
         if not re.fullmatch(_NAME, name):

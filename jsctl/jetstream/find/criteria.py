@@ -139,7 +139,7 @@ def _pinned(info: Json) -> bool:
 
 
 def _age(moment: str | None, now: float) -> float:
-    """Return the ns since a time; infinite for what has not happened."""
+    """Return the age of a time in ns; infinite for an event that has not happened."""
     span = age(moment, seconds_to_ns(now))
     return float("inf") if span == NEVER else span
 

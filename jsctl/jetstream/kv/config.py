@@ -22,7 +22,7 @@ from jsctl.jetstream.stream.fields import STORAGE
 from jsctl.jetstream.stream.origins import Origin, is_imported
 
 MOST_HISTORY = 64
-"""Values of a key that other clients keep at the most; the server takes any number."""
+"""Maximum number of values of a key that other clients keep; the server takes any number."""
 
 
 class BucketOrigin(Origin):

@@ -1,7 +1,7 @@
 """Names of buckets and keys, the subjects that they stand for, and patterns of keys (ADR-8).
 
-A new name has to be one that every client takes. What exists already may have been stored by anything that
-publishes: it can be read and removed whatever it is called.
+A new name must be valid for every client. Existing keys may have been stored by any publisher: they can be
+read and removed whatever their names.
 """
 
 import re

@@ -153,7 +153,7 @@ def _nobody(bucket: Bucket) -> NoResponders:
 
 
 def _explained(bucket: Bucket, error: ApiError) -> ApiError:
-    """A refusal with what to do about it."""
+    """Return a refusal with a hint."""
     hint = error.hint
     if error.err_code == ErrorCode.MESSAGE_TTL_DISABLED:
         hint = f"jsctl kv edit {bucket.name} --marker-ttl 1m allows it"

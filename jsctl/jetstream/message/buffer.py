@@ -27,7 +27,7 @@ class EventBuffer(Generic[E]):
         self._events.append(event)
 
     def touch(self) -> None:
-        """Start the idle time of `batches` anew, without an event."""
+        """Start the idle time of `batches` again, without an event."""
         self._wake.set()
 
     def close(self, error: BaseException | None = None) -> None:

@@ -28,7 +28,7 @@ from jsctl.units import format_rfc3339
 Record = dict[str, Any]
 
 RECORD_SIZE = 96 << 20
-"""Bytes of a record at the most: those of the largest payload in base64, and more for its headers."""
+"""Maximum number of bytes of a record: those of the largest payload in base64, and more for its headers."""
 
 _SEPARATOR = re.compile(rb"(\n|\0+)")
 

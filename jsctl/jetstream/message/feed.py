@@ -1,8 +1,8 @@
 """Messages of a stream as they are stored: through an ephemeral consumer, a durable one, or direct gets.
 
-A feed hands each message to a sink and goes on until its limit, the stream's end or its cancellation. It
+A feed hands each message to a sink until it reaches its limit, the stream's end or its cancellation. It
 recovers by itself: a lost consumer, a gap, a silent server or a new connection is reported and counted, and
-reading goes on after the last message that was handed over.
+reading continues after the last message that was handed over.
 """
 
 import asyncio
@@ -111,7 +111,7 @@ class ConsumerFeed(Feed):
         self._ephemeral = not options.durable
         self._created_durable = False
         self._config: Json = {}
-        self._start = options.start  #: where an ephemeral consumer begins that has to be made anew
+        self._start = options.start  #: where an ephemeral consumer begins that has to be created again
         self._name = ""
         self._ack = False
         self._next = 1  #: consumer sequence that an ephemeral consumer sends next

@@ -50,7 +50,7 @@ async def publish_with_acks(
 
     Order is kept; of messages that are sent again it is kept among these. patience: send again what finds no
     leader or loses its connection, as long as no time-out passes without an ack; without it the first failure
-    is the end. `totals.unsure` tells how many may be stored without an ack when this raises.
+    is the end. `totals.unsure` says how many may be stored without an ack when this raises.
 
     Raises NoResponders where no stream listens, ApiError for a refusal, RequestTimeout, Unreachable.
     """

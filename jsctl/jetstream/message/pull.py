@@ -78,8 +78,8 @@ class _Puller:
         self._wake.set()
 
     def watch(self, event: ConnectionEvent) -> bool:
-        """Note that requests will not be answered: they are refused, which nobody else need report, or
-        went down with the connection."""
+        """Record that requests will not be answered: the server refused them, which is reported here alone,
+        or the connection was lost."""
         if isinstance(event, Disconnected):
             self._error = Unreachable(f"lost the connection to {self._api.connection.url}")
         elif isinstance(event, PermissionDenied):

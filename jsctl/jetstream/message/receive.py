@@ -125,7 +125,7 @@ class Receiver:
         self._buffer.close()
 
     def output_stalled(self, seconds: float) -> None:
-        """Record that our output did not take anything for so long: the server may give us up for it."""
+        """Record that our output did not take anything for that long: the server may give us up for it."""
         self._stalled_at, self._stalled_for = time.monotonic(), seconds
 
     async def batches(self) -> AsyncGenerator[Sequence[Received], None]:
@@ -246,7 +246,7 @@ class Receiver:
             self._buffer.close()
 
     def _watch(self, event: ConnectionEvent) -> bool:
-        """Count what happens to the connection. Returns whether nobody else needs to know."""
+        """Count events of the connection. Returns whether the event needs no further handler."""
         match event:
             case Disconnected():
                 self._statistics.disconnections += 1

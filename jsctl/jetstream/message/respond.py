@@ -20,8 +20,8 @@ from jsctl.units import SECOND
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How requests are answered: with `echo`, else with `command` (its words), else with `body`. What a
-    request holds is filled into these templates and is none itself.
+    """How requests are answered: with `echo`, else with `command` (its words), else with `body`. Data of a
+    request is filled into these templates; templates in that data are not expanded.
 
     sleep: ns before an answer at most; how long is random.
     """

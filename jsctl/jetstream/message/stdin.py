@@ -18,7 +18,7 @@ _CHUNKS = 64  #: read ahead at most: a fast writer must not fill our memory
 
 
 def is_ours(stdin: TextIO) -> bool:
-    """Whether nobody but us can be meant to read stdin.
+    """Return whether stdin is meant for this process alone.
 
     That is so when it is a terminal, when our parent does not have it, or when it is a pipe to a shell that
     has read nothing: `echo x | { jsctl pub s; }`. A loop (`while read ...`) reads its lines from the stdin

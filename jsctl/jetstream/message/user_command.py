@@ -18,7 +18,7 @@ _DYING = 1.0  #: seconds
 
 class Output(NamedTuple):
     """What a command wrote. failure: why this is not what was wanted; empty for a success. did_run: whether
-    it came to its end by itself."""
+    it ended by itself."""
 
     data: bytes
     failure: str = ""
@@ -67,7 +67,7 @@ async def run_command(
 
 
 async def _write(process: asyncio.subprocess.Process, data: bytes) -> None:
-    """Write what the command reads; one that reads less is none the worse."""
+    """Write the command's input. A command may end without reading all of it."""
     if process.stdin is None:
         return
     with contextlib.suppress(OSError):

@@ -38,7 +38,7 @@ async def read(
 ) -> AsyncGenerator[list[bytes], None]:
     """Yield the bytes of an object in blocks, each a list of chunks, and compare their digest at the end.
 
-    retried: called with what went wrong before reading goes on. write: called with each chunk before its
+    retried: called with what went wrong before reading continues. write: called with each chunk before its
     block is yielded. Raises DamagedObject, JsctlError, and whatever `write` raises.
     """
     digest = hashlib.sha256()
@@ -115,7 +115,7 @@ class _Reader:
         self.blocks: asyncio.Queue[list[bytes]] = asyncio.Queue(_AHEAD)
 
     async def run(self) -> None:
-        """Read everything, or what there is before `failure`."""
+        """Read everything, or up to an error, which becomes `failure`."""
         try:
             await self._read_patiently()
         except Exception as error:

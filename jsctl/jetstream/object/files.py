@@ -1,4 +1,4 @@
-"""The files of put and get: what tells a file's state, and files that are written beside their place."""
+"""The files of put and get: what identifies a file's state, and files that are written beside their place."""
 
 import contextlib
 import io

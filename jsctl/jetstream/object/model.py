@@ -21,7 +21,7 @@ CHUNK_SIZE = 128 << 10
 """Bytes of a chunk, where nothing else is asked for."""
 DIGEST_PREFIX = "SHA-256="
 MAX_NAME = 1024
-"""Bytes of an object's name at the most: its subject has to fit a line of the protocol."""
+"""Maximum number of bytes of an object's name: its subject has to fit a line of the protocol."""
 
 
 class Link(NamedTuple):
@@ -56,7 +56,7 @@ class ObjectInfo(NamedTuple):
 
     @property
     def data(self) -> Json:
-        """The JSON that stands for it: what is stored, and when it was."""
+        """Its JSON form: what is stored, and the time of the last change."""
         return {**self.raw, "mtime": self.modified}
 
 

@@ -110,7 +110,7 @@ def is_same(path: Path, known: ObjectInfo) -> bool:
 
 def path_below(folder: Path, name: str) -> Path:
     """Return the file below a folder that an object's name stands for. Raises BadInput for a name that leads
-    out of the folder, or is none that a file can have."""
+    out of the folder, or that no file can have."""
     parts = name.split("/")
     if name.startswith("/"):
         raise BadInput("its name begins with a slash")

@@ -1,5 +1,5 @@
 """Putting an object: chunks in a window of acknowledgements, sent again where any was lost; and a put that
-broke off, which goes on.
+broke off, which continues.
 
 Each chunk has a header with its number and checksum, which other clients do not look at. What a broken put
 left is compared with the file by these, without reading it back. The nuid of a file's put follows from the
@@ -49,12 +49,12 @@ _PATIENCE = 6
 
 _PURGES = 20
 _PAUSE = 0.25  #: seconds before the same is tried again
-_HEADER_SIZE = 128  #: bytes of a chunk's message beside its data, at the most
+_HEADER_SIZE = 128  #: bytes of a chunk's message beside its data at most
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is put. identity: what tells this file in this state from others, empty for what cannot be read
+    """What is put. identity: what identifies this file in this state, empty for what cannot be read
     again, such as stdin. stop: ends a read that waits."""
 
     file: BinaryIO
@@ -73,16 +73,16 @@ class PutOptions:
 
 
 class PutObserver:
-    """What a put tells of. Both may be left as they are."""
+    """Callbacks of a put; all do nothing by default."""
 
     def advance(self, size: int) -> None:
         """Bytes were stored, or were stored already."""
 
     def resumed(self, size: int) -> None:
-        """A put that broke off goes on after these bytes."""
+        """An interrupted put continues after `size` bytes."""
 
     def retried(self, reason: str) -> None:
-        """Something was lost, and is sent again."""
+        """Some chunks were lost and are sent again."""
 
 
 class _Stored(NamedTuple):

@@ -15,8 +15,8 @@ from jsctl.nats.message import Message
 class Watcher:
     """One run of watching a bucket: iterate over `batches`; `stop` ends them in order.
 
-    updates_only: leave out what is there already. warn: called with a sentence about what goes wrong and is
-    dealt with.
+    updates_only: leave out what is there already. warn: called with a sentence about each recoverable
+    problem.
     """
 
     def __init__(self, api: Api, bucket: str, warn: Callable[[str], None], *, updates_only: bool) -> None:

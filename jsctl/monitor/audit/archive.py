@@ -161,6 +161,6 @@ def _path(tags: Tags) -> str:
 
 
 def _safe(name: str) -> str:
-    """Return a name that is one component of a path below its folder, whoever unpacks it."""
+    """Return a name that is one component of a path below its folder, whatever program unpacks it."""
     safe = name.replace("/", "_").replace("\\", "_").replace("\0", "_")
     return f"_{safe}" if safe in ("", ".", "..") else safe

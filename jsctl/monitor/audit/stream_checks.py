@@ -14,7 +14,7 @@ Limits = Mapping[str, float]
 
 
 def _streams(archive: Archive) -> Iterator[tuple[str, str, Json]]:
-    """Yield account and stream ("APP/ORDERS"), server, and what that server says of the stream.
+    """Yield account and stream ("APP/ORDERS"), server, and that server's data about the stream.
 
     Raises NothingToCheck when there are none.
     """

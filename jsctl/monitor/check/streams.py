@@ -197,7 +197,7 @@ async def check_bucket(api: Api, bucket: str, key: str, flags: Limits) -> Check:
 
 
 def _if_set(limit: float | None) -> float | None:
-    """A threshold; -1 is none."""
+    """Return a threshold; None for a negative one, which means no limit."""
     return None if limit is None or limit < 0 else limit
 
 

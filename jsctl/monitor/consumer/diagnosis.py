@@ -40,7 +40,7 @@ _RECENT = 10 * SECOND  #: since a delivery: a client that asks repeatedly has no
 
 
 def find_causes(facts: Facts) -> list[Cause]:
-    """Return all causes, the worst first; one that says that all is well when there is none."""
+    """Return all causes, the worst first; a single one that says all is well when nothing is wrong."""
     causes = list(_of_servers(facts))
     if facts.consumer:
         causes += _of_delivery(facts, delivery_numbers(facts.consumer))
@@ -146,7 +146,7 @@ def _at_limit(facts: Facts, now: Delivery) -> Cause:
 
 
 def _receivers(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
-    """Nobody takes what is there, or only one client may."""
+    """Causes in the clients: none asks for messages, or only one may."""
     info = facts.consumer
     due = now.pending + (now.unacked - now.spent if now.overdue else 0)
     pinned = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]

@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Return the part of what its filter matches that it has not processed: 0 to 1."""
+        """Return the share of the messages matching its filter that are not processed yet, 0 to 1."""
         return min(1.0, self.unprocessed / self.matching) if self.matching else float(self.unprocessed > 0)
 
     @property
@@ -55,7 +55,7 @@ class Row(NamedTuple):
 
     @property
     def idle(self) -> bool:
-        """Whether messages are there and nobody takes them."""
+        """Whether messages are pending and no client asks for them."""
         return self.unprocessed > 0 and any(one.words in NOBODY for one in self.troubles)
 
     @property

@@ -32,7 +32,7 @@ async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
 
 
 async def _info_or_reason(request: Coroutine[Any, Any, Json]) -> Json | str:
-    """Return the reply, or why there is none."""
+    """Return the reply, or the reason why none came."""
     try:
         return await request
     except (RequestTimeout, NoResponders) as error:

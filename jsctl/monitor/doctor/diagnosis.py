@@ -1,4 +1,4 @@
-"""All rules, and what they come to on a snapshot. Pure."""
+"""All rules, and their findings on a snapshot. Pure."""
 
 from collections.abc import Collection
 
@@ -89,7 +89,7 @@ CODES = tuple(rule.code for rule in RULES)
 
 
 def _findings(rule: Rule, snapshot: Snapshot) -> list[Finding]:
-    """Returns a rule's findings. What servers say to the system account may have any shape."""
+    """Return a rule's findings. What servers say to the system account may have any shape."""
     try:
         return list(rule.check(snapshot))
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
@@ -105,7 +105,7 @@ def _findings(rule: Rule, snapshot: Snapshot) -> list[Finding]:
 
 
 def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
-    """Returns what is wrong, the causes first; without what other findings explain.
+    """Return what is wrong, the causes first; without what other findings explain.
 
     ignore: codes to leave out; what they explain stays out, too.
     """

@@ -46,7 +46,7 @@ async def look(api: Api, blank: DomainView) -> tuple[DomainView, Sequence[str]]:
 
 
 async def is_answered(connection: Connection, domain: str) -> bool:
-    """Returns whether JetStream answers in a domain."""
+    """Return whether JetStream answers in a domain."""
     try:
         await connection.request(
             f"{api_prefix(domain)}.INFO", timeout=min(_ANSWER, connection.settings.timeout)
@@ -57,7 +57,7 @@ async def is_answered(connection: Connection, domain: str) -> bool:
 
 
 async def count_answers(connection: Connection, domain: str) -> int:
-    """Returns how many JetStreams answer in a domain; 0 when none does in time."""
+    """Return how many JetStreams answer in a domain; 0 when none does in time."""
     try:
         return len(await connection.request_many(f"{api_prefix(domain)}.INFO", stall=_ANSWER // 2))
     except JsctlError:
@@ -109,7 +109,7 @@ async def ask_origin(api: Api, link: Link) -> Origin:
 
 
 def create_subject(link: Link) -> str:
-    """Returns the subject on which a mirror or source creates its consumer, below the API prefix. With a
+    """Return the subject on which a mirror or source creates its consumer, below the API prefix. With a
     filter it is longer (nats-server: stream.go, setupMirrorConsumer)."""
     filters = _filters(link)
     if len(filters) == 1:
@@ -124,7 +124,7 @@ def _filters(link: Link) -> list[str]:
 
 
 async def _stuck(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:
-    """Returns the links whose origin has more, and that bring nothing between two looks."""
+    """Return the links whose origin has more, and that bring nothing between two looks."""
     links = [link for link in links_of(view) if _is_behind(link)]
     if not links:
         return frozenset()

@@ -77,7 +77,7 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
 
 
 def _by_login(targets: Sequence[Settings]) -> list[list[Settings]]:
-    """Returns the targets in groups that can share a connection."""
+    """Return the targets in groups that can share a connection."""
     groups: dict[Settings, list[Settings]] = {}
     for target in targets:
         groups.setdefault(replace(target, js_domain="", js_api_prefix=""), []).append(target)
@@ -129,7 +129,7 @@ class _Place(NamedTuple):
 
 
 def _places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Place]:
-    """Returns each account's domains, each once: those of the contexts, and those that their accounts
+    """Return each account's domains, each once: those of the contexts, and those that their accounts
     reach."""
     networks = _networks(logins, servers)
     places: dict[tuple[str, ...], _Place] = {}
@@ -162,7 +162,7 @@ def _places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Pl
 
 
 def _networks(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[str, str]:
-    """Returns for the ID of each login's server what is the same for all of one network: logins that reach a
+    """Return for the ID of each login's server what is the same for all of one network: logins that reach a
     server in common. Those that the system account reaches are one network, too."""
     groups: list[set[str]] = []
     system = {server.id for server in servers if server.varz}

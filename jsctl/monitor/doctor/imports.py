@@ -30,7 +30,7 @@ class Way(NamedTuple):
 
 
 def details(servers: Iterable[ServerView], account: str, domain: str = "") -> list[Json]:
-    """Returns what servers know of an account: those of the domain, else all."""
+    """Return what servers know of an account: those of the domain, else all."""
     known = [view for view in servers if account in view.accounts]
     near = [view for view in known if view.domain == domain] if domain else []
     return [view.accounts[account] for view in near or known]
@@ -59,7 +59,7 @@ def exports(detail: Mapping[str, Any], kind: str, subject: str) -> bool:
 
 
 def follow(servers: Sequence[ServerView], account: str, subject: str, domain: str, kind: str) -> Way | None:
-    """Returns where an account's import takes a subject; None when no import does.
+    """Return where an account's import takes a subject; None when no import does.
 
     kind: "service", or "stream", whose messages come the other way.
     """
@@ -71,7 +71,7 @@ def follow(servers: Sequence[ServerView], account: str, subject: str, domain: st
 
 
 def way_to(servers: Sequence[ServerView], account: str, subject: str, domain: str) -> list[Way]:
-    """Returns the imports through which a request passes, account by account."""
+    """Return the imports through which a request passes, account by account."""
     ways: list[Way] = []
     while len(ways) < _HOPS and (way := follow(servers, account, subject, domain, "service")):
         ways.append(way)
@@ -80,7 +80,7 @@ def way_to(servers: Sequence[ServerView], account: str, subject: str, domain: st
 
 
 def translate(local: str, remote: str, subject: str) -> str:
-    """Returns the subject in the exporting account. Wildcards stand in the same order on both sides, or by
+    """Return the subject in the exporting account. Wildcards stand in the same order on both sides, or by
     number (`$1`)."""
     parts: list[str] = []
     rest: list[str] = []
@@ -128,7 +128,7 @@ async def try_imports(
 
 
 def _request(local: str, remote: str) -> str:
-    """Returns a request that JetStream behind an import would answer, as the importing account makes it;
+    """Return a request that JetStream behind an import would answer, as the importing account makes it;
     empty when there is none."""
     head, api, _ = remote.partition(".API.")
     if not api or not head.startswith("$JS"):

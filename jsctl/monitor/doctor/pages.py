@@ -12,7 +12,7 @@ from jsctl.monitor.doctor.snapshot import DomainView, Json, Origin, ServerView, 
 def domain_views(
     servers: Sequence[ServerView], context: str, seen: Collection[DomainView]
 ) -> list[DomainView]:
-    """Returns each account's JetStream in each domain that no context has seen.
+    """Return each account's JetStream in each domain that no context has seen.
 
     context: of the system account. seen: through other contexts.
     """
@@ -59,7 +59,7 @@ def _view(context: str, account: str, domain: str, details: Sequence[tuple[Serve
 def _origins(
     view: DomainView, views: Sequence[DomainView], servers: Sequence[ServerView]
 ) -> Mapping[tuple[str, str], Origin]:
-    """Returns what is known of origins in the same account; of others nothing is."""
+    """Return what is known of origins in the same account; of others nothing is."""
     origins: dict[tuple[str, str], Origin] = {}
     for link in links_of(view):
         there = [

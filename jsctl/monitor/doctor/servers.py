@@ -118,7 +118,7 @@ def _with_page(view: ServerView, page: str, data: Json) -> ServerView:
 
 
 def merge_servers(lists: Iterable[Collection[ServerView]]) -> list[ServerView]:
-    """Returns each server once, with whatever any of the lists has of it."""
+    """Return each server once, with whatever any of the lists has of it."""
     merged: dict[str, ServerView] = {}
     for views in lists:
         for view in views:
@@ -131,7 +131,7 @@ def merge_servers(lists: Iterable[Collection[ServerView]]) -> list[ServerView]:
 async def _ask_all(
     connection: Connection, subject: str, body: Mapping[str, Any] | None = None, expect: int = 0
 ) -> list[Reply]:
-    """Returns the replies of all servers, each once, without those that refuse: a server need not know an
+    """Return the replies of all servers, each once, without those that refuse: a server need not know an
     account. expect: how many are known; 0 waits for silence."""
     replies: dict[str, Reply] = {}
     refused = 0

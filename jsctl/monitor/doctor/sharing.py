@@ -18,7 +18,7 @@ class Gap(NamedTuple):
 
 
 def name_of(snapshot: Snapshot, account: str) -> str:
-    """Returns an account's name for its ID; the ID where no server says."""
+    """Return an account's name for its ID; the ID where no server says."""
     for detail in details(snapshot.servers, account):
         if detail.get("name_tag"):
             return str(detail["name_tag"])
@@ -26,7 +26,7 @@ def name_of(snapshot: Snapshot, account: str) -> str:
 
 
 def mend_gap(snapshot: Snapshot, gap: Gap, name: str) -> str:
-    """Returns what makes an import, and the export where that is missing, too. name: of both."""
+    """Return what makes an import, and the export where that is missing, too. name: of both."""
     importer, exporter = name_of(snapshot, gap.importer), name_of(snapshot, gap.exporter)
     is_exported = _is_exported(snapshot, gap.exporter, gap.kind, gap.subject)
     if _is_of_operator(gap.exporter):
@@ -43,7 +43,7 @@ def mend_gap(snapshot: Snapshot, gap: Gap, name: str) -> str:
 
 
 def mend_invalid(snapshot: Snapshot, importer: str, exporter: str, claim: Mapping[str, Any]) -> str:
-    """Returns what makes an import valid that the server refuses. claim: the import."""
+    """Return what makes an import valid that the server refuses. claim: the import."""
     kind, subject = str(claim.get("type") or "stream"), str(claim.get("subject"))
     if _is_exported(snapshot, exporter, kind, subject):
         return "the export is private: jsctl auth validate shows what is wrong with the activation token"
@@ -59,7 +59,7 @@ def mend_invalid(snapshot: Snapshot, importer: str, exporter: str, claim: Mappin
 
 
 def _reload(snapshot: Snapshot, account: str) -> str:
-    """Returns what makes the servers of an account read their configuration."""
+    """Return what makes the servers of an account read their configuration."""
     names = sorted(server.name for server in snapshot.servers if account in server.accounts)
     lines = " && ".join(f"jsctl server config reload {name}" for name in names)
     return f"then reload: {lines or 'jsctl server config reload SERVER'}"

@@ -1,4 +1,4 @@
-"""What was seen of a network, for the rules: plain data, whoever gathered it."""
+"""The observed state of a network, as the rules read it: plain data, independent of its source."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -113,7 +113,7 @@ class ContextView(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """A network, as it was seen at one time.
+    """A network at one point in time.
 
     gaps: what was left out, a sentence each. answers: how many JetStreams answer in a domain of several
     clusters, by domain; empty where that was not tried.
@@ -144,7 +144,7 @@ class Snapshot(NamedTuple):
         )
 
     def copies_through(self, prefix: str) -> list[str]:
-        """Returns the mirrors and sources that copy through an API prefix, as findings name them."""
+        """Return the mirrors and sources that copy through an API prefix, as findings name them."""
         return [link.object for link in self.links() if link.api == prefix]
 
     def links(self) -> "Iterator[Link]":
@@ -193,7 +193,7 @@ class Link(NamedTuple):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether nothing came between two looks although the origin has more."""
+        """Whether no message arrived between two observations although the origin has more."""
         return (self.stream, self.api, self.name) in self.view.stuck
 
     @property
@@ -203,7 +203,7 @@ class Link(NamedTuple):
 
     @property
     def object(self) -> str:
-        """What tells it from all others: `stream leaf > ORDERS from $JS.hub.API.ORDERS`."""
+        """What distinguishes it from all others: `stream leaf > ORDERS from $JS.hub.API.ORDERS`."""
         return f"{self.shown} from {f'{self.api}.' if self.api else ''}{self.name}"
 
 
@@ -237,7 +237,7 @@ def _key(source: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def connected_domains(servers: Sequence[ServerView], account: str) -> list[set[str]]:
-    """Returns the domains that leaf nodes connect for an account, in groups."""
+    """Return the domains that leaf nodes connect for an account, in groups."""
     domains = {server.name: server.domain for server in servers}
     groups: list[set[str]] = []
     for server in servers:
@@ -251,5 +251,5 @@ def connected_domains(servers: Sequence[ServerView], account: str) -> list[set[s
 
 
 def domain_of(api: str) -> str:
-    """Returns the domain of an API prefix, empty for a prefix of somebody's own."""
+    """Return the domain of an API prefix; empty for a custom prefix."""
     return api[4:-4] if api.startswith("$JS.") and api.endswith(".API") and len(api) > 8 else ""

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Exporter:
-    """text: what the last round came to."""
+    """text: the output of the last round."""
 
     def __init__(
         self,

@@ -1,8 +1,7 @@
 """The metrics of what reports know: names and labels of prometheus-nats-exporter where it has them, `jsctl_*`
-for what it has not. Pure.
-
-An account's login is enough, so that a server is known by its name alone. What a leader says counts: copies
-of a stream would be summed twice. Consumers that are not durable are one, as their names would never end.
+for what it has not. Pure. An account's login is enough, so that servers are identified by name alone. The
+leader's figures are used: copies of a stream would be summed twice. Consumers that are not durable are one,
+as their names would never end.
 """
 
 import re
@@ -309,7 +308,7 @@ def _consumers(
 
 
 def _figures(infos: Sequence[Json]) -> dict[str, float | None]:
-    """Return what consumers come to: sums, the furthest delivery, the lowest ack floor, the latest times."""
+    """Return totals of consumers: sums, the furthest delivery, the lowest ack floor, the latest times."""
 
     def total(key: str) -> int:
         return sum(int(info.get(key, 0)) for info in infos)

@@ -1,6 +1,6 @@
 """Rates of counters and trends of numbers, round by round. Pure but for what they remember.
 
-A counter goes back when its stream is made anew, when another server leads that knows less, or when a memory
+A counter goes back when its stream is recreated, when another server leads that knows less, or when a memory
 stream has lost everything: no such step is a rate, neither back nor forth.
 """
 
@@ -65,7 +65,7 @@ class Trend(NamedTuple):
 
     @property
     def seconds_to_zero(self) -> float | None:
-        """When it is zero, if it goes on falling so; None where it does not fall."""
+        """Seconds until it is zero at this rate; None when it does not fall."""
         slope = self.slope
         if not self.values[-1] or slope is None or slope >= 0:
             return None

@@ -119,7 +119,7 @@ class Problem(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """What tells it from others in every round: numbers in its words change, and a consumer has all of
+        """What identifies it in every round: numbers in its words change, and a consumer has all of
         its words in one."""
         words = "".join(one for one in self.trouble.words if not one.isdigit())
         return self.kind, self.name, words if self.kind != "consumer" else self.trouble.bad

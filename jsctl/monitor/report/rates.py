@@ -51,10 +51,10 @@ def compute_rates(before: Overview, after: Overview, seconds: float) -> Rates:
 
 
 def link_key(row: ReplicationRow) -> LinkKey:
-    """Return what tells one mirror or source from another."""
+    """Return what distinguishes one mirror or source from another."""
     return row.stream, row.kind, row.origin, row.api_prefix, row.filters
 
 
 def consumer_key(consumer: Json) -> ConsumerKey:
-    """Return what tells one consumer from another."""
+    """Return what distinguishes one consumer from another."""
     return consumer["stream_name"], consumer["name"]

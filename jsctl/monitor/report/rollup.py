@@ -19,7 +19,7 @@ _KEYS = {
     "replication": ("stream", "kind", "origin", "api_prefix", "filters"),
     "servers": ("server", "cluster"),
 }
-"""What tells the rows of a report apart, besides context and domain."""
+"""What distinguishes the rows of a report, besides context and domain."""
 
 _COUNTERS = {
     "streams": ("last_seq",),

@@ -170,7 +170,7 @@ class Tracker:
     # -- accounts and servers --------------------------------------------------------------------------
 
     def add_account(self, at: float, info: Json) -> None:
-        """Take what INFO said of the account."""
+        """Store the account's INFO."""
         api = info.get("api") or {}
         failed = int(api.get("errors", 0))
         requests = self._account_counters.rate("total", None, at, int(api.get("total", 0)))

@@ -21,7 +21,7 @@ T = TypeVar("T")
 Fetch = Callable[[Api], Awaitable[T]]
 Trace = Callable[[str, str], None]
 Clock = Callable[[], float]
-"""Returns seconds since 1970."""
+"""Return seconds since 1970."""
 
 WINDOW = 6
 """Answers in the history of a poller, for rates and trends."""
@@ -182,7 +182,7 @@ class Poller(Generic[T]):
             self.failure = None
         except JsctlError as error:
             self.failure = error
-        except Exception as error:  # the others go on, whatever this server sent
+        except Exception as error:  # the others continue, whatever this server sent
             self.failure = JsctlError(f"unexpected {type(error).__name__}: {error}")
         finally:
             self._since = None
@@ -269,7 +269,7 @@ def watch(
     window: int = WINDOW,
 ) -> Watch[T]:
     """Return a Watch of these targets, in order. Those that differ only in the domain share a connection.
-    window: answers that are kept of each."""
+    window: number of answers kept for each."""
     links: dict[Settings, Link] = {}
     pollers = []
     for target in targets:

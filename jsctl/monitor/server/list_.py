@@ -19,7 +19,7 @@ async def fetch_servers(connection: Connection, expect: int = 0) -> list[tuple[J
     """Fetch the answers {"server": {...}, "statsz": {...}} to $SYS.REQ.SERVER.PING, each with its round-trip
     time in ns, measured here.
 
-    expect: stop after that many; 0 waits until no more come. Raises Denied without the system account.
+    expect: stop after that many; 0 waits until no more arrive. Raises Denied without the system account.
     """
     loop = asyncio.get_running_loop()
     answers: list[tuple[Json, int]] = []

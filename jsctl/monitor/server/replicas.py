@@ -1,4 +1,4 @@
-"""The replicas of streams and consumers beside each other, as each server has them (JSZ)."""
+"""The replicas of streams and consumers side by side, as each server has them (JSZ)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

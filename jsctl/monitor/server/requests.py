@@ -43,7 +43,7 @@ async def ping(
 ) -> list[Json]:
     """Fetch the replies {"server": {...}, "data": {...}} of all servers to PING.<what> (JSZ, VARZ, ...).
 
-    expect: stop after that many; 0 waits for all servers that the first one knows, or until no more come.
+    expect: stop after that many; 0 waits for all servers that the first one knows, or until no more arrive.
     timeout: ns, instead of that of the settings.
     Raises Denied without the system account, ApiError for what a server refuses.
     """
@@ -69,7 +69,7 @@ async def ping_account(
     """Fetch the replies {"server": {...}, "data": {...}} of all servers about the account of the login
     (CONNZ, STATZ, ...), for the system account about all. No system account is needed.
 
-    expect: stop after that many; 0 until no more come, as nobody says how many there are.
+    expect: stop after that many; 0 until no more arrive, as nobody says how many there are.
 
     Raises Denied when the login may not ask, ApiError for what a server refuses.
     """

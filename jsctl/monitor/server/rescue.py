@@ -23,7 +23,7 @@ class RescuePlan(NamedTuple):
 
 
 class Rescued(NamedTuple):
-    """What a server says of its quorum. error: why it refuses; empty when it does not."""
+    """A server's reply about its quorum. error: why it refuses; empty for a success."""
 
     server: str
     before: int

@@ -244,7 +244,8 @@ _OTHER = _reply(None)
 
 
 def check_reply(reply: Any, subject: str) -> None:
-    """Raise Malformed, with the place in it, unless a reply on `subject` looks as it must."""
+    """Raise Malformed, with the path of the wrong value, unless a reply on `subject` has the expected
+    types."""
     check(reply, _REPLIES.get(subject.rpartition(".")[2], _OTHER))
     if (error := reply.get("error")) is not None:
         check_error(error)

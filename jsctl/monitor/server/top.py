@@ -180,7 +180,7 @@ class Top:
         )
 
     async def _look_up(self, addresses: set[str]) -> None:
-        """Find the names of addresses that are new, two seconds at the most."""
+        """Find the names of addresses that are new, two seconds at most."""
         new = [address for address in addresses if address and address not in self._hosts]
         self._hosts |= dict.fromkeys(new, "")  # those without a name are not looked up again
 

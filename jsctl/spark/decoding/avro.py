@@ -59,14 +59,14 @@ class AvroDecoder:
             raise BadInput("the Avro schema is not that of a record", "give the schema of whole payloads")
 
     def decode(self, data: bytes) -> Any:
-        """Return a record as a dict. Raises ValueError for other data, and for data that goes on after it."""
+        """Return a record as a dict. Raises ValueError for other data, and for data with bytes after it."""
         stream = io.BytesIO(data)
         try:
             record = self._read(stream, self._schema)
         except Exception as error:  # fastavro raises whatever a wrong byte leads to
             raise ValueError(f"it is not a record of the schema: {error}") from None
         if stream.tell() != len(data):
-            raise ValueError("it goes on after the record")
+            raise ValueError("it has more bytes after the record")
         return record
 
 

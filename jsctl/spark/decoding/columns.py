@@ -75,7 +75,7 @@ def _arrow_types(columns: PayloadColumns) -> list[pa.DataType]:
 
 
 def rename_equal(fields: Sequence[StructField], taken: Sequence[str] = ()) -> list[StructField]:
-    """Return fields whose names differ in more than case, by the prefix `data_`, and are none of `taken`.
+    """Return fields with names that differ in more than case and are not in `taken`, by the prefix `data_`.
 
     JSON tells `id` and `ID` apart; tables do not.
     """

@@ -41,7 +41,7 @@ def _gzip(data: bytes) -> bytes:
         size += len(part)
         _check_size(size)
         if not stream.eof:
-            raise ValueError("it is cut")
+            raise ValueError("it is truncated")
         parts.append(part)
         data = stream.unused_data
     return b"".join(parts)
@@ -59,7 +59,7 @@ def _zstd(data: bytes) -> bytes:
         unpacked: bytes = stream.read(MOST_BYTES + 1)
         _check_size(len(unpacked))
         if not data.startswith(_MAGIC["zstd"]) or not _is_whole_zstd(data):
-            raise ValueError("it is cut")
+            raise ValueError("it is truncated")
     except zstandard.ZstdError as error:
         raise ValueError(f"it is not zstd: {error}") from None
     return unpacked
@@ -87,7 +87,7 @@ def _s2(data: bytes) -> bytes:
         kind, length = data[at], int.from_bytes(data[at + 1 : at + 4], "little")
         body = data[at + 4 : at + 4 + length]
         if len(body) < length or at + 4 > len(data):
-            raise ValueError("it is cut")
+            raise ValueError("it is truncated")
         at += 4 + length
         if kind == _COMPRESSED:
             part = decompress_block(body[4:])

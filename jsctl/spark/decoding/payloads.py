@@ -189,7 +189,7 @@ def _decode_zigzag(data: bytes, at: int) -> tuple[int, int]:
         at, shift = at + 1, shift + 7
         if byte < 0x80:
             return (value >> 1) ^ -(value & 1), at
-    raise ValueError("it is cut")
+    raise ValueError("it is truncated")
 
 
 def _for_arrow(value: Any, type: pa.DataType) -> Any:

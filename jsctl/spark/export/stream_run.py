@@ -260,7 +260,7 @@ class StreamExportRun:
             raise
 
     def _wait_for_next(self) -> bool:
-        """Wait until the next look of --follow. Returns whether it was stopped."""
+        """Wait until the next round of --follow. Returns whether it was stopped."""
         with self.display.waiting(self._ordered_outcomes()):
             return self._stop.wait(self.options.every / SECOND)
 

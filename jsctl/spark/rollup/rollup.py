@@ -210,7 +210,7 @@ def _write(spark: "SparkSession", frame: "DataFrame", folder: Path) -> int:
 def build_statement(report: RollupReport, unit: str, since: date | None = None) -> str:
     """Return the SELECT that rolls a report up.
 
-    Of the samples before `since`, the last one of everything tells the earlier values of counters.
+    Of the samples before `since`, the last one of everything gives the earlier values of counters.
     """
     keys = ", ".join(("context", "domain", *report.keys))
     before = [f"lag({c}) OVER one AS {c}_before" for c in _compared_columns(report)]

@@ -2,7 +2,7 @@
 
 Its ack floor follows what the query's checkpoint has committed, so that `consumer report` and whatever else
 watches consumers shows how far the query is behind. It is never read from: the checkpoint alone says where
-the query goes on.
+the query continues.
 """
 
 from jsctl.errors import ApiError, BadInput, NoResponders, RequestTimeout

@@ -299,7 +299,7 @@ def find_sequence_at(
 ) -> int:
     """Return the first sequence at or after a time; one past the last when all messages are before it.
 
-    STREAM.MSG.GET takes a time on newer servers only. On others a consumer that starts there tells the
+    STREAM.MSG.GET takes a time on newer servers only. On others a consumer that starts there gives the
     sequence.
     """
     name = f"jsctl_spark_{random.getrandbits(64):016x}"

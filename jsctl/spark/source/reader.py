@@ -28,8 +28,8 @@ class DataLoss(JsctlError):
 class ReadJob(NamedTuple):
     """What one task reads.
 
-    start, end: sequences, half open. created: the stream's creation time, which tells it from a later stream
-    of its name. prefix: of the API. subjects: only messages on these, empty for all. batch, max_bytes:
+    start, end: sequences, half open. created: the stream's creation time, by which it differs from a later
+    stream of its name. prefix: of the API. subjects: only messages on these, empty for all. batch, max_bytes:
     messages and bytes of payload for each request. timeout: ns without an answer. retries: attempts without
     progress, and more for retry_timeout, in ns, while no server answers. is_promised: whether all that was
     there when it was planned must be read; if not, what falls off the stream's head meanwhile is left out.

@@ -13,7 +13,7 @@ def chain(certificates: Sequence[Certificate], now: float, warn: int, *, pem: bo
     """Show a chain, the server's certificate first. Fails when one has expired or will in `warn` ns (0: none
     will).
 
-    now: seconds since 1970. pem: with the certificates themselves. ocsp: with who tells whether they were
+    now: seconds since 1970. pem: with the certificates themselves. ocsp: with who says whether they were
     revoked.
     """
     parts: list[Part] = []

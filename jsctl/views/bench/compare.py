@@ -17,7 +17,7 @@ _COLUMNS = (
 
 
 def comparison(one: Comparison, worse: Sequence[Difference], tolerance: float | None) -> Result:
-    """Returns every measure of both. worse: what is worse than `tolerance`, a share, lets it be."""
+    """Return every measure of both. worse: what is worse than `tolerance`, a share, lets it be."""
     rows = [_row(difference) for difference in one.differences]
     parts: list[Part] = [Table("Comparison", _COLUMNS, rows)]
     parts += [Text(f"Note: {warning}", "warn") for warning in one.warnings]

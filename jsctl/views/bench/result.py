@@ -49,7 +49,7 @@ _PLOTTED = 61
 
 
 def announcement(plan: Plan, size: int) -> str:
-    """Returns the line before a benchmark. size: bytes of a payload, 0 where nothing is sent."""
+    """Return the line before a benchmark. size: bytes of a payload, 0 where nothing is sent."""
     heading = NAMES[plan.kind][0]
     what = (
         f"{plan.messages:,} message{'s' * (plan.messages != 1)}" if plan.messages else "messages without end"
@@ -79,7 +79,7 @@ def intent(plan: Plan, stream: str, info: Json | None, keys: Sequence[str], *, p
 
 
 def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:
-    """Returns figures, latencies, clients and, with `plot`, the latency by percentile."""
+    """Return figures, latencies, clients and, with `plot`, the latency by percentile."""
     heading, word, operation = NAMES[plan.kind]
     clients = outcome.clients
     latencies = outcome.latencies
@@ -115,7 +115,7 @@ def _figures(plan: Plan, outcome: Outcome, limit: Limit, word: str) -> list[Fiel
 
 
 def limit_text(limit: Limit, plan: Plan) -> str:
-    """Returns a sentence on what kept it from being faster."""
+    """Return a sentence on what limited it."""
     client = f"{limit.client_cpu:.0%} of a core"
     seen = limit.server_cpu >= 0
     server = f", the server {limit.server_cpu:.0%}" if seen else ""
@@ -147,7 +147,7 @@ def _latency_fields(latencies: Histogram) -> list[Field]:
 
 
 def latency(span: float) -> str:
-    """Returns a span of ns with three digits that count."""
+    """Return a span of ns with three digits that count."""
     value = round(span)
     step: int = 10 ** max(len(str(abs(value))) - 3, 0)
     return exact_duration(round(value / step) * step)
@@ -167,7 +167,7 @@ def _row(one: ClientResult) -> list[Any]:
 
 
 def percentile_plot(latencies: Histogram) -> Chart:
-    """Returns the latency by percentile; the scale gets finer towards 100%."""
+    """Return the latency by percentile; the scale gets finer towards 100%."""
     shares = [100 * (1 - 10 ** (-4 * at / (_PLOTTED - 1))) for at in range(_PLOTTED)]
     spans = [latencies.percentile(share) for share in shares]
     unit, name = (1, "ns") if spans[-1] < 10_000 else (1000, "µs")
@@ -177,7 +177,7 @@ def percentile_plot(latencies: Histogram) -> Chart:
 
 
 def document(plan: Plan, outcome: Outcome, limit: Limit) -> dict[str, Any]:
-    """Returns everything that was measured."""
+    """Return everything that was measured."""
     latencies = outcome.latencies
     messages = outcome.messages
     return {
@@ -203,7 +203,7 @@ def document(plan: Plan, outcome: Outcome, limit: Limit) -> dict[str, Any]:
 
 
 def _options(plan: Plan) -> dict[str, Any]:
-    """What tells one benchmark of a kind from another."""
+    """What distinguishes one benchmark of a kind from another."""
     return {
         "subject": plan.subject or None,
         "name": plan.name or None,
@@ -253,7 +253,7 @@ _CSV = (
 
 
 def csv_lines(plan: Plan, outcome: Outcome) -> str:
-    """Returns a line for each client, with the columns of the `nats` tool."""
+    """Return a line for each client, with the columns of the `nats` tool."""
     lines = ["#" + _CSV]
     for one in outcome.clients:
         spans = one.latencies

@@ -1,4 +1,4 @@
-"""`server stream-check` and `server consumer-check`: replicas beside each other."""
+"""`server stream-check` and `server consumer-check`: replicas side by side."""
 
 from collections.abc import Sequence
 from typing import Any

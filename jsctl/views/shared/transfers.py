@@ -28,7 +28,7 @@ from jsctl.views.intent import Intent
 
 
 def sentence(event: Event) -> str:
-    """Return the line that tells of an event."""
+    """Return the line that reports an event."""
     match event:
         case BackupStarted(stream, messages, size):
             return f"Starting backup of Stream {stream} with {_amount(messages, size)}"

@@ -1,4 +1,4 @@
-"""The way of a message: as a tree, as a graph for Graphviz, and two ways compared."""
+"""The path of a message: as a tree, as a graph for Graphviz, and two paths compared."""
 
 import json
 from collections import Counter
@@ -23,7 +23,7 @@ _DIFFERENCES = (Column("Trace", "trace"), Column("Where", "where"), Column("What
 
 
 def tree(subject: str, documents: Mapping[str, Json], *, times: bool, deliver: bool) -> Result:
-    """The way of a message. times: with the time since it came in."""
+    """The path of a message. times: with the time since it came in."""
     root = model.build(documents)
     began = _ns(root.arrival.time) if root.arrival else 0
     lines = list(_hop_lines(root, 0, began if times else None))
@@ -121,7 +121,7 @@ def _quoted(text: str) -> str:
 
 
 def dot(subject: str, documents: Mapping[str, Json]) -> Result:
-    """The way of a message in Graphviz's language."""
+    """The path of a message in Graphviz's language."""
     root = model.build(documents)
     names: dict[str, int] = {}
 

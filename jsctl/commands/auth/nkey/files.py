@@ -14,7 +14,7 @@ from jsctl.views.result import Result, Text
 F = TypeVar("F", bound=Callable[..., Any])
 
 _DATA_SIZE = 1 << 30
-"""Bytes of a file that is signed or sealed at the most."""
+"""Maximum number of bytes of a file that is signed or sealed."""
 
 
 def read_key_text(file: str) -> str:

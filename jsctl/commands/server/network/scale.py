@@ -38,7 +38,7 @@ async def _scale(env: Env, network: str, cluster: str, size: int) -> None:
     if len(members) == 1 and size > 1:
         raise BadInput(
             f"{cluster} is a single server, which cannot become a cluster while it runs",
-            "describe it with servers: 3, and start it anew",
+            "describe it with servers: 3, and start it again",
         )
     if env.dry_run:
         plan = networks.plan_scaling(local, cluster, size)

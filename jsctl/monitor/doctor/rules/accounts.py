@@ -124,7 +124,7 @@ def _across(snapshot: Snapshot) -> Iterator[tuple[Link, list[Way]]]:
 
 
 def _missing_stream(snapshot: Snapshot, link: Link, ways: Sequence[Way]) -> Gap | None:
-    """Returns the first import that messages lack."""
+    """Return the first import that messages lack."""
     importer, subject = link.view.account, f"{link.deliver}.>" if link.deliver else "the delivery subject"
     for way in ways:
         step = (
@@ -138,7 +138,7 @@ def _missing_stream(snapshot: Snapshot, link: Link, ways: Sequence[Way]) -> Gap 
 
 
 def _missing_service(snapshot: Snapshot, link: Link, ways: Sequence[Way], subject: str) -> Gap | None:
-    """Returns the first import that a subject lacks."""
+    """Return the first import that a subject lacks."""
     importer = link.view.account
     for way in ways:
         step = follow(snapshot.servers, importer, subject, link.view.domain, "service")

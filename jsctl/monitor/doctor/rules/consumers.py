@@ -48,7 +48,7 @@ def _imports(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _consumer_of(remote: str) -> tuple[str, str, str]:
-    """Returns (domain, stream, consumer) that the subject of an import names; empty for none."""
+    """Return (domain, stream, consumer) that the subject of an import names; empty for none."""
     tokens = remote.split(".")
     if tokens[:2] == ["$JS", "ACK"] and len(tokens) >= 4:
         named = "", tokens[2], tokens[3]

@@ -62,7 +62,7 @@ def _reconnect(snapshot: Snapshot, link: Link, domain: str) -> str:
 
 
 def is_unanswered(link: Link) -> bool:
-    """Whether nobody answers where a stream asks for its messages."""
+    """Return whether the API that a stream copies from is silent."""
     if not link.api or link.origin.answers is not False:
         return False
     # The prefix may be known only to the servers of the stream: then it is heard from.
@@ -113,7 +113,8 @@ def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
-    """A mirror or source with an error, or that its origin was never heard of or not for long."""
+    """Find mirrors and sources that have an error, or that have never heard from their origin or not for
+    long."""
     for link in snapshot.links():
         error, heard = link.state.get("error") or {}, last_active(dict(link.state))
         settled = is_settled(link.info.get("created"), link.info.get("ts") or snapshot.at)
