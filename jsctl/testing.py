@@ -243,7 +243,10 @@ class Network:
         self._run(wait_until_ready(self._local(), lambda _: None, seconds))
 
     def missing(self) -> list[str]:
-        """Return what `wait` would wait for, a sentence each; an empty list when the network is ready."""
+        """Return what `wait` would wait for, a sentence each; an empty list when the network is ready.
+
+        Servers that were stopped, killed or paused here are not waited for.
+        """
         return self._run(find_unready(self._local()))
 
     # -- inside -----------------------------------------------------------------------------------
@@ -252,7 +255,12 @@ class Network:
         if self._loop is None:
             work.close()
             raise JsctlError(f"network {self.source} does not run", "use it in a with block")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:  # ctrl-C: what runs in the loop is to end, too
+            future.cancel()
+            raise
 
     async def _open(self, where: Path) -> None:
         self._stack = AsyncExitStack()
