@@ -1,6 +1,7 @@
 """Reads the description of a network; see `spec` for its form."""
 
-from collections.abc import Callable, Collection
+import os
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -73,6 +74,11 @@ class _Reader:
         self._folder = folder
         self._servers: dict[str, Node] = {}
         self._users: dict[str, Node] = {}
+        self._account_of: dict[str, str] = {}  #: by user
+        self._ports: set[int] = set()
+        self._joined: dict[
+            str, dict[str, set[str]]
+        ] = {}  #: by account: cluster -> those it is a leaf node of
 
     def read(self) -> NetworkSpec:
         known = (
@@ -89,7 +95,7 @@ class _Reader:
         keys = _keys(self._root, "a network", known)
         if "name" not in keys:
             raise self._root.error("the network has no name", "begin with name: NAME")
-        name = _name(keys["name"], "name")
+        name = _name(keys["name"], "the network")
         accounts = self._accounts(keys.get("accounts"))
         clusters = self._clusters(keys.get("clusters"))
         names = [cluster.name for cluster in clusters]
@@ -133,7 +139,7 @@ class _Reader:
         jetstream = _options(keys.get("jetstream"), read_limits, default=False)
         if system and jetstream is not None:
             raise keys["jetstream"].error("the system account cannot have JetStream", "use another account")
-        users = self._account_users(keys.get("users"))
+        users = self._account_users(keys.get("users"), name)
         if not users:
             raise node.error(f"account {name} has no users", "add users: {NAME: PASSWORD}")
         exports, imports = (_items(keys.get(key), key) for key in ("exports", "imports"))
@@ -147,7 +153,7 @@ class _Reader:
             dict(_json(keys["mappings"], "mappings")) if "mappings" in keys else {},
         )
 
-    def _account_users(self, node: Node | None) -> dict[str, str]:
+    def _account_users(self, node: Node | None, account: str) -> dict[str, str]:
         """Users by name; in a list, the name is the password, too."""
         if node is None or node.value is None:
             return {}
@@ -161,6 +167,7 @@ class _Reader:
             if name in self._users:
                 raise one.error(f"there are two users {name!r}", "users of all accounts need different names")
             self._users[name] = one
+            self._account_of[name] = account
         return {name: password for name, (_, password) in users.items()}
 
     def _clusters(self, node: Node | None) -> tuple[ClusterSpec, ...]:
@@ -174,10 +181,8 @@ class _Reader:
         known = ("cluster_name", "domain", "servers", "remotes", "jetstream", "monitoring", "binary")
         keys = _keys(node, "a cluster", known)
         monitoring = _flag(keys.get("monitoring"), "monitoring")
-        binary = self._path(keys["binary"]) if "binary" in keys else ""
-        remotes = [self._remote(one, names) for one in _items(keys.get("remotes"), "remotes")]
-        if any(remote.to == name for remote in remotes):
-            raise keys["remotes"].error(f"cluster {name} cannot be a leaf node of itself")
+        binary = self._binary(keys["binary"]) if "binary" in keys else ""
+        remotes = [self._remote(one, names, name) for one in _items(keys.get("remotes"), "remotes")]
         return ClusterSpec(
             name,
             _name(keys["cluster_name"], "cluster_name") if "cluster_name" in keys else name,
@@ -225,21 +230,45 @@ class _Reader:
         keys = _keys(node, "a server", ("name", "server_name", "store", "binary", *purposes))
         if "name" not in keys:
             raise node.error("this server has no name")
-        name = _name(keys["name"], "name")
+        name = _name(keys["name"], "a server")
         return ServerSpec(
             name,
             _name(keys["server_name"], "server_name") if "server_name" in keys else name,
             keys["store"].string("store") if "store" in keys else f"store-{name}",
-            {purpose: _port(keys[key]) for key, purpose in purposes.items() if key in keys},
-            self._path(keys["binary"]) if "binary" in keys else binary,
+            {purpose: self._port(keys[key]) for key, purpose in purposes.items() if key in keys},
+            self._binary(keys["binary"]) if "binary" in keys else binary,
         )
 
-    def _remote(self, node: Node, names: Collection[str]) -> Remote:
+    def _port(self, node: Node) -> int:
+        port = node.value
+        if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port <= 65535:
+            raise node.error(
+                f"{node.text or 'this'} is not a port", "use a number from 1 to 65535, or 0 for a free one"
+            )
+        if port in self._ports:
+            raise node.error(f"port {port} is given twice", "give another one, or 0 for a free one")
+        if port:
+            self._ports.add(port)
+        return port
+
+    def _remote(self, node: Node, names: Collection[str], cluster: str) -> Remote:
         keys = _keys(node, "a remote", ("to", "user"))
         for key in ("to", "user"):
             if key not in keys:
                 raise node.error(f"this remote has no {key}", "write {to: CLUSTER, user: USER}")
-        return Remote(_one_of(keys["to"], names, "cluster"), _one_of(keys["user"], self._users, "user"))
+        remote = Remote(_one_of(keys["to"], names, "cluster"), _one_of(keys["user"], self._users, "user"))
+        if remote.to == cluster:
+            raise node.error(f"cluster {cluster} cannot be a leaf node of itself")
+        account = self._account_of[remote.user]
+        joined = self._joined.setdefault(account, {})
+        if _leads_to(joined, remote.to, cluster):
+            raise node.error(
+                f"{remote.to} is a leaf node of {cluster} already, so that messages of account {account} would"
+                " go round in a circle",
+                "leave this remote out",
+            )
+        joined.setdefault(cluster, set()).add(remote.to)
+        return remote
 
     def _tls(self, node: Node | None) -> dict[str, str]:
         if node is None:
@@ -249,6 +278,12 @@ class _Reader:
             if key not in keys:
                 raise node.error(f"tls has no {key}", "write {cert: FILE, key: FILE, ca: FILE}")
         return {key: self._path(one) for key, one in keys.items()}
+
+    def _binary(self, node: Node) -> str:
+        path = self._path(node)
+        if not os.access(path, os.X_OK):
+            raise node.error(f"{node.text} cannot be run", "name a nats-server, and let it be executable")
+        return path
 
     def _path(self, node: Node) -> str:
         """The absolute path of a file that must exist."""
@@ -330,12 +365,9 @@ def _options(node: Node | None, read: Callable[[Node], Json], *, default: bool) 
     return read(node)
 
 
-def _port(node: Node) -> int:
-    if not isinstance(node.value, int) or isinstance(node.value, bool) or not 0 <= node.value <= 65535:
-        raise node.error(
-            f"{node.text or 'this'} is not a port", "use a number from 1 to 65535, or 0 for a free one"
-        )
-    return node.value
+def _leads_to(joined: Mapping[str, Collection[str]], start: str, end: str) -> bool:
+    """Whether leaf node connections lead from one cluster to another. There is no circle among them yet."""
+    return end in joined.get(start, ()) or any(_leads_to(joined, one, end) for one in joined.get(start, ()))
 
 
 def _name(node: Node, what: str) -> str:

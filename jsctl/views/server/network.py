@@ -34,7 +34,7 @@ _STREAMS = (
     Column("Leader", "leader"),
     Column("Replicas", "replicas"),
     Column("Messages", "messages", "count"),
-    Column("Lag", "lag_messages", "limit"),
+    Column("Lag", "lag_messages", "count"),
 )
 _CONTEXTS = (
     Column("Context", "context"),

@@ -42,6 +42,11 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     Its contexts are in a folder of its own: jsctl server network shell opens a shell that sees them.
     """
     spec = named(source, name)
+    for cluster in spec.clusters:
+        if cluster.jetstream is not None and len(cluster.servers) == 2:
+            env.say(
+                f"cluster {cluster.name} has 2 servers: without one of them it has no leader; 3 go on without"
+            )
     where = (Path(store).expanduser() if store else folder.default(env.environ, spec.name)).absolute()
     path = source if source in BUILTIN else str(Path(source).expanduser().absolute())
     server = binary.find(env.environ)
@@ -72,5 +77,6 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     env.say(f"nats-server {running.state.version} runs; everything is in {where}")
     if not into_contexts and env.environ.get(VARIABLE) != str(where):
         label = shlex.quote(label_of(running, env.environ))
-        env.say(f"try: jsctl server network shell {label}        jsctl server network down {label} ends it")
+        env.say(f"to work in it:  jsctl server network shell {label}")
+        env.say(f"to end it:      jsctl server network down {label}")
     return view.started(running, contexts)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -125,6 +126,7 @@ def test_wait_for_mirrors_and_faults(networks: Networks, pair: str) -> None:
     networks.at(pair, "stream add COPY --mirror SITE@leaf --js-domain hub --defaults")
     networks(f"wait {pair}")
     assert json.loads(networks.at(pair, "stream info COPY --json"))["state"]["messages"] == 500
+    assert re.search(r"COPY +hub +1/1 +500 +0\n", networks(f"status {pair}"))
     networks.at(pair, "stream rm COPY --force")  # after a fault it may retry for a minute
     networks(f"link down leaf-hub --network {pair}")
     assert "leaf-hub  leaf  down" in networks(f"status {pair}", 1)
