@@ -263,7 +263,7 @@ class _Reader:
         joined = self._joined.setdefault(account, {})
         if _leads_to(joined, remote.to, cluster):
             raise node.error(
-                f"{remote.to} is a leaf node of {cluster} already, so that messages of account {account} would"
+                f"{remote.to} is a leaf node of {cluster} already: messages of account {account} would"
                 " go round in a circle",
                 "leave this remote out",
             )

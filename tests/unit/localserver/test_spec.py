@@ -59,7 +59,7 @@ def test_contexts_come_by_themselves() -> None:
         (
             "servers: 3",
             "servers: 3, remotes: [{to: leaf, user: app}]",
-            "shop.yaml:7: hub is a leaf node of leaf already, so that messages of account APP",
+            "shop.yaml:7: hub is a leaf node of leaf already: messages of account APP",
         ),
         ("name: shop", "name: a/b", "shop.yaml:1: 'a/b' is not a valid name of the network"),
         ("clusters:", "operator: OP\nno_login: app\nclusters:", "no_login cannot be used with an operator"),

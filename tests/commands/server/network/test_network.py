@@ -126,7 +126,7 @@ def test_wait_for_mirrors_and_faults(networks: Networks, pair: str) -> None:
     networks.at(pair, "stream add COPY --mirror SITE@leaf --js-domain hub --defaults")
     networks(f"wait {pair}")
     assert json.loads(networks.at(pair, "stream info COPY --json"))["state"]["messages"] == 500
-    assert re.search(r"COPY +hub +1/1 +500 +0\n", networks(f"status {pair}"))
+    assert re.search(r"COPY +hub-server +1/1 +500 +0\n", networks(f"status {pair}"))
     networks.at(pair, "stream rm COPY --force")  # after a fault it may retry for a minute
     networks(f"link down leaf-hub --network {pair}")
     assert "leaf-hub  leaf  down" in networks(f"status {pair}", 1)
@@ -212,8 +212,8 @@ def test_kill_9_in_the_middle_of_up(networks: Networks) -> None:
     networks("add cluster --network half")
     assert len(networks.servers("half")) == 4
     networks.at("half", "stream add R3 --subjects r3 --replicas 3 --defaults --context half-cluster")
-    assert "Would stop n4 of network half" in networks("scale cluster 3 -n half --dry-run")
-    assert "Would start n5 of network half" in networks("scale cluster 5 -n half --dry-run")
+    assert "Would stop cluster-4 of network half" in networks("scale cluster 3 -n half --dry-run")
+    assert "Would start cluster-5 of network half" in networks("scale cluster 5 -n half --dry-run")
     assert len(networks.servers("half")) == 4
     networks("scale cluster 3 -n half")
     networks("down half --keep-data")
