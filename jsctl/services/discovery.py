@@ -67,13 +67,13 @@ async def gather(
     try:
         replies = await connection.request_many(subject, stall=silence)
     except NoResponders:
-        if instance and service:
+        replies = []
+    if service and not replies:  # or who listens there does not answer
+        if instance:
             raise NotFound(
                 f"service {service} has no instance {instance}", f"jsctl service list {service} lists them"
-            ) from None
-        if service:
-            raise await missing(connection, service) from None
-        return []
+            )
+        raise await missing(connection, service)
     answers = parse_replies(verb, replies)
     for text in answers.malformed:
         warn(f"jsctl: a reply is left out: {text}")
@@ -101,8 +101,9 @@ async def ping(
                 continue
             answers.append((document["name"], document["id"], rtt))
     except NoResponders:
-        if service:
-            raise await missing(connection, service) from None
+        pass
+    if service and not answers:
+        raise await missing(connection, service)
     return answers
 
 
@@ -147,7 +148,7 @@ def parse_reply(verb: str, data: bytes) -> Json:
     if document.get("type") != _TYPES[verb]:
         raise ValueError(f"{who}: its type is {str(document.get('type'))[:60]!r}, not {_TYPES[verb]}")
     for key in _TEXTS:
-        if not isinstance(document.get(key, ""), str):
+        if not isinstance(document.get(key) or "", str):
             raise ValueError(f"{who}: {key} is not a text")
     for key in ("name", "id", "version"):
         if not document.get(key):

@@ -7,7 +7,7 @@ from typing import Any
 
 from jsctl.json_text import parse_json
 from jsctl.services.statistics import Row
-from jsctl.views.result import Column, Field, Part, Result, Section, Sheet, Table, Text
+from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Table, Text
 
 Json = dict[str, Any]
 
@@ -115,6 +115,19 @@ def stats(name: str, documents: Sequence[Json]) -> Result:
 
 def rates(rows: Sequence[Row]) -> Result:
     """`service stats --watch`."""
-    return Result(
-        [Table("Service Statistics", _RATES, [row._replace(rate=round(row.rate, 1)) for row in rows])]
-    )
+    nothing = Cell(None, "-")
+    cells = [
+        (
+            row.service,
+            row.endpoint,
+            row.instances,
+            row.requests,
+            round(row.rate, 1),
+            row.errors,
+            row.error_rate,
+            nothing if row.average < 0 else row.average,
+            row.skew or nothing,
+        )
+        for row in rows
+    ]
+    return Result([Table("Service Statistics", _RATES, cells, spare=("requests",))])

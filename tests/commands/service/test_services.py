@@ -17,6 +17,8 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.services.statistics import Count, rows
+from jsctl.views.result import Cell
+from jsctl.views.service.documents import rates
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
@@ -127,6 +129,13 @@ def test_malformed_replies_are_named_and_left_out(cli: Cli, url: str) -> None:
         assert listed.err.count("a reply is left out") == 4
         assert "its type is 'io.nats.micro.v1.ping_response'" in listed.err
         assert '"type": "object"' in cli("service info W", status=0).out
+    plain = reply("info", description=None)
+    with answering(url, {"$SRV.INFO": [plain]}):
+        assert [one["id"] for one in cli("service list --json", status=0).json] == ["1"]
+    with answering(url, {"$SRV.>": []}):  # somebody who listens and says nothing
+        for line in ("stats nope", "info nope", "ping nope", "stats nope X"):
+            assert "nope" in cli(f"service {line}", status=3).err
+        assert cli("service ping --json", status=0).json == []
     with answering(url, {"$SRV.INFO": answers[:2]}):
         assert "no reply on $SRV.INFO is one of a service" in cli("service list", status=1).err
 
@@ -149,6 +158,7 @@ def test_rates_and_skew() -> None:
     assert restarted.rate == 5.0
     [idle] = rows(now, now, 1.0)
     assert (idle.rate, idle.average, idle.skew) == (0.0, -1, 0.0)
+    assert list(rates([idle]).parts[0].rows[0][-2:]) == [Cell(None, "-")] * 2  # type: ignore[union-attr]
 
 
 def test_stats_watch(demo: subprocess.Popen[str], cli: Cli) -> None:
