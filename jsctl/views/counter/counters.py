@@ -56,12 +56,14 @@ def sheet(counter: Counter) -> Result:
     return Result([Sheet(f"Counter {counter.subject}", sections)], data=record(counter))
 
 
+_VALUE = Column("Value", "value", "number")
 _COLUMNS = (
     Column("Subject", "subject"),
-    Column("Value", "value", "number"),
+    _VALUE,
     Column("Stream", "stream"),
     Column("Updated", "time", "time"),
 )
+_WHOLE = 40  #: digits that a table shows whole
 
 
 def listing(counters: Sequence[Counter], pattern: str) -> Result:
@@ -71,7 +73,11 @@ def listing(counters: Sequence[Counter], pattern: str) -> Result:
         text = "There are no counters; jsctl counter increment creates one in a stream with --allow-counter"
         return Result([Text(f"There is no counter that matches {pattern}" if pattern else text)], data=data)
     rows = [(each.subject, each.value, each.stream, each.time) for each in counters]
-    return Result([Table("Counters", _COLUMNS, rows, spare=("time", "stream"))], data=data)
+    longest = max(len(each.value) for each in counters)
+    # A terminal has no room for hundreds of digits: they are cut in the middle, as texts are.
+    value = _VALUE if longest <= _WHOLE else _VALUE._replace(kind="text")
+    columns = [value if column is _VALUE else column for column in _COLUMNS]
+    return Result([Table("Counters", columns, rows, spare=("time", "stream"))], data=data)
 
 
 def changes(

@@ -71,6 +71,14 @@ def test_list(hits: Cli) -> None:
     assert "not found" in hits("counter ls nope.x", status=3).err
 
 
+def test_a_list_of_long_numbers_fits(hits: Cli) -> None:
+    number = "7" * 300
+    hits(f"counter increment hits.long {number}", status=0)
+    shown = hits("counter list", tty=True, width=80, status=0).out
+    assert max(map(len, shown.splitlines())) <= 80 and "7…7" in shown
+    assert number in hits("counter list", status=0).out
+
+
 def test_watch(hits: Cli) -> None:
     hits("counter incr hits.a 5", status=0)
     hits("counter incr hits.b -5", status=0)
