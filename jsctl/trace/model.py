@@ -188,7 +188,13 @@ def _no_interest(root: Hop) -> str:
             subject, account = step.subject or subject, step.account or account
     where = f"server {servers[0]}" if len(servers) == 1 else f"servers {', '.join(servers)}"
     whose = f" in account {account}" if account else ""
-    return f"nobody subscribes to {subject}{whose}, and no stream stores it, on {where}"
+    text = f"nobody subscribes to {subject}{whose}, and no stream stores it, on {where}"
+    if any(step.type == "si" for _, step in root.walk()):
+        # Servers then end the trace, though the message goes on.
+        return (
+            f"{text}; or account {account} does not let others trace its service (allow_trace of the export)"
+        )
+    return text
 
 
 def counts(root: Hop) -> dict[str, int]:

@@ -94,7 +94,7 @@ accounts {
         importing = Cli(tmp_path, server.url_for("b"))
         shown = importing("trace ask", status=0).out
         assert 'Service Import from:"ask" to:"svc.q" account:"A"' in shown
-        assert "nobody subscribes to svc.q in account A" in shown
+        assert "nobody subscribes to svc.q in account A" in shown and "allow_trace of the export" in shown
     finally:
         server.stop()
 
