@@ -13,6 +13,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
 from jsctl.posix import CLOEXEC
@@ -51,6 +52,7 @@ class ShellPrompt:
             auto_suggest=AutoSuggestFromHistory(),
             multiline=Condition(lambda: not is_whole(self._session.default_buffer.text)),
             prompt_continuation="... ",
+            key_bindings=_tab(complete),
             output=create_output(stdout=stderr),
         )
 
@@ -71,6 +73,31 @@ class ShellPrompt:
             return None
         raise_typed_interrupt(self._session.input)
         return line
+
+
+def _tab(complete: Callable[[str], Iterable[Candidate]]) -> KeyBindings:
+    """Let tab insert the only completion at once: while a menu is still being made, which typing begins, the
+    prompt forgets that tab was pressed."""
+    bindings = KeyBindings()
+
+    @bindings.add("tab")
+    async def press(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state and buffer.complete_state.completions:
+            buffer.complete_next()
+            return
+        text = buffer.document.text_before_cursor
+        candidates = await asyncio.to_thread(lambda: list(complete(text)))
+        if buffer.document.text_before_cursor != text:
+            return
+        if len(candidates) == 1:
+            buffer.cancel_completion()
+            buffer.delete_before_cursor(len(text) - candidates[0].start)
+            buffer.insert_text(candidates[0].text)
+        elif not buffer.complete_state:
+            buffer.start_completion(insert_common_part=True)
+
+    return bindings
 
 
 class _Completer(Completer):
