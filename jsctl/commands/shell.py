@@ -13,6 +13,7 @@ import click
 
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.command_line import Line, is_whole, parse_line, script_lines
+from jsctl.commands.shared.system_commands import run_system, wait
 from jsctl.contexts.model import public_url
 from jsctl.env import Env, Streams
 from jsctl.errors import BadInput, ExitStatus, JsctlError
@@ -98,7 +99,7 @@ class Interpreter:
                     text = held.run(partial(self._read, prompt, status))
                     if text is None:
                         break
-                    status = held.run(partial(self.run_line, text)) if text.strip() else 0
+                    status = held.run(partial(self._run_lines, text)) if text.strip() else 0
                 except KeyboardInterrupt:  # between a line and its command
                     status = self._interrupted()
         return status
@@ -121,6 +122,14 @@ class Interpreter:
                 return status
         return ExitStatus.OK
 
+    def _run_lines(self, text: str) -> int:
+        """Run what was entered, several lines where they were pasted, up to the first that fails."""
+        for _, line in script_lines(text):
+            status = self.run_line(line)
+            if status or self.has_ended:
+                return status
+        return ExitStatus.OK
+
     def run_line(self, text: str) -> int:
         """Run one line. Returns its status."""
         text = text.strip()
@@ -128,7 +137,7 @@ class Interpreter:
             return ExitStatus.OK
         try:
             if text.startswith("!"):
-                return _system(text[1:])
+                return run_system(text[1:])
             line = parse_line(text)
             if not line.words:
                 raise BadInput("the line has no command", "help lists the commands")
@@ -193,7 +202,7 @@ class Interpreter:
             finally:
                 with contextlib.suppress(OSError, ValueError):
                     out.close()
-                _wait(process)
+                wait(process)
             if written:
                 written.seek(0)
                 stdout.write(written.read().decode(errors="surrogateescape"))
@@ -232,21 +241,6 @@ class Interpreter:
 def _may_be_kept(line: str) -> bool:
     """Whether a line may be written to the history: no secret is in it, and no blank ahead of it."""
     return not line.startswith(" ") and not any(flag in line for flag in _SECRET_FLAGS)
-
-
-def _system(line: str) -> int:
-    """Run a line in the system's shell. Returns its status."""
-    return _wait(subprocess.Popen(line, shell=True))
-
-
-def _wait(process: "subprocess.Popen[bytes]") -> int:
-    """Wait for a process, which ctrl-C ends, too. Returns its status."""
-    while True:
-        try:
-            status = process.wait()
-        except KeyboardInterrupt:
-            continue
-        return status if status >= 0 else 128 - status
 
 
 def _has_file(stream: TextIO) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
@@ -81,11 +82,14 @@ def _tab(complete: Callable[[str], Iterable[Candidate]]) -> KeyBindings:
     bindings = KeyBindings()
 
     @bindings.add("tab")
-    async def press(event: KeyPressEvent) -> None:
+    def press(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         if buffer.complete_state and buffer.complete_state.completions:
             buffer.complete_next()
-            return
+        else:
+            event.app.create_background_task(insert(buffer))
+
+    async def insert(buffer: Buffer) -> None:
         text = buffer.document.text_before_cursor
         candidates = await asyncio.to_thread(lambda: list(complete(text)))
         if buffer.document.text_before_cursor != text:

@@ -180,6 +180,9 @@ def test_completion_history_and_ctrl_c(prompt: Terminal, cli: Cli) -> None:
     prompt.send("two'\r")
     prompt.expect("Published 7 bytes")
     prompt.expect("shop")
+    prompt.send("\x1b[200~stream info NOPE\nrtt\n\x1b[201~\r")  # pasted: it ends at what fails
+    prompt.expect("stream NOPE not found")
+    prompt.expect("shop")
     prompt.send("exit 5\r")
     prompt.expect(pexpect.EOF)
     prompt.close()
