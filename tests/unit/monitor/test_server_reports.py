@@ -28,6 +28,7 @@ def test_an_accounts_part_of_each_server() -> None:
             for at, (kind, size) in enumerate(stored)
         ]
         account = {
+            "name": "APP",
             "memory": 900,
             "storage": 9000,
             "api": {"total": 50, "errors": 2},
