@@ -1,12 +1,13 @@
 """Fixtures: real servers, a command line, a pseudo-terminal."""
 
+import contextlib
 import functools
 import gc
 import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,20 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("fast")
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Make the quick Spark before a test's time-out begins to run: the first time, it takes a minute or more.
+    What fails here fails in the test's setup, too."""
+    with contextlib.suppress(Exception):
+        _use_quick_spark(item)
+    return (yield)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    _use_quick_spark(item)
+
+
+def _use_quick_spark(item: pytest.Item) -> None:
     if item.get_closest_marker("spark"):
         spark_home.use_quick_spark(item.config.cache.mkdir("spark"))
 

@@ -84,6 +84,7 @@ def _archive_classes(archive: Path) -> None:
             env={**os.environ, "SPARK_SUBMIT_OPTS": f"{QUICK} -XX:ArchiveClassesAtExit={new} -Xlog:disable"},
             capture_output=True,  # until the JVM has closed its ends, too
             check=False,
+            timeout=600,
         )
     if new.exists():
         new.replace(archive)

@@ -56,8 +56,7 @@ class MessageReads:
 
         if read_plan.messages > SHORT_MESSAGES or read_plan.bytes > SHORT_BYTES:
             return None
-        options = self._range(source, read_plan.start, read_plan.end, read_plan)
-        reader = _reader(source.settings, options, lenient=not read_plan.is_promised)
+        reader = self.reader(source, read_plan)
         batches: list[pa.RecordBatch] = []
         size = 0
         for partition in reader.partitions():
@@ -91,6 +90,11 @@ class MessageReads:
         is_lenient = lenient or not (read_plan is None or read_plan.is_promised)
         name = f"jetstream_{source.table}"
         return read_frame(spark, source.settings, name, options, lenient=is_lenient)
+
+    def reader(self, source: StreamSource, read_plan: ReadPlan) -> "JetStreamReader":
+        """Return what reads the messages of a plan in tasks of this machine."""
+        options = self._range(source, read_plan.start, read_plan.end, read_plan)
+        return _reader(source.settings, options, lenient=not read_plan.is_promised)
 
     def _range(
         self, source: StreamSource, start: int, end: int, read_plan: ReadPlan | None

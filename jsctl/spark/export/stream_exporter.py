@@ -13,7 +13,6 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import read_table
-from jsctl.spark.export.formats import spark_options
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import (
     TableLayout,
@@ -27,8 +26,9 @@ from jsctl.spark.export.layout import (
 from jsctl.spark.export.message_reads import MessageReads
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.stream_target import StreamTarget
+from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles, has_parquet_settings
 from jsctl.spark.export.verify import Comparison, compare
-from jsctl.spark.session.folders import write_path
+from jsctl.spark.session.cluster import runs_elsewhere
 from jsctl.spark.session.task_progress import report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.connection import StreamConnection
@@ -41,6 +41,7 @@ from jsctl.units import format_rfc3339
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 Progress = Callable[[str, int, int], AbstractContextManager[Callable[[float], None]]]
 """(label, messages, bytes) -> what is called with the share that is done, from 0 to 1."""
@@ -89,13 +90,8 @@ class StreamExporter:
         self._notify_of_loss(source, read_plan.lost, "before they were read")
         checkpoint = self.target.checkpoint(source.table) if incremental else None
         try:
-            table = rows()
-            messages = (
-                self._reads.frame(spark, source, read_plan.start, read_plan.end, read_plan)
-                if table is None
-                else spark.createDataFrame(table).coalesce(1)
-            )
-            outcome = self._run(spark, source, read_plan, messages, checkpoint, begin)
+            files, layout = self._table_files(spark, source, read_plan, rows(), checkpoint)
+            outcome = self._run(spark, source, read_plan, files, layout, checkpoint, begin)
         except Exception as error:
             raise job_error(error) from None
         self._notify_of_loss(source, outcome.lost - read_plan.lost, "while others were read")
@@ -211,21 +207,40 @@ class StreamExporter:
 
     # -- running ----------------------------------------------------------------------------------
 
-    def _run(
+    def _table_files(
         self,
         spark: "SparkSession",
         source: StreamSource,
         read_plan: ReadPlan,
-        messages: "DataFrame",
+        table: "pa.Table | None",
         checkpoint: dict[str, Any] | None,
-        begin: float,
-    ) -> Outcome:
+    ) -> tuple[TableFiles, TableLayout]:
+        """Return what writes the messages, and the layout with its schema. table: what is read already."""
+        is_here = not runs_elsewhere(spark)
+        if table is None and self._is_plain and is_here and not has_parquet_settings(spark):
+            return TaskFiles(spark, self._reads.reader(source, read_plan)), self.layout
+        messages = (
+            self._reads.frame(spark, source, read_plan.start, read_plan.end, read_plan)
+            if table is None
+            else spark.createDataFrame(table).coalesce(1)
+        )
+        layout = self._with_schema(spark, source, read_plan, messages, checkpoint)
+        return self._spark_files(messages, layout, checkpoint), layout
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the table is of messages as they are."""
+        return self.target.format == "parquet" and not (self.layout.can_be_bad or self.layout.partition_by)
+
+    def _spark_files(
+        self, messages: "DataFrame", layout: TableLayout, checkpoint: dict[str, Any] | None
+    ) -> SparkFiles:
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
-        layout = self._with_schema(spark, source, read_plan, messages, checkpoint)
         format = self.target.format
-        read_counts, decode_counts = Observation(), Observation()
+        read_counts = Observation()
+        decode_counts = Observation() if layout.can_be_bad else None
         observed = messages.observe(
             read_counts,
             F.count(F.lit(1)).alias("rows"),
@@ -234,7 +249,7 @@ class StreamExporter:
             F.sum(F.length("data")).alias("bytes"),
         )
         table = apply_layout(observed, layout)
-        if layout.can_be_bad:
+        if decode_counts:
             table = table.observe(decode_counts, F.count(BAD_PAYLOAD).alias("bad"))
         table = flatten_for_format(table, format)
         if checkpoint:
@@ -243,26 +258,38 @@ class StreamExporter:
             table = table.select(
                 *(f"`{n.replace('`', '``')}`" for n in {**names, **dict.fromkeys(table.columns)})
             )
+        partitions = [name for name, _ in parse_partitions(layout.partition_by)]
+        return SparkFiles(table, format, partitions, read_counts, decode_counts)
+
+    def _run(
+        self,
+        spark: "SparkSession",
+        source: StreamSource,
+        read_plan: ReadPlan,
+        files: TableFiles,
+        layout: TableLayout,
+        checkpoint: dict[str, Any] | None,
+        begin: float,
+    ) -> Outcome:
+        format, schema = self.target.format, files.schema
         with self.target.commit(source.table, replace=checkpoint is None) as (folder, new_checkpoint):
             with self._progress(spark, f"exporting {source.table}", read_plan.messages, read_plan.bytes):
-                _write(table, folder, format, layout)
-            counts = read_counts.get
+                counts = files.write(folder)
             shared_folder.check_visible(
-                spark, folder, counts["rows"], lambda: read_table(spark, folder, format, table.schema)
+                spark, folder, counts.rows, lambda: read_table(spark, folder, format, schema)
             )
-            bad = decode_counts.get["bad"] if layout.can_be_bad else 0
-            deleted, lost = self._count_missing(spark, source, read_plan, folder, counts["rows"], table)
+            deleted, lost = self._count_missing(spark, source, read_plan, folder, counts.rows, schema)
             earlier: dict[str, Any] = checkpoint or {}
             outcome = Outcome(
                 stream=source.stream,
                 table=source.table,
-                exported=counts["rows"],
-                bytes=counts["bytes"] or 0,
+                exported=counts.rows,
+                bytes=counts.bytes,
                 deleted=deleted,
                 lost=lost + read_plan.lost,
-                bad=bad,
-                first=counts["first"],
-                last=counts["last"],
+                bad=counts.bad,
+                first=counts.first,
+                last=counts.last,
             )
             new_checkpoint |= {
                 "stream": source.stream,
@@ -272,9 +299,9 @@ class StreamExporter:
                 "exported": outcome.exported + earlier.get("exported", 0),
                 "deleted": None if deleted is None else deleted + (earlier.get("deleted") or 0),
                 "lost": outcome.lost + earlier.get("lost", 0),
-                "bad": bad + earlier.get("bad", 0),
+                "bad": counts.bad + earlier.get("bad", 0),
                 "settings": {**self._settings(layout.schema), "given": self.layout.schema},
-                "columns": table.schema.jsonValue(),
+                "columns": schema.jsonValue(),
                 "written": format_rfc3339(time.time_ns()),
             }
         return replace(outcome, seconds=time.monotonic() - begin)
@@ -313,7 +340,7 @@ class StreamExporter:
         read_plan: ReadPlan,
         folder: Path,
         rows: int,
-        table: "DataFrame",
+        schema: "StructType",
     ) -> tuple[int | None, int]:
         """Return (deleted, lost) of what was planned and not read.
 
@@ -327,7 +354,7 @@ class StreamExporter:
         allows_loss = not self.selection.fail_on_loss
         if (allows_loss or not read_plan.is_promised) and stream.first > read_plan.start:
             first_available = min(stream.first, read_plan.end)
-            written = read_table(spark, folder, self.target.format, table.schema)
+            written = read_table(spark, folder, self.target.format, schema)
             read_before = written.where(f"sequence < {first_available}").count()
             dropped = first_available - read_plan.start - read_before
         lost = dropped if allows_loss else 0
@@ -341,14 +368,6 @@ class StreamExporter:
     def _progress(self, spark: "SparkSession", label: str, messages: int, size: int) -> Iterator[None]:
         with self.progress(label, messages, size) as advance, report_task_progress(spark, advance):
             yield
-
-
-def _write(table: "DataFrame", folder: Path, format: str, layout: TableLayout) -> None:
-    # The folder is new; "append", because not every format can fail when a table exists.
-    writer = table.write.format(format).options(**spark_options(format)).mode("append")
-    if layout.partition_by:
-        writer = writer.partitionBy(*(name for name, _ in parse_partitions(layout.partition_by)))
-    writer.save(write_path(folder))
 
 
 def _format_setting(value: Any) -> str:

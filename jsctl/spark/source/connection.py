@@ -49,6 +49,7 @@ class StreamConnection(BlockingConnection):
     def __init__(self, link: socket.socket, info: Json, settings: Settings, rest: bytes) -> None:
         super().__init__(link, info, settings, rest)
         self._unparsed = 0  #: bytes in the buffer that were received since the last parsing
+        self._has_ended = False  #: whether an answer ended in what was parsed last
         self._mark = b"\r\nHMSG %b." % self._inbox.encode()
         self._replies: dict[bytes, Reply] = {}
         self._delivered = Reply("")
@@ -96,6 +97,10 @@ class StreamConnection(BlockingConnection):
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
+        if self._unparsed and self._has_ended and self._is_worth_parsing():
+            self._parse(one_answer=True)
+            self._check_refusals()
+            return
         try:
             self._unparsed += self._receive(min(left, PAUSE) if self._unparsed else left)
         except TimeoutError:
@@ -104,18 +109,31 @@ class StreamConnection(BlockingConnection):
             self._parse()
             self._check_refusals()
             return
-        # Runs of replies are cheaper to parse when they are long.
-        if (
+        if self._is_worth_parsing():
+            self._parse(one_answer=True)
+            self._check_refusals()
+
+    def _is_worth_parsing(self) -> bool:
+        """Whether what is received is parsed at once: runs of replies are cheaper to parse when they are
+        long."""
+        return (
             self._unparsed >= LONG
             or not self._buffer.startswith(self._mark[2:])
             or self._buffer.find(_STATUS, max(0, self._filled - _STATUS_SIZE), self._filled) >= 0
-        ):
-            self._parse()
-            self._check_refusals()
+        )
 
-    def _parse(self) -> None:
+    def _parse(self, *, one_answer: bool = False) -> None:
+        """Handle what is complete. one_answer: leave the beginning of the answer behind one that ended."""
         buffer, filled, at, one_by_one = self._buffer, self._filled, 0, 0
+        self._has_ended = False
         while at < filled:
+            if (
+                one_answer
+                and self._has_ended
+                and filled - at < LONG
+                and buffer.startswith(self._mark[2:], at)
+            ):
+                break
             end = at
             if (
                 at >= one_by_one
@@ -132,7 +150,7 @@ class StreamConnection(BlockingConnection):
                 break
             at = end
         self._drop(at)
-        self._unparsed = 0
+        self._unparsed = filled - at if self._has_ended and one_answer else 0
 
     def _size_at(self, at: int) -> int:
         """Return the size of the message whose line begins at `at`; 0 when the line is not complete."""
@@ -157,6 +175,7 @@ class StreamConnection(BlockingConnection):
             self._deliver(subject, reply, header_block, data)
         elif (answer := self._replies.get(subject.rpartition(b".")[2])) is not None:
             answer.decode(header_block, data)
+            self._has_ended = self._has_ended or bool(answer.status)
         else:
             super()._dispatch(subject, reply, header_block, data)
 

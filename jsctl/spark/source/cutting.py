@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jsctl.nats.direct_get import TAIL
 from jsctl.nats.headers import VERSION
@@ -43,17 +44,27 @@ class _Replies(NamedTuple):
     def batch(self, run: memoryview) -> pa.RecordBatch:
         """Return the messages. Raises ArrowInvalid for what is not a time."""
         count = len(self.begin)
-        # The parts and all between them, without a copy, of which the parts are then taken.
-        edges = np.stack(self[1:9], axis=1).astype(np.int32)
-        buffers: list[Any] = [None, pa.py_buffer(edges), pa.py_buffer(run)]
-        every = pa.Array.from_buffers(pa.binary(), edges.size - 1, buffers)
         # That of a message without headers is the same for all.
         has_headers = bool((self.headers_end - self.headers != len(VERSION)).any())
-        which = np.array([2, 4, 6, 0] if has_headers else [2, 4, 6])
-        taken = every.take(pa.array((which[:, None] + 8 * np.arange(count)).ravel()))
-        headers = taken[3 * count :] if has_headers else pa.repeat(pa.scalar(VERSION, pa.binary()), count)
-        time = taken[count : 2 * count].view(pa.string()).cast(TIME)
-        columns = [taken[:count], pa.array(self.sequence), time, taken[2 * count : 3 * count], headers]
+        parts = self[3:9] if not has_headers else self[1:9]
+        # The parts and all between them, without a copy, of which the parts are then taken.
+        edges = np.empty((count, len(parts)), np.int32)
+        for at, part in enumerate(parts):
+            edges[:, at] = part
+        buffers: list[Any] = [None, pa.py_buffer(edges), pa.py_buffer(run)]
+        every = pa.Array.from_buffers(pa.binary(), edges.size - 1, buffers)
+        places = np.arange(0, edges.size, 2, dtype=np.int32).reshape(count, -1).T.ravel()
+        taken = pc.take(every, pa.array(places), boundscheck=False)
+        *headers, subjects, times, payloads = (
+            taken[n * count : (n + 1) * count] for n in range(len(parts) // 2)
+        )
+        columns = [
+            subjects,
+            pa.array(self.sequence),
+            times.view(pa.string()).cast(TIME),
+            payloads,
+            headers[0] if headers else pa.repeat(pa.scalar(VERSION, pa.binary()), count),
+        ]
         return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 

@@ -28,25 +28,25 @@ def start(cli: Cli, *args: str) -> "subprocess.Popen[bytes]":
 
 def test_kill_9_and_again(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
     to = tmp_path / "out"
-    fill(url, 2000)
+    fill(url, 26_000)  # more than what one process reads and hands over
     line = f"export stream ORDERS --to {to} --incremental --json"
     cli(f"{line} --to-seq 1000", status=0)
     process = start(cli, "ORDERS", "--to", str(to), "--incremental")
     try:
-        wait_for(lambda: any(to.glob(".staging/*/ORDERS/**/*.parquet")), "nothing was staged", 120)
+        wait_for(lambda: any(to.glob(".staging/*/ORDERS")), "nothing was staged", 120)
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    assert len(sequences(to / "ORDERS")) in (1000, 2000)
+    assert len(sequences(to / "ORDERS")) in (1000, 26_000)
     cli(line, status=0)
-    assert sequences(to / "ORDERS") == list(range(1, 2001))
+    assert sequences(to / "ORDERS") == list(range(1, 26_001))
     assert not (to / ".staging").exists()
 
 
 def test_interrupted_leaves_nothing(cli: Cli, url: str, tmp_path: Path) -> None:
-    fill(url, 20_000)
+    fill(url, 26_000)
     to = tmp_path / "out"
-    process = start(cli, "ORDERS", "--to", str(to), "--partition-by", "subject:2", "--headers")
+    process = start(cli, "ORDERS", "--to", str(to), "--headers")
     try:
         wait_for(lambda: any(to.glob(".staging/*/ORDERS")), "nothing was staged", 120)
         process.send_signal(signal.SIGINT)
