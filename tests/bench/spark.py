@@ -235,22 +235,29 @@ def during_export(url: str, folder: Path, count: int) -> tuple[list[float], dict
     ended = threading.Event()
     environ = {**os.environ, "NATS_URL": url, "XDG_CONFIG_HOME": str(folder)}
     process = subprocess.Popen(line, env=environ, stdout=subprocess.DEVNULL, start_new_session=True)
-    peak = {"driver": 0.0, "JVM": 0.0, "worker": 0.0}
+    peak: dict[str, float] = {}
 
     def wait() -> None:
-        while process.poll() is None:
-            for running in in_session(process.pid):
-                # What a JVM forks is called otherwise, and as large, until it becomes a worker.
-                java = running.args.partition(" ")[0].endswith("java")
-                kind = "driver" if running.pid == process.pid else "JVM" if java else "worker"
-                peak[kind] = max(peak[kind], resident(running.pid))
-            time.sleep(0.1)
+        peak.update(most_memory(process))
         ended.set()
 
     threading.Thread(target=wait).start()
     result = latencies(url, ended)
     assert process.returncode == 0
     return result, peak
+
+
+def most_memory(process: "subprocess.Popen[bytes]") -> dict[str, float]:
+    """Wait for the leader of a session. Returns the most MiB that a process of each kind had."""
+    peak = {"driver": 0.0, "JVM": 0.0, "worker": 0.0}
+    while process.poll() is None:
+        for running in in_session(process.pid):
+            # What a JVM forks is called otherwise, and as large, until it becomes a worker.
+            java = running.args.partition(" ")[0].endswith("java")
+            kind = "driver" if running.pid == process.pid else "JVM" if java else "worker"
+            peak[kind] = max(peak[kind], resident(running.pid))
+        time.sleep(0.1)
+    return peak
 
 
 def resident(pid: int) -> float:
