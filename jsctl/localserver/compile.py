@@ -65,7 +65,8 @@ class _Compiler:
     def _node(self, cluster: ClusterSpec, server: ServerSpec) -> Node:
         ports = {CLIENT: server.ports.get(CLIENT, 0)}
         for purpose, wanted in (
-            ("cluster", len(cluster.servers) > 1),
+            # JetStream behind gateways wants routes, if only to the server itself.
+            ("cluster", len(cluster.servers) > 1 or cluster.name in self._spec.gateways),
             ("leafnodes", self._is_hub(cluster)),
             (GATEWAY, cluster.name in self._spec.gateways),
             ("monitoring", cluster.monitoring),

@@ -23,7 +23,7 @@ def explain(name: str, status: int, log: Path, store: str = "") -> JsctlError:
                 f"port {port[1]} is in use", "choose another one with --port, or any free one with --port 0"
             )
         return JsctlError(f"cannot listen on port {port[1]}: {port[2]}", "choose another one with --port")
-    if reason := _STORE.search(fatal):
+    if (reason := _STORE.search(fatal)) and not reason[1].startswith("JetStream cluster"):
         return JsctlError(
             f"JetStream cannot use its store{f' {store}' if store else ''}: {reason[1]}",
             "choose another folder with --store",

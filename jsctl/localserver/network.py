@@ -360,7 +360,8 @@ async def stop(where: Path, environ: Mapping[str, str] | None = None) -> None:
         if state:
             for node in state.nodes:
                 node.wanted = "stopped"
-            save_state(where, state)
+            with contextlib.suppress(OSError):  # on a full disk it is to stop, too
+                save_state(where, state)
         order = [RELAY, *(node.name for node in state.nodes)] if state else []
         known = sorted(running.values(), key=lambda one: order.index(one.name) if one.name in order else -1)
         await processes.stop(known)

@@ -206,14 +206,20 @@ async def _signal(
             # Nothing is paused that does not run, and nothing resumed that was not paused.
             if wanted not in ("paused", "up") or (network.running(node) and node.wanted != LAME_DUCK):
                 node.wanted = wanted
-        save_state(network.folder, network.state)
-        if number is None:
-            await processes.stop(running)
-            return
-        for process in running:
-            processes.send(process, number)
-        if number == signal.SIGKILL:
-            await processes.wait_until_ended(running, processes.GRACE_SECONDS)
+        try:
+            save_state(network.folder, network.state)
+        finally:  # on a full disk, too
+            await _send(running, number)
+
+
+async def _send(running: Sequence[processes.Process], number: signal.Signals | None) -> None:
+    if number is None:
+        await processes.stop(running)
+        return
+    for process in running:
+        processes.send(process, number)
+    if number == signal.SIGKILL:
+        await processes.wait_until_ended(running, processes.GRACE_SECONDS)
 
 
 async def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) -> None:

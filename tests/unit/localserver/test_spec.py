@@ -111,6 +111,13 @@ def test_each_that_comes_with_jsctl_compiles(tmp_path: Path, name: str) -> None:
     assert [node.config for node in again.nodes] == [node.config for node in topology.nodes]
 
 
+def test_one_server_behind_gateways_has_routes(tmp_path: Path) -> None:
+    """Without any, JetStream does not start there."""
+    spec = parse_spec(GOOD + "gateways: [hub, leaf]\n", "shop.yaml")
+    [leaf] = [node for node in compile_network(spec, tmp_path).nodes if node.cluster == "leaf"]
+    assert "nats-route://127.0.0.1:@leaf.cluster@" in leaf.config
+
+
 def test_imports_become_claims(tmp_path: Path) -> None:
     text = GOOD.replace("name: shop", "name: shop\noperator: OP").replace(
         "  APP: {", "  IN: {users: [i], imports: [{stream: {account: APP, subject: a}, to: b}]}\n  APP: {"

@@ -74,6 +74,11 @@ def test_the_guides_ports(tmp_path: Path) -> None:
             " system; choose another folder with --store",
         ),
         (
+            "[1] [FTL] Can't start JetStream: JetStream cluster requires configured routes",
+            "nats-server (hub) does not start: Can't start JetStream: JetStream cluster requires configured"
+            " routes; its log is {log}",
+        ),
+        (
             'nats-server: my.conf:1:28: unknown field "x"',
             'nats-server (hub) does not start: my.conf:1:28: unknown field "x"; its log is {log}',
         ),

@@ -1,5 +1,6 @@
 """`server network`: real networks that are started, broken and mended."""
 
+import errno
 import json
 import os
 import re
@@ -197,6 +198,25 @@ def test_a_taken_port_is_reported_and_nothing_runs(networks: Networks, pair: str
     port = url.rpartition(":")[2]
     assert f"port {port} is in use" in networks(f"up single --name taken --port {port}", 1)
     assert not processes.find_all(networks.folder("taken"))
+
+
+def test_a_full_disk_keeps_no_server_running(networks: Networks, monkeypatch: pytest.MonkeyPatch) -> None:
+    def save(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "network.json")
+
+    networks("up single --port 0 --name full")
+    folder = networks.folder("full")
+    server = processes.find(folder, "server")
+    assert server
+    with monkeypatch.context() as patch:
+        patch.setattr("jsctl.localserver.networks.save_state", save)
+        assert "No space left on device" in networks("stop --all -n full", 1)
+        assert not server.running()
+    networks("start --all -n full")
+    with monkeypatch.context() as patch:
+        patch.setattr("jsctl.localserver.network.save_state", save)
+        networks("down full --force")
+    assert not folder.exists()
 
 
 def test_kill_9_in_the_middle_of_up(networks: Networks) -> None:
