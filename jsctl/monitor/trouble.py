@@ -29,6 +29,12 @@ def has_leader(info: Json) -> bool:
     return bool(group.get("leader")) or not (group.get("raft_group") or group.get("replicas"))
 
 
+def is_away(peer: Json) -> bool:
+    """Return whether a member of a Raft group is gone; one that died is not called offline for long, only no
+    longer heard of."""
+    return bool(peer.get("offline")) or (not peer.get("current") and int(peer.get("active", 0)) >= ABSENT)
+
+
 def of_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
     """Yield the followers of a stream or consumer that are away or behind."""
     replicas = (info.get("cluster") or {}).get("replicas")
@@ -39,10 +45,10 @@ def of_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
         if peer.get("offline"):
             yield Trouble(f"replica {peer['name']} offline", True)
         elif not peer.get("current") and not young:
-            # A server that died is not called offline for long, only no longer heard of; 0 is never.
+            # 0 is never.
             seen = int(peer.get("active", 0))
             words = "outdated" if seen else "not seen"
             if seen >= ABSENT:
                 words = f"not seen for {exact_duration(whole_seconds(seen))}"
             behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
-            yield Trouble(f"replica {peer['name']} {words}{behind}", seen >= ABSENT)
+            yield Trouble(f"replica {peer['name']} {words}{behind}", is_away(peer))

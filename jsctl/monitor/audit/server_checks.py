@@ -5,6 +5,7 @@ from typing import Any
 
 from jsctl.monitor.audit.archive import Archive
 from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Threshold, Verdict
+from jsctl.monitor.trouble import is_away
 from jsctl.units import DAY, format_bytes, format_duration, parse_time_ns
 
 Json = dict[str, Any]
@@ -203,7 +204,7 @@ def _offline(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     for cluster, server, meta in _metas(archive):
         for peer in meta.get("replicas") or ():
-            if peer.get("offline"):
+            if is_away(peer):
                 verdict.add(f"{cluster}: {server} takes {peer.get('name')} for offline", Outcome.FAIL)
     return verdict
 

@@ -1,6 +1,6 @@
 """What an archive shows of a network, for the rules of `jsctl doctor`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from jsctl.errors import BadInput
@@ -8,7 +8,7 @@ from jsctl.monitor.audit.archive import METADATA, Archive
 from jsctl.monitor.audit.replay import archived
 from jsctl.monitor.doctor.diagnosis import diagnose
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.snapshot import DomainView, Origin, ServerView, Snapshot
+from jsctl.monitor.doctor.snapshot import DomainView, Origin, ServerView, Snapshot, is_complete
 from jsctl.units import to_datetime
 
 Json = dict[str, Any]
@@ -35,6 +35,8 @@ def snapshot_of(archive: Archive) -> Snapshot:
         streams[detail["name"]] = detail
         consumers += detail.get("consumer_detail") or ()
     known = {key: streams for key, (streams, _) in views.items()}
+    complete = {domain for _, domain in views if is_complete(servers, domain)}
+    names = _account_names(servers)
     taken = str(archive.special(METADATA).get("capture_timestamp") or "")
     if not taken:
         raise ValueError("the archive does not say when it was gathered")
@@ -44,12 +46,12 @@ def snapshot_of(archive: Archive) -> Snapshot:
             DomainView(
                 context="",
                 account=account,
-                account_name=account,
+                account_name=names.get(account, account),
                 domain=domain,
                 prefix=f"$JS.{domain}.API" if domain else "$JS.API",
                 streams=streams,
                 consumers=consumers,
-                origins=dict(_origins(account, domain, streams, known)),
+                origins=dict(_origins(account, domain, streams, known, complete)),
             )
             for (account, domain), (streams, consumers) in sorted(views.items())
         ],
@@ -79,6 +81,15 @@ def _servers(archive: Archive) -> list[ServerView]:
     ]
 
 
+def _account_names(servers: Sequence[ServerView]) -> dict[str, str]:
+    return {
+        id: str(detail["name_tag"])
+        for server in servers
+        for id, detail in server.accounts.items()
+        if detail.get("name_tag")
+    }
+
+
 def _by_id(archive: Archive, what: str) -> Mapping[str, Json]:
     try:
         return {str(reply["server"]["id"]): reply for reply in archived(archive, what)}
@@ -103,8 +114,10 @@ def _origins(
     domain: str,
     streams: Mapping[str, Json],
     known: Mapping[tuple[str, str], Mapping[str, Json]],
+    complete: Collection[str],
 ) -> Iterator[tuple[tuple[str, str], Origin]]:
-    """Yield what is known of the streams from which others copy, within an account."""
+    """Yield what is known of the streams from which others copy, within an account. complete: domains of
+    which all servers told what they hold."""
     for info in streams.values():
         config = info.get("config") or {}
         for link in [config.get("mirror"), *(config.get("sources") or ())]:
@@ -120,5 +133,5 @@ def _origins(
             there = known.get((account, other))
             if there is not None and name in there:
                 yield (api, name), Origin(True, there[name])
-            elif there is not None:
+            elif there is not None and other in complete:
                 yield (api, name), Origin(True, missing=True)

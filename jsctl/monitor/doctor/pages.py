@@ -6,7 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from jsctl.jetstream.api import api_prefix
 from jsctl.monitor.doctor.domains import create_subject
 from jsctl.monitor.doctor.imports import way_to
-from jsctl.monitor.doctor.snapshot import DomainView, Json, Origin, ServerView, domain_of, links_of
+from jsctl.monitor.doctor.snapshot import (
+    DomainView,
+    Json,
+    Origin,
+    ServerView,
+    domain_of,
+    is_complete,
+    links_of,
+)
 
 
 def domain_views(
@@ -70,7 +78,11 @@ def _origins(
         ]
         if there:
             info = next((other.streams[link.name] for other in there if link.name in other.streams), None)
-            is_missing = info is None and not any(other.silent or other.error for other in there)
+            unsure = any(
+                other.silent or other.error or (other.is_page and not is_complete(servers, other.domain))
+                for other in there
+            )
+            is_missing = info is None and not unsure
             origins[link.api, link.name] = Origin(None, info or {}, is_missing)
         elif (domain := domain_of(link.api)) and domain not in {server.domain for server in servers}:
             request = f"{link.api}.{create_subject(link)}"

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jsctl.errors import JsctlError
+from jsctl.monitor.trouble import is_away
 
 Json = dict[str, Any]
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -234,6 +235,16 @@ def _key(source: Mapping[str, Any]) -> tuple[Any, ...]:
         source.get("filter_subject") or "",
         repr(source.get("subject_transforms") or []),
     )
+
+
+def is_complete(servers: Sequence[ServerView], domain: str) -> bool:
+    """Returns whether all servers of a domain told what they hold: of what only an absent one holds, nobody
+    knows."""
+    here = [server for server in servers if server.domain == domain]
+    metas = [server.jsz.get("meta_cluster") or {} for server in here]
+    names = {server.name for server in here if server.jsz}
+    peers = [peer for meta in metas for peer in meta.get("replicas") or ()]
+    return not any(is_away(peer) or peer.get("name") not in names for peer in peers)
 
 
 def connected_domains(servers: Sequence[ServerView], account: str) -> list[set[str]]:

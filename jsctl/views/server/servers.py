@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jsctl.monitor.server.rows import JetStreamRow, jetstream_row
+from jsctl.monitor.trouble import is_away
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_share
 
@@ -150,7 +151,7 @@ def _meta_group(meta: Json, compact: bool) -> Table:
             peer.get("peer", ""),
             "yes" if peer["name"] == meta["leader"] else "",
             bool(peer.get("current")),
-            Cell(False, "false", "bad") if peer.get("offline") else Cell(True, "true"),
+            Cell(False, "false", "bad") if is_away(peer) else Cell(True, "true"),
             int(peer.get("active", 0)),
             int(peer.get("lag", 0)),
         )

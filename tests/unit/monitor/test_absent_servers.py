@@ -1,0 +1,44 @@
+"""What only a server that is away holds: nobody says that it does not exist, nor that all are online."""
+
+from typing import Any
+
+import pytest
+
+from jsctl.jetstream.api import Json
+from jsctl.monitor.doctor.pages import domain_views
+from jsctl.monitor.doctor.snapshot import ServerView
+from jsctl.monitor.trouble import is_away
+from jsctl.units import SECOND
+from jsctl.views.result import Table
+from jsctl.views.server.servers import JetStreamReport, jetstream_report
+
+COPY: Json = {"name": "COPY", "config": {"name": "COPY", "mirror": {"name": "ORDERS"}}, "state": {}}
+HERE: Json = {"name": "n2", "current": True, "active": SECOND}
+GONE: Json = {"name": "n2", "current": False, "active": 60 * SECOND}
+LATE: Json = {"name": "n2", "current": False, "active": SECOND}
+
+
+@pytest.mark.parametrize(("peer", "away"), [(HERE, False), (LATE, False), (GONE, True)])
+def test_a_server_that_died_is_away_before_others_call_it_offline(peer: Json, away: bool) -> None:
+    assert is_away(peer) == away
+    assert is_away({**peer, "offline": True})
+    meta = {"name": "c", "leader": "n1", "replicas": [peer]}
+    parts = jetstream_report(
+        [{"server": {"name": "n1"}, "data": {"meta_cluster": meta}}], JetStreamReport()
+    ).parts
+    group = next(one for one in parts if isinstance(one, Table) and "Meta" in one.title)
+    online: dict[str, Any] = {row[0].raw: row[4].raw for row in group.rows}
+    assert online == {"n1": True, "n2": not away}
+
+
+@pytest.mark.parametrize(
+    ("peer", "others", "missing"),
+    [(HERE, ["n2"], True), (HERE, [], False), (GONE, ["n2"], False), (GONE, [], False)],
+)
+def test_an_origin_may_be_on_a_server_that_is_away(peer: Json, others: list[str], missing: bool) -> None:
+    jsz = {"meta_cluster": {"leader": "n1", "replicas": [peer]}}
+    held = {"A": {"name": "APP", "stream_detail": [COPY]}}
+    servers = [ServerView("1", "n1", cluster="c", domain="hub", jsz=jsz, held=held)]
+    servers += [ServerView(name, name, cluster="c", domain="hub", jsz={"streams": 0}) for name in others]
+    [view] = domain_views(servers, "system", [])
+    assert view.origins["", "ORDERS"].missing == missing
