@@ -12,12 +12,13 @@ Answers = Mapping[str, Any]
 
 
 class Question(NamedTuple):
-    """A value of a template. kind: of the answer. when: the key of a bool that must be true."""
+    """A value of a template. kind: of the answer; "any" is a text that may be empty. when: the key of a bool
+    that must be true."""
 
     key: str
     message: str
     default: str
-    kind: Literal["text", "number", "bool", "size"] = "text"
+    kind: Literal["text", "any", "number", "bool", "size"] = "text"
     when: str = ""
 
     def parse(self, text: str) -> Any:
@@ -34,7 +35,7 @@ class Question(NamedTuple):
                 return int(text)
             case "size":
                 return parse_bytes(text)
-        if not text:
+        if not text and self.kind == "text":
             raise ValueError("it is empty")
         return text
 
@@ -49,7 +50,8 @@ class Operator(NamedTuple):
 
 
 class Template(NamedTuple):
-    """A template. make: from answers (and the operator, if it needs one) to files by path."""
+    """A template. make: from answers (and the operator, if it needs one) to files by path. message: from the
+    same to what a bundle says at the end."""
 
     name: str
     about: str
@@ -57,6 +59,7 @@ class Template(NamedTuple):
     make: Callable[[Answers, Operator | None], Mapping[str, str]]
     needs_operator: bool = False
     next_steps: str = ""
+    message: Callable[[Answers, Operator | None], str] | None = None
 
 
 def answered(template: Template, values: Mapping[str, str]) -> Json:

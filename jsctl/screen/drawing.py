@@ -102,7 +102,7 @@ def _title(model: Model, width: int) -> Line:
     if room < 8:
         short = cut_end(f"{left}{middle}".rstrip(), max(0, width - cells(chosen)))
         return [("bold", short), ("warn", cut_end(chosen, width - cells(short)))]
-    middle = cut_end(middle, room)
+    middle = cut(middle, room)
     gap = " " * max(0, room - cells(middle))
     return [
         ("bold", left),

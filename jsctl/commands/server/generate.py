@@ -1,5 +1,6 @@
 """`jsctl server generate`."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,10 +33,16 @@ class Options:
         "jsctl server generate ./server",
         "jsctl server generate ./leaf --source leaf --set credentials=/etc/nats/leaf.creds --defaults",
         "jsctl server generate ./clusters --source compose --set clusters=1",
+        "jsctl server generate ./site --source ./bundle --defaults",
     ],
 )
 @argument("target")
-@option("--source", metavar="TEMPLATE", default="", help="operator, leaf, compose or kubernetes")
+@option(
+    "--source",
+    metavar="SOURCE",
+    default="",
+    help="operator, leaf, compose or kubernetes; or a bundle: a folder, a ZIP file or its URL",
+)
 @option(
     "--set", "values", metavar="KEY=VALUE", multiple=True, help="A value of the template; may be repeated"
 )
@@ -45,6 +52,9 @@ async def generate(env: Env, options: Options) -> Result:
     """Writes files into the folder TARGET, which must not exist: a server of an operator, a leaf node,
     clusters for Docker Compose, or values for the Helm chart. Asks for what --set leaves out; with
     --defaults, or without a terminal, it takes the defaults.
+
+    A bundle is what the nats tool takes: bundle.yaml, form.yaml with the questions, and the folder scaffold
+    with templates in Go's language.
     """
     from jsctl.localserver.templates import answered
 
@@ -56,7 +66,8 @@ async def generate(env: Env, options: Options) -> Result:
     operator = await _operator(env, options.operator) if template.needs_operator else None
     if env.can_ask and not options.defaults:
         await _ask(env, template, values)
-    files = template.make(answered(template, values), operator)
+    answers = answered(template, values) | {"_target": str(target), "_source": options.source}
+    files = template.make(answers, operator)
     try:
         for name, text in files.items():
             path = target / name
@@ -64,7 +75,8 @@ async def generate(env: Env, options: Options) -> Result:
             write_atomically(path, text)
     except OSError as error:
         raise JsctlError(f"cannot write {error.filename}: {error.strerror}") from None
-    return view.generated(template, str(target), sorted(files))
+    said = template.message(answers, operator) if template.message else ""
+    return view.generated(template, str(target), sorted(files), said)
 
 
 async def _template(env: Env, name: str) -> "Template":
@@ -81,7 +93,13 @@ async def _template(env: Env, name: str) -> "Template":
     for template in TEMPLATES:
         if template.name == name:
             return template
-    raise BadInput(f"there is no template {name!r}", f"these are: {', '.join(names)}")
+    from jsctl.localserver.bundles import is_bundle, load_bundle
+
+    if is_bundle(name):
+        return await asyncio.to_thread(load_bundle, name)
+    raise BadInput(
+        f"there is no template {name!r}", f"these are: {', '.join(names)}; or name a folder or ZIP file"
+    )
 
 
 def _values(pairs: tuple[str, ...]) -> dict[str, str]:

@@ -117,7 +117,7 @@ def _origins(
     complete: Collection[str],
 ) -> Iterator[tuple[tuple[str, str], Origin]]:
     """Yield what is known of the streams from which others copy, within an account. complete: domains of
-    which all servers told what they hold."""
+    which all servers said what they hold."""
     for info in streams.values():
         config = info.get("config") or {}
         for link in [config.get("mirror"), *(config.get("sources") or ())]:

@@ -4,15 +4,15 @@ import shlex
 from collections.abc import Sequence
 
 from jsctl.localserver.templates import Template
-from jsctl.views.result import Field, Result, Section, Sheet
+from jsctl.views.result import Field, Result, Section, Sheet, Text
 
 
-def generated(template: Template, target: str, files: Sequence[str]) -> Result:
-    """Show the files, and what to do with them."""
-    fields = [
-        Field("Folder", target),
-        Field("Files", list(files)),
-        Field("Next", f"cd {shlex.quote(target)} && {template.next_steps}"),
-    ]
+def generated(template: Template, target: str, files: Sequence[str], said: str) -> Result:
+    """Show the files, and what to do with them. said: by the template."""
+    fields = [Field("Folder", target), Field("Files", list(files))]
+    if template.next_steps:
+        fields.append(Field("Next", f"cd {shlex.quote(target)} && {template.next_steps}"))
     document = {"template": template.name, "target": target, "files": list(files)}
-    return Result([Sheet(f"Generated: {template.about}", [Section("", fields)])], data=document)
+    sheet = Sheet(f"Generated: {template.about}", [Section("", fields)])
+    lines = [Text(line) for line in said.splitlines()]
+    return Result([sheet, *lines], data=document)

@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,114 @@ def test_what_is_next_names_the_folder(offline_cli: Cli, tmp_path: Path) -> None
         ["server", "generate", str(tmp_path / "a leaf"), "--source", "leaf", "--defaults"], status=0
     ).out
     assert f"cd '{tmp_path / 'a leaf'}' && nats-server --config leafnode.conf" in " ".join(out.split())
+
+
+BUNDLE = {
+    "bundle.yaml": "description: A site\npost_scaffold: 'Start {{ .name }} in {{ ._target }}'\n",
+    "form.yaml": """
+        properties:
+          - {name: name, description: Name of the site, default: north, required: true}
+          - {name: servers, type: integer, default: 2}
+          - {name: jetstream, type: bool, default: true}
+          - {name: note, description: A note}
+          - name: store
+            conditional: input.jetstream == true
+            properties: [{name: dir, default: data}, {name: most, default: 1GB}]
+    """,
+    "scaffold/_partials/context.got": '{"url": {{ . | quote }}}',
+    "scaffold/empty.txt": "{{ .note }}",
+    "scaffold/contexts/make.got": """
+        {{- range $at := .servers | seq | split " " }}
+          {{- $url := cat "nats://n" $at ":4222" | nospace -}}
+          {{ render "_partials/context.got" $url | write (printf "contexts/n%s.json" $at) }}
+        {{- end }}""",
+    "scaffold/server.conf": """server_name: "{{ .name }}"
+        port: -1
+        {{- if .jetstream }}
+        jetstream { store_dir: "{{ .store.dir }}", max_file: {{ .store.most }} }
+        {{- else if eq .servers 1 }}
+        # one
+        {{- end }}
+        """,
+}
+
+
+def bundle(folder: Path, files: Mapping[str, str] = BUNDLE) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def test_a_bundle_in_a_folder(offline_cli: Cli, tmp_path: Path) -> None:
+    source, target = bundle(tmp_path / "site"), tmp_path / "out"
+    result = offline_cli(
+        f"server generate {target} --source {source} --set store.dir={tmp_path}/js", status=0
+    )
+    assert f"Start north in {target}" in result.out
+    check(target / "server.conf")
+    files = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
+    assert files == {"server.conf", "contexts/n1.json", "contexts/n2.json"}
+    assert json.loads((target / "contexts" / "n2.json").read_text()) == {"url": "nats://n2:4222"}
+    line = f"server generate {tmp_path}/plain --source {source} --set jetstream=no --set servers=1"
+    assert offline_cli(f"{line} --json", status=0).json["files"] == ["contexts/n1.json", "server.conf"]
+    assert "# one" in (tmp_path / "plain" / "server.conf").read_text()
+    line = f"server generate {tmp_path}/asked --source {source}"
+    assert "Name of the site" in offline_cli(line, answers=["south", ..., False, ...], status=0).asked
+    assert '"south"' in (tmp_path / "asked" / "server.conf").read_text()
+
+
+def test_a_bundle_in_a_zip_file(offline_cli: Cli, tmp_path: Path) -> None:
+    for above in ("", "site-1.0/"):
+        file = tmp_path / f"{len(above)}.zip"
+        with zipfile.ZipFile(file, "w") as archive:
+            for name, text in BUNDLE.items():
+                archive.writestr(above + name, text)
+        offline_cli(f"server generate {tmp_path / file.stem} --source {file} --defaults", status=0)
+        assert '"north"' in (tmp_path / file.stem / "server.conf").read_text()
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"bundle.yaml": ""}, "has no description"),
+        ({"bundle.yaml": "[1]"}, "bundle.yaml of"),
+        ({"scaffold/server.conf": "{{ nope .name }}"}, "server.conf of {source}: there is no function nope"),
+        ({"scaffold/server.conf": "{{ if .name }}"}, "if .name has no end"),
+        ({"scaffold/server.conf": "{{ index .name 99 }}"}, "index: string index out of range"),
+        (
+            {
+                "scaffold/x": '{{ render "_partials/x" . }}',
+                "scaffold/_partials/x": '{{ render "_partials/x" . }}',
+            },
+            "end",
+        ),
+        ({"scaffold/x": '{{ write "../x" "text" }}'}, "writes to ../x"),
+        ({"form.yaml": "properties: [{name: a, conditional: 'x > 1'}]"}, "condition 'x > 1' is not known"),
+        ({"form.yaml": "properties: [{name: a, conditional: input.b}]"}, "has no b"),
+    ],
+)
+def test_a_bundle_that_is_not_valid(
+    offline_cli: Cli, tmp_path: Path, files: dict[str, str], says: str
+) -> None:
+    source = bundle(tmp_path / "site", BUNDLE | files)
+    error = offline_cli(f"server generate {tmp_path}/out --source {source} --defaults", status=64).err
+    assert says.format(source=source) in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_bundle(offline_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_text("text")
+    for source, says in (
+        ("./nope", "cannot read"),
+        (str(tmp_path), "holds no bundle.yaml"),
+        (str(tmp_path / "x.zip"), "is not a ZIP file"),
+        ("ftp://127.0.0.1/x.zip", "is not an address of a bundle"),
+        ("nope", "there is no template 'nope'"),
+    ):
+        assert says in offline_cli(f"server generate {tmp_path}/out --source {source}", status=64).err
+    assert (
+        "cannot fetch"
+        in offline_cli(f"server generate {tmp_path}/out --source http://127.0.0.1:1/x.zip", status=1).err
+    )

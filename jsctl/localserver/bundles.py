@@ -1,0 +1,227 @@
+"""Bundles of templates, as `nats server generate --source` takes them: a folder, a ZIP file or its address.
+
+bundle.yaml    description, requires.operator, post_scaffold
+form.yaml      what is asked: name, description, type, default and conditional of each property
+scaffold/      the files, with templates in Go's language; _partials/ holds what others render
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from jsctl.errors import BadInput, JsctlError
+from jsctl.files import read_bytes
+from jsctl.localserver.go_template import TemplateError, render
+from jsctl.localserver.templates import Answers, Operator, Question, Template
+
+_MOST = 16 << 20  #: bytes of a bundle
+_PARTIALS = "_partials/"
+_CONDITION = re.compile(r"\s*input\.([\w.]+)\s*(?:==\s*true\s*)?")
+_SECONDS = 30
+
+
+def load_bundle(source: str) -> Template:
+    """Return the template in a folder, a ZIP file or at an address of one. Raises BadInput, JsctlError."""
+    files = _read(source)
+    if "bundle.yaml" not in files:
+        raise BadInput(f"{source} holds no bundle.yaml", "name a folder or ZIP file with one, or a template")
+    about = _yaml(source, files, "bundle.yaml")
+    description = str(about.get("description") or "").strip()
+    if not description:
+        raise BadInput(f"bundle.yaml of {source} has no description", "add one")
+    folder = "scaffold"
+    if "scaffold.json" in files:
+        folder = str(_yaml(source, files, "scaffold.json").get("source_directory") or folder)
+    templates = {
+        name.removeprefix(f"{folder}/"): _text(source, name, data)
+        for name, data in files.items()
+        if name.startswith(f"{folder}/")
+    }
+    if not templates:
+        raise BadInput(f"{source} has no files in {folder}", "put the templates there")
+    form = _yaml(source, files, "form.yaml") if "form.yaml" in files else {}
+    after = str(about.get("post_scaffold") or "")
+    requires = about.get("requires") or {}
+
+    def make(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
+        return _make(source, templates, _data(answers, operator))
+
+    def message(answers: Answers, operator: Operator | None) -> str:
+        return _render(f"post_scaffold of {source}", after, _data(answers, operator), {}).strip()
+
+    name = PurePosixPath(source.rstrip("/")).stem
+    questions = list(_questions(source, form.get("properties") or []))
+    keys = [question.key for question in questions]
+    if unknown := [one.when for one in questions if one.when and one.when not in keys]:
+        raise BadInput(f"form.yaml of {source} has no {unknown[0]}, on which others depend", "add it")
+    needs_operator = bool(isinstance(requires, Mapping) and requires.get("operator"))
+    return Template(name, description, questions, make, needs_operator, message=message)
+
+
+def is_bundle(source: str) -> bool:
+    """Whether a source is a bundle, not the name of a template."""
+    return "://" in source or "/" in source or source.endswith(".zip") or Path(source).expanduser().is_dir()
+
+
+# -- reading -----------------------------------------------------------------------------------------------
+
+
+def _read(source: str) -> dict[str, bytes]:
+    if "://" in source:
+        return _unzip(source, _download(source))
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return dict(_walk(path))
+    return _unzip(source, read_bytes(path, "", _MOST))
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, bytes]]:
+    size = 0
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            data = read_bytes(path, "", _MOST)
+            size += len(data)
+            if size > _MOST:
+                raise BadInput(f"{folder} is larger than 16 MiB", "name the folder of one bundle")
+            yield path.relative_to(folder).as_posix(), data
+
+
+def _download(address: str) -> bytes:
+    import urllib.error
+    import urllib.request
+
+    if not address.startswith(("http://", "https://")):
+        raise BadInput(
+            f"{address} is not an address of a bundle", "give http:// or https://, a file or a folder"
+        )
+    try:
+        with urllib.request.urlopen(address, timeout=_SECONDS) as answer:
+            data: bytes = answer.read(_MOST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise JsctlError(f"cannot fetch {address}: {reason}") from None
+    if len(data) > _MOST:
+        raise BadInput(f"{address} is larger than 16 MiB", "is it a bundle?")
+    return data
+
+
+def _unzip(source: str, data: bytes) -> dict[str, bytes]:
+    """Return the files of an archive; those of the one folder that it holds, if that is so."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = [one for one in archive.infolist() if not one.is_dir()]
+            if sum(one.file_size for one in entries) > _MOST:
+                raise BadInput(f"{source} is larger than 16 MiB when unpacked", "is it a bundle?")
+            files = {one.filename: archive.read(one) for one in entries}
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
+        raise BadInput(f"{source} is not a ZIP file: {error}", "give a folder or a ZIP file") from None
+    tops = {name.partition("/")[0] for name in files}
+    if len(tops) == 1 and "bundle.yaml" not in files:
+        return {name.partition("/")[2]: data for name, data in files.items()}
+    return files
+
+
+def _text(source: str, name: str, data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise BadInput(f"{name} of {source} is not text", "templates are UTF-8") from None
+
+
+def _yaml(source: str, files: Mapping[str, bytes], name: str) -> dict[str, Any]:
+    import yaml
+
+    try:
+        found = yaml.safe_load(_text(source, name, files[name]))
+    except yaml.YAMLError as error:
+        raise BadInput(f"{name} of {source} is not valid: {' '.join(str(error).split())}") from None
+    if not isinstance(found or {}, dict):
+        raise BadInput(f"{name} of {source} is not valid", "it is a mapping of keys to values")
+    return found or {}
+
+
+# -- what is asked -----------------------------------------------------------------------------------------
+
+_KINDS = {"bool": "bool", "integer": "number"}
+
+
+def _questions(source: str, properties: Any, above: str = "", when: str = "") -> Iterator[Question]:
+    """Yield the questions of a form, also those of its groups, whose keys begin with the group's."""
+    if not isinstance(properties, list):
+        raise BadInput(f"form.yaml of {source} is not valid", "properties are a list")
+    for one in properties:
+        if not isinstance(one, dict) or not one.get("name"):
+            raise BadInput(f"form.yaml of {source} is not valid", "each property has a name")
+        key, condition = f"{above}{one['name']}", when
+        if text := one.get("conditional"):
+            found = _CONDITION.fullmatch(str(text))
+            if found is None:
+                raise BadInput(
+                    f"form.yaml of {source}: condition {text!r} is not known", "write input.KEY == true"
+                )
+            condition = found[1]
+        if one.get("properties"):
+            yield from _questions(source, one["properties"], f"{key}.", condition)
+            continue
+        default = one.get("default")
+        shown = ("yes" if default else "no") if isinstance(default, bool) else str(default or "")
+        message = str(one.get("description") or key).strip().split("\n")[0]
+        kind = _KINDS.get(str(one.get("type") or ""), "text" if one.get("required") else "any")
+        yield Question(key, message, shown, kind, condition)  # type: ignore[arg-type]
+
+
+def _data(answers: Answers, operator: Operator | None) -> dict[str, Any]:
+    """Return answers as templates see them: groups as objects."""
+    data: dict[str, Any] = {}
+    for key, value in answers.items():
+        *groups, last = key.split(".")
+        inside = data
+        for group in groups:
+            inside = inside.setdefault(group, {})
+        inside[last] = value
+    if operator is not None:
+        system = {"Name": operator.system_key, "Subject": operator.system_key, "JWT": operator.system}
+        own = {"Name": operator.name, "JWT": operator.token, "SystemAccount": system}
+        data["Requirements"] = {"Operator": own}
+    return data
+
+
+# -- what is written ---------------------------------------------------------------------------------------
+
+
+def _make(source: str, templates: Mapping[str, str], data: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the files by path; those that come out empty are left out."""
+    files: dict[str, str] = {}
+
+    def render_other(name: str, given: Any) -> str:
+        if name not in templates:
+            raise TemplateError(f"there is no template {name}")
+        return render(templates[name], given, functions)
+
+    def write(name: str, text: str) -> str:
+        files[name] = text
+        return ""
+
+    functions = {"render": render_other, "write": write}
+    for name, template in templates.items():
+        if not name.startswith(_PARTIALS):
+            text = _render(f"{name} of {source}", template, data, functions)
+            if text.strip():
+                files[name] = text
+    for name in files:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
+            raise BadInput(f"{source} writes to {name}", "its files are in the target folder")
+    return files
+
+
+def _render(what: str, template: str, data: Any, functions: Mapping[str, Any]) -> str:
+    try:
+        return render(template, data, functions)
+    except TemplateError as error:
+        raise BadInput(f"{what}: {error}") from None
+    except RecursionError:
+        raise BadInput(f"{what}: templates that render each other never end") from None

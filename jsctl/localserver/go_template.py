@@ -1,0 +1,310 @@
+"""The part of Go's templates that bundles for `server generate` use: fields, variables, if, range, with and
+the functions below. Pure."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+Function = Callable[..., Any]
+
+_ACTION = re.compile(r"\{\{(-(?=\s))?(.*?)((?<=\s)-)?\}\}", re.DOTALL)
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<text>"(?:[^"\\]|\\.)*"|`[^`]*`)|(?P<number>-?\d+(?:\.\d+)?)|(?P<path>\$\w*(?:\.\w+)*|\.\w+(?:\.\w+)*|\.)"""
+    r"""|(?P<word>\w+)|(?P<mark>:=|=|\||\(|\)|,))"""
+)
+
+
+class TemplateError(ValueError):
+    """A template is not valid, or asks for what is not there."""
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+
+
+class _Block(NamedTuple):
+    """An action with what it holds. word: text, show, set, if, range or with. branches: each with its
+    condition (None: else)."""
+
+    word: str
+    text: str = ""
+    names: Sequence[str] = ()
+    value: Any = None
+    branches: Sequence[tuple[Any, Sequence["_Block"]]] = ()
+
+
+def render(template: str, data: Any, functions: Mapping[str, Function] | None = None) -> str:
+    """Return a template filled in. data: what `.` is. functions: beside those that are known. Raises
+    TemplateError."""
+    blocks, rest = _parse(iter(_split(template)))
+    if rest is not None:
+        raise TemplateError(f"there is nothing that {rest!r} could end")
+    run = _Run({**FUNCTIONS, **(functions or {})})
+    return "".join(run.blocks(blocks, data, [{"$": data}]))
+
+
+def _split(template: str) -> Iterator[tuple[str, str]]:
+    """Yield texts and actions, each with what it is."""
+    at, trims = 0, False
+    for found in _ACTION.finditer(template):
+        text = template[at : found.start()]
+        text = text.lstrip() if trims else text
+        yield "text", text.rstrip() if found[1] else text
+        yield "action", found[2].strip()
+        at, trims = found.end(), bool(found[3])
+    yield "text", template[at:].lstrip() if trims else template[at:]
+
+
+def _parse(parts: Iterator[tuple[str, str]]) -> tuple[list[_Block], str | None]:
+    """Return blocks, and the action that ended them: `end`, `else` or `else if ...`; None for the text's
+    end."""
+    blocks: list[_Block] = []
+    for kind, text in parts:
+        if kind == "text":
+            blocks.append(_Block("text", text))
+            continue
+        if text.startswith("/*"):
+            continue
+        word, _, rest = text.partition(" ")
+        if word in ("end", "else"):
+            return blocks, text
+        if word in ("if", "range", "with"):
+            blocks.append(_parse_block(word, rest, parts))
+        else:
+            names, value = _parse_pipeline(text)
+            blocks.append(_Block("set" if names else "show", text, names, value))
+    return blocks, None
+
+
+def _parse_block(word: str, rest: str, parts: Iterator[tuple[str, str]]) -> _Block:
+    names, condition = _parse_pipeline(rest)
+    branches: list[tuple[Any, Sequence[_Block]]] = []
+    while True:
+        inner, ended = _parse(parts)
+        branches.append((condition, inner))
+        if ended is None:
+            raise TemplateError(f"{word} {rest} has no end")
+        if ended == "end":
+            return _Block(word, rest, names, branches[0][0], branches)
+        again = ended.removeprefix("else").strip()
+        condition = _parse_pipeline(again.removeprefix("if "))[1] if again else None
+
+
+def _parse_pipeline(text: str) -> tuple[list[str], Any]:
+    """Return the variables that are set, and the pipeline: commands, each a list of operands."""
+    tokens = _tokens(text)
+    names: list[str] = []
+    marks = [at for at, token in enumerate(tokens) if token.text in (":=", "=")]
+    if marks:
+        names = [token.text for token in tokens[: marks[0]] if token.kind == "path"]
+        names = [f"={name}" if tokens[marks[0]].text == "=" else name for name in names]
+        tokens = tokens[marks[0] + 1 :]
+    pipeline, rest = _commands(tokens)
+    if rest or not pipeline[0]:
+        raise TemplateError(f"{{{{ {text} }}}} is not valid")
+    return names, pipeline
+
+
+def _tokens(text: str) -> list[_Token]:
+    tokens, at = [], 0
+    while at < len(text.rstrip()):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise TemplateError(f"{{{{ {text} }}}} is not valid at {text[at:].strip()!r}")
+        tokens.append(_Token(str(found.lastgroup), found[str(found.lastgroup)]))
+        at = found.end()
+    return tokens
+
+
+def _commands(tokens: Sequence[_Token]) -> tuple[list[list[Any]], Sequence[_Token]]:
+    commands: list[list[Any]] = [[]]
+    while tokens:
+        token, tokens = tokens[0], tokens[1:]
+        if token.text == ")" and token.kind == "mark":
+            return commands, [token, *tokens]
+        if token.text == "|" and token.kind == "mark":
+            commands.append([])
+        elif token.text == "(" and token.kind == "mark":
+            inner, tokens = _commands(tokens)
+            if not tokens:
+                raise TemplateError("a parenthesis is not closed")
+            tokens = tokens[1:]
+            commands[-1].append(inner)
+        else:
+            commands[-1].append(token)
+    return commands, tokens
+
+
+class _Run:
+    """Fills in blocks."""
+
+    def __init__(self, functions: Mapping[str, Function]) -> None:
+        self._functions = functions
+
+    def blocks(self, blocks: Sequence[_Block], dot: Any, scopes: list[dict[str, Any]]) -> Iterator[str]:
+        """Yield what blocks come to. scopes: variables, the innermost last."""
+        for block in blocks:
+            match block.word:
+                case "text":
+                    yield block.text
+                case "show":
+                    yield text_of(self._value(block.value, dot, scopes))
+                case "set":
+                    self._set(block.names[0], self._value(block.value, dot, scopes), scopes)
+                case "range":
+                    yield from self._range(block, dot, scopes)
+                case _:
+                    yield from self._choose(block, dot, scopes)
+
+    def _choose(self, block: _Block, dot: Any, scopes: list[dict[str, Any]]) -> Iterator[str]:
+        for condition, inner in block.branches:
+            value = True if condition is None else self._value(condition, dot, scopes)
+            if value:
+                is_with = block.word == "with" and condition is not None
+                scope = {block.names[0]: value} if block.names else {}
+                yield from self.blocks(inner, value if is_with else dot, [*scopes, scope])
+                return
+
+    def _range(self, block: _Block, dot: Any, scopes: list[dict[str, Any]]) -> Iterator[str]:
+        value = self._value(block.value, dot, scopes)
+        pairs = list(value.items()) if isinstance(value, Mapping) else list(enumerate(value or ()))
+        for key, one in pairs:
+            names = dict(zip(block.names[::-1], (one, key), strict=False))
+            yield from self.blocks(block.branches[0][1], one, [*scopes, names])
+        if not pairs and len(block.branches) > 1:
+            yield from self.blocks(block.branches[1][1], dot, [*scopes, {}])
+
+    def _set(self, name: str, value: Any, scopes: list[dict[str, Any]]) -> None:
+        scope = scopes[-1]
+        if name.startswith("="):
+            name = name[1:]
+            scope = next((one for one in reversed(scopes) if name in one), scope)
+        scope[name] = value
+
+    def _value(self, pipeline: Sequence[Sequence[Any]], dot: Any, scopes: list[dict[str, Any]]) -> Any:
+        piped: tuple[Any, ...] = ()
+        for command in pipeline:
+            if not command:
+                raise TemplateError("a pipeline has an empty part")
+            first, *rest = command
+            if isinstance(first, _Token) and first.kind == "word" and first.text not in _CONSTANTS:
+                values = [self._operand(one, dot, scopes) for one in rest]
+                piped = (self._call(first.text, [*values, *piped]),)
+            elif rest or piped:
+                raise TemplateError(f"{getattr(first, 'text', '(')} is not a function")
+            else:
+                piped = (self._operand(first, dot, scopes),)
+        return piped[0]
+
+    def _call(self, name: str, values: Sequence[Any]) -> Any:
+        if name not in self._functions:
+            raise TemplateError(f"there is no function {name}")
+        try:
+            return self._functions[name](*values)
+        except TemplateError:
+            raise
+        except (TypeError, ValueError, KeyError, IndexError, ArithmeticError, AttributeError) as error:
+            raise TemplateError(f"{name}: {error}") from None
+
+    def _operand(self, one: Any, dot: Any, scopes: list[dict[str, Any]]) -> Any:
+        if not isinstance(one, _Token):
+            return self._value(one, dot, scopes)
+        match one.kind:
+            case "text":
+                return one.text[1:-1] if one.text[0] == "`" else json.loads(one.text)
+            case "number":
+                return float(one.text) if "." in one.text else int(one.text)
+            case "word":
+                return _CONSTANTS[one.text] if one.text in _CONSTANTS else self._call(one.text, [])
+        start, *keys = one.text.split(".")
+        value = dot
+        if start:
+            value = next((scope[start] for scope in reversed(scopes) if start in scope), None)
+        for key in filter(None, keys):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        return value
+
+
+_CONSTANTS = {"true": True, "false": False, "nil": None}
+
+
+def text_of(value: Any) -> str:
+    """Return a value as templates show it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return " ".join(map(text_of, value))
+    return "" if value is None else str(value)
+
+
+def _set_key(mapping: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
+    mapping[key] = value
+    return mapping
+
+
+def _compared(compare: Callable[[Any, Any], bool]) -> Function:
+    def run(one: Any, other: Any) -> bool:
+        # Answers of a form may be text where a template has a number.
+        return compare(*((one, other) if type(one) is type(other) else (text_of(one), text_of(other))))
+
+    return run
+
+
+def _whole(value: Any) -> int:
+    return int(value)
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "eq": lambda one, *others: any(text_of(one) == text_of(other) for other in others),
+    "ne": lambda one, other: text_of(one) != text_of(other),
+    "lt": _compared(lambda one, other: one < other),
+    "le": _compared(lambda one, other: one <= other),
+    "gt": _compared(lambda one, other: one > other),
+    "ge": _compared(lambda one, other: one >= other),
+    "and": lambda *values: next((value for value in values if not value), values[-1]),
+    "or": lambda *values: next((value for value in values if value), values[-1]),
+    "not": lambda value: not value,
+    "len": len,
+    "index": lambda value, *keys: value if not keys else FUNCTIONS["index"](value[keys[0]], *keys[1:]),
+    "print": lambda *values: "".join(map(text_of, values)),
+    "printf": lambda form, *values: re.sub("%[vq]", "%s", form) % values,
+    "default": lambda other, value=None: value or other,
+    "ternary": lambda yes, no, value: yes if value else no,
+    "quote": lambda value: json.dumps(text_of(value), ensure_ascii=False),
+    "squote": lambda value: f"'{text_of(value)}'",
+    "upper": lambda value: text_of(value).upper(),
+    "lower": lambda value: text_of(value).lower(),
+    "trim": lambda value: text_of(value).strip(),
+    "replace": lambda old, new, value: text_of(value).replace(old, new),
+    "contains": lambda part, value: part in text_of(value),
+    "cat": lambda *values: " ".join(map(text_of, values)),
+    "nospace": lambda value: "".join(text_of(value).split()),
+    "join": lambda mark, values: mark.join(map(text_of, values)),
+    "split": lambda mark, value: text_of(value).split(mark),
+    "splitList": lambda mark, value: text_of(value).split(mark),
+    "seq": lambda *ends: " ".join(
+        map(
+            str,
+            range(*(1, _whole(ends[0]) + 1) if len(ends) == 1 else (_whole(ends[0]), _whole(ends[1]) + 1)),
+        )
+    ),
+    "until": lambda end: list(range(_whole(end))),
+    "add": lambda *values: sum(map(_whole, values)),
+    "sub": lambda one, other: _whole(one) - _whole(other),
+    "mul": lambda one, other: _whole(one) * _whole(other),
+    "div": lambda one, other: _whole(one) // _whole(other),
+    "mod": lambda one, other: _whole(one) % _whole(other),
+    "int": _whole,
+    "toString": text_of,
+    "toJson": lambda value: json.dumps(value, ensure_ascii=False),
+    "indent": lambda count, value: "\n".join(" " * count + line for line in text_of(value).split("\n")),
+    "list": lambda *values: list(values),
+    "append": lambda values, value: [*values, value],
+    "dict": lambda *pairs: dict(zip(pairs[::2], pairs[1::2], strict=True)),
+    "get": lambda mapping, key: mapping.get(key),
+    "hasKey": lambda mapping, key: key in mapping,
+    "set": _set_key,
+}
+"""Those of Go, and the most used of sprig, with its order of arguments."""
