@@ -120,7 +120,7 @@ def _chosen(model: Model, width: int) -> str:
 
 def _tabs(model: Model, width: int) -> Line:
     # Where they do not fit, the titles of parts that are not shown become shorter.
-    for most in (width, 24, 16, 10, 6):
+    for most in (width, 24, 16, 10, 6, 0):
         line: Line = []
         for at, part in enumerate(model.board.parts, 1):
             on, title = part.key == model.part, clean(part.title)

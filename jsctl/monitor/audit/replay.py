@@ -111,10 +111,16 @@ def _add_accounts(archive: Archive, replies: Mapping[str, Json]) -> None:
         for tags, document in _answers(archive, "CONNZ", "account_connections")
         for one in (document.get("data") or {}).get("connections") or ()
     }
+    names = {
+        tags.get("account", ""): str((document.get("data") or {}).get("name_tag") or "")
+        for tags, document in archive.load(artifact_type="account_info")
+    }
     for id, reply in replies.items():
         for one in (reply.get("data") or {}).get("connections") or ():
             if not one.get("account") and (id, one.get("cid")) in accounts:
                 one["account"] = accounts[id, one["cid"]]
+            if (name := names.get(str(one.get("account") or ""))) and not one.get("name_tag"):
+                one["name_tag"] = name
 
 
 def _is_wanted(server: Json, only: Filter | None) -> bool:

@@ -1,7 +1,7 @@
 """Requests that servers answer to the system account ($SYS.REQ.SERVER.PING.*)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.errors import ApiError, Denied, MalformedAnswer, NoResponders, NotFound
@@ -80,7 +80,16 @@ async def ping_account(
         )
     except NoResponders:
         raise Denied(f"no server answers on {subject}", "the login needs permission for it") from None
-    return [parse_reply(message.data, subject) for message in messages]
+    return once_each(parse_reply(message.data, subject) for message in messages)
+
+
+def once_each(replies: Iterable[Json]) -> list[Json]:
+    """Return the first reply of each server: a request that comes over several leaf nodes is answered for
+    each of them."""
+    known: dict[str, Json] = {}
+    for reply in replies:
+        known.setdefault(str((reply.get("server") or {}).get("id", id(reply))), reply)
+    return list(known.values())
 
 
 def _filtered_timeout(connection: Connection, only: Filter | None) -> int | None:

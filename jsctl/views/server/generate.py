@@ -14,5 +14,4 @@ def generated(template: Template, target: str, files: Sequence[str], said: str) 
         fields.append(Field("Next", f"cd {shlex.quote(target)} && {template.next_steps}"))
     document = {"template": template.name, "target": target, "files": list(files)}
     sheet = Sheet(f"Generated: {template.about}", [Section("", fields)])
-    lines = [Text(line) for line in said.splitlines()]
-    return Result([sheet, *lines], data=document)
+    return Result([sheet, *([Text(said, whole=True)] if said else [])], data=document)
