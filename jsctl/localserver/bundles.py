@@ -135,12 +135,12 @@ def _yaml(source: str, files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     import yaml
 
     try:
-        found = yaml.safe_load(_text(source, name, files[name]))
+        document = yaml.safe_load(_text(source, name, files[name]))
     except yaml.YAMLError as error:
         raise BadInput(f"{name} of {source} is not valid: {' '.join(str(error).split())}") from None
-    if not isinstance(found or {}, dict):
+    if not isinstance(document or {}, dict):
         raise BadInput(f"{name} of {source} is not valid", "it is a mapping of keys to values")
-    return found or {}
+    return document or {}
 
 
 # -- what is asked -----------------------------------------------------------------------------------------
@@ -157,12 +157,12 @@ def _questions(source: str, properties: Any, above: str = "", when: str = "") ->
             raise BadInput(f"form.yaml of {source} is not valid", "each property has a name")
         key, condition = f"{above}{one['name']}", when
         if text := one.get("conditional"):
-            found = _CONDITION.fullmatch(str(text))
-            if found is None:
+            match = _CONDITION.fullmatch(str(text))
+            if match is None:
                 raise BadInput(
                     f"form.yaml of {source}: condition {text!r} is not known", "write input.KEY == true"
                 )
-            condition = found[1]
+            condition = match[1]
         if one.get("properties"):
             yield from _questions(source, one["properties"], f"{key}.", condition)
             continue
@@ -196,10 +196,10 @@ def _make(source: str, templates: Mapping[str, str], data: Mapping[str, Any]) ->
     """Return the files by path; those that come out empty are left out."""
     files: dict[str, str] = {}
 
-    def render_other(name: str, given: Any) -> str:
+    def render_other(name: str, data: Any) -> str:
         if name not in templates:
             raise TemplateError(f"there is no template {name}")
-        return render(templates[name], given, functions)
+        return render(templates[name], data, functions)
 
     def write(name: str, text: str) -> str:
         files[name] = text

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jsctl.json_text import parse_json
+
 Function = Callable[..., Any]
 
 _ACTION = re.compile(r"\{\{(-(?=\s))?(.*?)((?<=\s)-)?\}\}", re.DOTALL)
@@ -48,12 +50,12 @@ def render(template: str, data: Any, functions: Mapping[str, Function] | None = 
 def _split(template: str) -> Iterator[tuple[str, str]]:
     """Yield texts and actions, each with what it is."""
     at, trims = 0, False
-    for found in _ACTION.finditer(template):
-        text = template[at : found.start()]
+    for match in _ACTION.finditer(template):
+        text = template[at : match.start()]
         text = text.lstrip() if trims else text
-        yield "text", text.rstrip() if found[1] else text
-        yield "action", found[2].strip()
-        at, trims = found.end(), bool(found[3])
+        yield "text", text.rstrip() if match[1] else text
+        yield "action", match[2].strip()
+        at, trims = match.end(), bool(match[3])
     yield "text", template[at:].lstrip() if trims else template[at:]
 
 
@@ -110,11 +112,11 @@ def _parse_pipeline(text: str) -> tuple[list[str], Any]:
 def _tokens(text: str) -> list[_Token]:
     tokens, at = [], 0
     while at < len(text.rstrip()):
-        found = _TOKEN.match(text, at)
-        if found is None:
+        match = _TOKEN.match(text, at)
+        if match is None:
             raise TemplateError(f"{{{{ {text} }}}} is not valid at {text[at:].strip()!r}")
-        tokens.append(_Token(str(found.lastgroup), found[str(found.lastgroup)]))
-        at = found.end()
+        tokens.append(_Token(str(match.lastgroup), match[str(match.lastgroup)]))
+        at = match.end()
     return tokens
 
 
@@ -213,7 +215,7 @@ class _Run:
             return self._value(one, dot, scopes)
         match one.kind:
             case "text":
-                return one.text[1:-1] if one.text[0] == "`" else json.loads(one.text)
+                return one.text[1:-1] if one.text[0] == "`" else str(parse_json(one.text))
             case "number":
                 return float(one.text) if "." in one.text else int(one.text)
             case "word":

@@ -57,7 +57,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
         "jsctl report --watch --spark /shared/progress",
         "jsctl report --record today.jsctl --keep 48h",
         "jsctl report --replay today.jsctl",
-        "jsctl report --fail-on 'lag > 1000 or problems > 0'",
+        "jsctl report --fail-on 'lag_messages > 1000 or problems > 0'",
     ],
 )
 @option(
@@ -127,7 +127,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
     "--fail-on",
     type=Expression(),
     metavar="EXPRESSION",
-    help="Exit with 1 when this condition holds for a row, with --watch as soon as it does: lag > 1000",
+    help="Exit with 1 when this condition holds for a row, with --watch as soon as it does",
 )
 @option(
     "--spark",
@@ -161,7 +161,7 @@ async def report(
     On a terminal, --watch is a screen with keys: ? lists them. None of them changes anything on a server.
 
     --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind
-    (stream, mirror, source or consumer) and problems, their number.
+    (stream, mirror, source or consumer) and problems, their number; lag_messages is of copies and consumers.
 
     The exit status is 4 when a context could not be reached; with --watch it is 0, even after ctrl-C,
     unless --count was not reached, and 1 when --fail-on has found something, which ends it.

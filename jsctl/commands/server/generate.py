@@ -75,8 +75,8 @@ async def generate(env: Env, options: Options) -> Result:
             write_atomically(path, text)
     except OSError as error:
         raise JsctlError(f"cannot write {error.filename}: {error.strerror}") from None
-    said = template.message(answers, operator) if template.message else ""
-    return view.generated(template, str(target), sorted(files), said)
+    message = template.message(answers, operator) if template.message else ""
+    return view.generated(template, str(target), sorted(files), message)
 
 
 async def _template(env: Env, name: str) -> "Template":

@@ -8,12 +8,14 @@ from jsctl.views.report.records import CONSUMER_KEYS
 from jsctl.views.shared.tables import LINK_KEYS
 
 _RATES = ("message_rate", "byte_rate", "lag_rate", "unprocessed_rate")
+_PLACE = ("lag_messages", "context", "domain", "kind")
 _NOTHING: Mapping[str, Any] = {
-    **dict.fromkeys((*STREAM_KEYS, *LINK_KEYS, *CONSUMER_KEYS, *_RATES, "context", "domain", "kind")),
+    **dict.fromkeys((*STREAM_KEYS, *LINK_KEYS, *CONSUMER_KEYS, *_RATES, *_PLACE)),
     "trouble": [],
     "problems": 0,
 }
-"""What a row has no value for is nil: `lag > 1000` holds for none of the consumers."""
+"""What a row has no value for is nil: `lag > 1000` holds for none of the consumers; `lag_messages` is what is
+left for a copy or a consumer."""
 
 
 def matching_rows(document: Mapping[str, Any], condition: Callable[[Mapping[str, Any]], bool]) -> list[str]:

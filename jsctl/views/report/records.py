@@ -44,13 +44,14 @@ def stream_line(status: StreamStatus) -> Line:
 def link_line(status: LinkStatus) -> Line:
     """Return the row of a mirror or source."""
     record = _LINK(status.link)
+    record["lag_messages"] = status.link.lag
     record["lag_rate"] = status.lag_rate
     return _line(record, status)
 
 
 def consumer_line(status: ConsumerStatus) -> Line:
     """Return the row of a consumer."""
-    return _line(_CONSUMER(status), status)
+    return _line({**_CONSUMER(status), "lag_messages": status.unprocessed}, status)
 
 
 def _line(record: Record, status: StreamStatus | LinkStatus | ConsumerStatus) -> Line:

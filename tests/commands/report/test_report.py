@@ -313,6 +313,8 @@ def test_the_keys_are_those_of_the_schema(behind: Cli, two: Cli) -> None:
         ("kind == 'stream' and messages > 4 and stream startsWith 'ORD'", "stream ORDERS"),
         ("problems > 0 and kind == 'consumer'", "consumer ORDERS > NEW"),
         ("lag > 1000", ""),
+        ("lag_messages >= 5", "consumer ORDERS > NEW"),
+        ("lag_messages > 5", ""),
         ("unprocessed > 5 or lag > 0", ""),
     ],
 )
