@@ -238,7 +238,7 @@ def _key(source: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def is_complete(servers: Sequence[ServerView], domain: str) -> bool:
-    """Returns whether all servers of a domain said what they hold: of what only an absent one holds, nobody
+    """Return whether all servers of a domain said what they hold: of what only an absent one holds, nobody
     knows."""
     here = [server for server in servers if server.domain == domain]
     metas = [server.jsz.get("meta_cluster") or {} for server in here]
