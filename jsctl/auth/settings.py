@@ -29,11 +29,6 @@ class AccountSettings:
     tags: Sequence[str] = ()
     no_tags: Sequence[str] = ()
 
-    @property
-    def has_changes(self) -> bool:
-        """Whether anything is to be set."""
-        return bool(self.values or self.tier or self.tags or self.no_tags or self.jetstream is not None)
-
     def apply(self, nats: Json) -> None:
         """Change the claims of NATS in place. Raises BadInput."""
         jetstream = {flag: value for flag, value in self.values.items() if flag in _JETSTREAM_FLAGS}
@@ -86,11 +81,6 @@ class UserSettings:
     values: Mapping[str, Any]
     tags: Sequence[str] = ()
     no_tags: Sequence[str] = ()
-
-    @property
-    def has_changes(self) -> bool:
-        """Whether anything is to be set."""
-        return bool(self.values or self.tags or self.no_tags)
 
     def apply(self, nats: Json) -> None:
         """Change the claims of NATS in place. Raises BadInput."""

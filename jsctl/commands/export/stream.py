@@ -1,12 +1,12 @@
 """`jsctl export stream`."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.commands.export.display import ExportDisplay
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
+from jsctl.commands.shared.past_time import parse_time_flag
 from jsctl.commands.shared.pick import stream_name
 from jsctl.commands.shared.targets import targets
 from jsctl.env import Env
@@ -20,7 +20,7 @@ from jsctl.spark.export.stream_target import FILE_FORMATS, StreamTarget
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import check_environment
 from jsctl.spark.source.options import parse_read_options
-from jsctl.units import SECOND, parse_past_time, seconds_to_ns, to_datetime
+from jsctl.units import SECOND
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
@@ -194,7 +194,10 @@ def _result(env: Env, exported: StreamExportResult, path: Path, limit: int) -> R
 
 
 def _selection(env: Env, options: Options) -> Selection:
-    since, until = _parse_time(env, "--since", options.since), _parse_time(env, "--until", options.until)
+    since, until = (
+        parse_time_flag(env, "--since", options.since),
+        parse_time_flag(env, "--until", options.until),
+    )
     if since and until and since >= until:
         raise BadInput("--since is not before --until")
     return Selection(
@@ -206,16 +209,6 @@ def _selection(env: Env, options: Options) -> Selection:
         fail_on_loss=options.fail_on_loss,
         fail_on_deleted=options.fail_on_deleted,
     )
-
-
-def _parse_time(env: Env, flag: str, text: str) -> datetime | None:
-    """Parse a time, or how long ago it was (1h). Empty is None."""
-    if not text:
-        return None
-    try:
-        return to_datetime(parse_past_time(text, seconds_to_ns(env.clock())))
-    except ValueError:
-        raise BadInput(f"{flag} {text!r} is not a time", "write 1h, 7d or 2026-11-21T06:57:05Z") from None
 
 
 def _parse_setting(text: str) -> tuple[str, str]:

@@ -1,18 +1,16 @@
 """`jsctl report history`."""
 
-from datetime import datetime
 from pathlib import Path
 
 from jsctl.commands.cli import command, option
+from jsctl.commands.shared.past_time import parse_time_flag
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.files import write_output
 from jsctl.monitor.report.recording import is_recording
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.rollup import roll_up
 from jsctl.spark.rollup import history as stored
 from jsctl.spark.session.folders import parse_folder
-from jsctl.units import parse_past_time, seconds_to_ns, to_datetime
 from jsctl.views.report import history as view
 from jsctl.views.result import Result
 
@@ -56,7 +54,7 @@ def history(
     """Shows the result of jsctl export rollup, or recorded rounds rolled up in the same way. All times are in
     UTC.
     """
-    first, end = _time(env, "--since", since), _time(env, "--until", until)
+    first, end = parse_time_flag(env, "--since", since), parse_time_flag(env, "--until", until)
     path = Path(source).expanduser()
     if is_recording(path):
         reports = roll_up(Replay(path), daily=not hourly, since=first, until=end, pattern=pattern)
@@ -76,12 +74,3 @@ def history(
     document = page(view.PAGE_TITLE, view.page_note(path.name, env.clock()), series, tables)
     write_output(html, document)
     return view.page_written(str(Path(html).expanduser()), len(document.encode()))
-
-
-def _time(env: Env, flag: str, text: str | None) -> datetime | None:
-    if not text:
-        return None
-    try:
-        return to_datetime(parse_past_time(text, seconds_to_ns(env.clock())))
-    except ValueError:
-        raise BadInput(f"{flag} {text!r} is not a time", "write 2026-11-21, or 7d for 7 days ago") from None

@@ -16,7 +16,7 @@ from jsctl.spark.rollup import rollup
 from tests.support import js
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
 BEGIN = datetime(2026, 11, 20, 22, 50, tzinfo=UTC)
 NASTY = "<script>alert(1)</script>"

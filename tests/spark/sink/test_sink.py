@@ -207,6 +207,7 @@ def test_overwrite_is_refused(spark: Any, url: str) -> None:
         ).save()
 
 
+@pytest.mark.timeout(300)
 def test_a_stream_of_streams_once_each_although_batches_are_repeated(
     spark: Any, url: str, tmp_path: Path
 ) -> None:

@@ -1,0 +1,18 @@
+"""Flags that take a time in the past, such as --since."""
+
+from datetime import datetime
+
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.units import parse_past_time, seconds_to_ns, to_datetime
+
+
+def parse_time_flag(env: Env, flag: str, text: str | None) -> datetime | None:
+    """Parse a time, or how long ago it was (7d), in UTC. None for an empty text. Raises BadInput."""
+    if not text:
+        return None
+    try:
+        return to_datetime(parse_past_time(text, seconds_to_ns(env.clock())))
+    except ValueError:
+        hint = "write 7d for 7 days ago, 2026-11-21, or 2026-11-21T06:57:05Z"
+        raise BadInput(f"{flag} {text!r} is not a time", hint) from None
