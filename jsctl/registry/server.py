@@ -123,7 +123,7 @@ VERBS: dict[str, Entry] = {
     "watch jetstream": verb("Watch JetStream on servers", "server.watch.jetstream:jetstream", "js", "jsz"),
     "watch api": group("Watch the JetStream API"),
     "watch api requests": verb(
-        "Watch requests to the JetStream API", "server.watch.api_requests:requests", "req"
+        "Watch requests to the JetStream API", "server.watch.api.requests:requests", "req"
     ),
     "mappings": verb("Test which subjects a mapping leads to", "server.mappings:mappings", "mapping"),
     "network": group("Run, break and repair whole networks on this machine", aliases=("net",)),

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from jsctl import registry
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jsctl"
 
@@ -98,3 +100,37 @@ def test_top_level_holds_what_the_design_says() -> None:
         "CHANGELOG.md",
     }
     assert {name for name in top if not name.startswith(".")} <= allowed
+
+
+SHARED = {
+    "backup": "account/backup.py",
+    "restore": "account/restore.py",
+    "bench js fetch": "bench/js/consume.py",
+    "bench js ordered": "bench/js/consume.py",
+    "consumer resume": "consumer/pause.py",
+    "consumer state": "consumer/info.py",
+    "demo guide": "demo/walk.py",
+    "demo hub-spokes": "demo/walk.py",
+    "export objects": "export/kv.py",
+    "kv del": "kv/delete.py",
+    "server network add": "server/network/scale.py",
+    "server network env": "server/network/shell.py",
+} | {
+    f"server network {verb}": "server/network/nodes.py"
+    for verb in ("start", "stop", "restart", "kill", "pause", "resume", "lame-duck")
+}
+"""Verbs in the file of another one, of which they are a short form, the opposite, or a variant."""
+
+
+def test_a_verbs_file_can_be_guessed() -> None:
+    """`commands/<noun>/<verb>.py`, or the group's own file where its verbs differ in little."""
+    commands = PACKAGE / "commands"
+    elsewhere = {}
+    for path, entry in registry.all_commands().items():
+        *groups, verb = path.replace("-", "_").split()
+        module = entry.target.removeprefix("jsctl.commands.").partition(":")[0]
+        guesses = {".".join([*groups, verb]), ".".join([*groups, f"{verb}_"]), ".".join(groups)}
+        if not entry.group and module not in guesses:
+            elsewhere[path] = module.replace(".", "/") + ".py"
+            assert (commands / elsewhere[path]).exists()
+    assert elsewhere == SHARED
