@@ -22,12 +22,13 @@ _LOGIN = {setting for settings in METHODS.values() for setting in settings} - {"
 async def system_connection(env: Env, store: AuthStore, *, as_system: bool) -> Connection:
     """Connect as the command line and the context say.
 
-    Without a login, with as_system, or where the login is a JWT of another account, as a temporary user of
-    the system account that the store signs; without a server, to those of the operator. Raises NotFound
-    without the seed of the system account.
+    Without a login, with as_system, or where the selected context is of another account and the command line
+    names none, as a temporary user of the system account that the store signs; without a server, to those of
+    the operator. Raises NotFound without the seed of the system account.
     """
     settings = _with_servers(env, env.settings(), store)
-    if as_system or not _has_login(settings) or _is_of_another_account(settings, store):
+    is_named = any(env.flags.get(name) for name in ("context", *METHODS))
+    if as_system or not _has_login(settings) or (not is_named and _is_of_another_account(settings, store)):
         settings = _as_user(settings, *temporary_user(store))
     return await env.connect(settings)
 
@@ -54,7 +55,7 @@ def _as_user(settings: Settings, token: str, key: KeyPair) -> Settings:
 
 
 def _is_of_another_account(settings: Settings, store: AuthStore) -> bool:
-    """Whether a login says that it is not of the system account, whose seed the store has."""
+    """Whether a login is of an account of the store that is not the system account, whose seed is there."""
     token = settings.jwt
     if settings.creds and not token:
         path = Path(settings.creds).expanduser()
@@ -62,7 +63,8 @@ def _is_of_another_account(settings: Settings, store: AuthStore) -> bool:
     claims = jwt_claims(token)
     account = as_object(claims.get("nats")).get("issuer_account") or claims.get("iss")
     system = str(store.read_operator().nats.get("system_account") or "")
-    return bool(account) and account != system and store.has_seed(system)
+    known = {one.public for one in store.read_accounts()} if account else set()
+    return account in known - {system} and store.has_seed(system)
 
 
 def _has_login(settings: Settings) -> bool:

@@ -40,7 +40,10 @@ def test_users_log_in_after_a_push(site: Site) -> None:
     cli("auth account push ORDERS --diff", status=0)
     cli("stream add S --subjects s --defaults --context alice", status=0)
     cli("auth account edit ORDERS --connections 77", status=0)
+    # The selected context is of another account than the system account: the store signs a user of that.
+    cli("context select alice", status=0)
     (row,) = cli("auth account push ORDERS --diff --json", status=2).json
+    cli("context unselect", status=0)
     assert row["state"] == "changed" and "limits.conn: -1 -> 77" in row["changes"]
     cli("auth account revocations add alice ORDERS", status=0)
     cli("auth account push ORDERS", status=0)
