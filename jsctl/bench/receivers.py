@@ -11,7 +11,7 @@ from jsctl.errors import JsctlError, Unreachable
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message.pull_status import PullEnd, pull_end
 from jsctl.nats.acks import ACK
-from jsctl.nats.codec import encode_publish
+from jsctl.nats.codec import Tally, encode_publish
 from jsctl.nats.message import Message
 from jsctl.services.host import Responder
 from jsctl.units import MS, SECOND, exact_duration
@@ -37,6 +37,7 @@ async def subscribe(client: Client) -> None:
             if not meter.is_measuring:
                 meter.begin_now()
             meter.done = done + 1
+            tally.left = (goal or sys.maxsize) - meter.done
             result.messages += 1
             result.bytes += len(message.data) + len(message.header_block)
             result.ended = now()
@@ -45,7 +46,13 @@ async def subscribe(client: Client) -> None:
         if done + 1 == goal:
             enough.set()
 
-    async with client.connection.receive(subject, take):
+    def take_many(count: int, size: int, replies: list[bytes]) -> None:
+        meter.add(count, size)
+        if meter.done == goal:
+            enough.set()
+
+    tally = Tally(take_many, left=0)
+    async with client.connection.receive(subject, take, tally=tally):
         await client.connection.flush()
         await client.start(measuring=False)
         await _until_silent(client, enough)
@@ -149,6 +156,21 @@ async def fetch(client: Client) -> None:
     await _Pull(client, client.plan.consumer, acks=client.plan.acks, ahead=False).run()
 
 
+class _Arrived:
+    """What arrived and was not used yet. messages: where they are used one by one."""
+
+    def __init__(self) -> None:
+        self.count = self.size = 0
+        self.replies: list[bytes] = []
+        self.messages: list[Message] = []
+
+    def add(self, count: int, size: int, replies: list[bytes]) -> None:
+        """Count what arrived."""
+        self.count += count
+        self.size += size
+        self.replies += replies
+
+
 class _Pull:
     """Requests to a consumer, and what it delivers.
 
@@ -166,7 +188,7 @@ class _Pull:
         self._batch = plan.batch
         self._open = 0  #: messages that were asked for and have not arrived
         self._unasked = client.goal or sys.maxsize  #: messages that are wanted and were not asked for
-        self._messages: list[Message] = []
+        self._arrived = _Arrived()
         self._ended: list[Message] = []
         self._wake = asyncio.Event()
         self._wake_at = 1  #: how many messages to wait for
@@ -179,29 +201,36 @@ class _Pull:
                 self._ended.append(message)
                 self._wake.set()
             return
-        self._messages.append(message)
-        self._open = max(self._open - 1, 0)
+        if self._is_slow:
+            self._arrived.messages.append(message)
+        self._take_many(1, message.size, [message.reply.encode()])
+
+    def _take_many(self, count: int, size: int, replies: list[bytes]) -> None:
+        self._arrived.add(count, size, replies)
+        self._open = max(self._open - count, 0)
         if self._ahead and self._open <= self._batch // 2 and (request := self._next_request()):
             # At once: the server works on it while what came with this message is read.
             self._client.connection.post(request, now=True)
-        if len(self._messages) >= self._wake_at:
+        if self._arrived.count >= self._wake_at:
             self._wake.set()
 
     async def run(self) -> None:
         """Receive all that is wanted. Raises Missing, and what the consumer refuses."""
         client = self._client
+        # A batch at a time, so that requests ahead go out in time.
+        tally = None if self._is_slow else Tally(self._take_many, most=max(self._batch // 4, 1))
         async with (
-            client.connection.receive(self._inbox, self._take),
+            client.connection.receive(self._inbox, self._take, tally=tally),
             Exchange(client) as exchange,
         ):
             await client.start()
             while client.wants_more:
                 began = now()
                 await self._ask()
-                messages = await self._next()
-                if not messages:
+                arrived = await self._next()
+                if not arrived.count:
                     raise _missing(client)
-                await self._use(messages, began, exchange)
+                await self._use(arrived, began, exchange)
             await client.connection.flush()
 
     async def _ask(self) -> None:
@@ -221,11 +250,11 @@ class _Pull:
         body = json.dumps({"batch": wanted, "expires": max(client.timeout - 100 * MS, 50 * MS)})
         return encode_publish(self._subject, body.encode(), self._inbox)
 
-    async def _next(self) -> list[Message]:
+    async def _next(self) -> "_Arrived":
         """Return what arrived: something, or for `fetch` the whole batch; nothing after the time-out."""
-        self._wake_at = 1 if self._ahead else self._open + len(self._messages)
+        self._wake_at = 1 if self._ahead else self._open + self._arrived.count
         deadline = now() + self._client.timeout
-        while len(self._messages) < max(self._wake_at, 1):
+        while self._arrived.count < max(self._wake_at, 1):
             self._wake.clear()
             try:
                 async with asyncio.timeout(max(deadline - now(), 0) / SECOND):
@@ -234,13 +263,12 @@ class _Pull:
                 break
             if self._ended:
                 self._check_end()
-                if self._messages or self._ended:
-                    break
-        messages, self._messages = self._messages, []
+                break
+        arrived, self._arrived = self._arrived, _Arrived()
         if self._ended:
             self._unasked += max(self._open, 0)
             self._ended, self._open = [], 0
-        return messages
+        return arrived
 
     def _check_end(self) -> None:
         """Raise what a status says that is more than the end of a request."""
@@ -253,19 +281,18 @@ class _Pull:
             if end is not PullEnd.COMPLETE:
                 raise JsctlError(f"{what}: the server answers {description or 'without a reason'} ({code})")
 
-    async def _use(self, messages: list[Message], began: int, exchange: Exchange) -> None:
+    async def _use(self, arrived: "_Arrived", began: int, exchange: Exchange) -> None:
         client, meter = self._client, self._client.meter
         if self._is_slow:
-            await self._use_slowly(messages, exchange)
+            await self._use_slowly(arrived.messages, exchange)
             return
         if self._acks != "none":
-            wanted = messages if self._acks == "explicit" else messages[-1:]
-            await client.connection.send(b"".join([encode_publish(one.reply, ACK) for one in wanted]))
-        size = sum([len(one.data) + len(one.header_block) for one in messages])
+            wanted = arrived.replies if self._acks == "explicit" else arrived.replies[-1:]
+            await client.connection.send(b"".join([b"PUB %b 4\r\n+ACK\r\n" % reply for reply in wanted]))
         if self._ahead:
-            meter.add(len(messages), size)
+            meter.add(arrived.count, arrived.size)
         else:
-            meter.operation(began, len(messages), size)
+            meter.operation(began, arrived.count, arrived.size)
 
     async def _use_slowly(self, messages: list[Message], exchange: Exchange) -> None:
         client, plan = self._client, self._client.plan

@@ -1,7 +1,7 @@
 """The client protocol of NATS as bytes, without a socket: frames to send, frames read from a buffer."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from jsctl.errors import Unreachable
@@ -133,14 +133,56 @@ def _shown(text: bytes) -> str:
     return repr(bytes(text[:40]).decode(errors="replace"))
 
 
+class Tally:
+    """Counts the messages of a subscription that have no headers, where nobody needs more of them: in a third
+    of the time that making them takes.
+
+    take: called with the number of messages that follow each other, their bytes, and their reply subjects.
+    most: how many are counted before it is called. left: how many may still be counted; all others are
+    frames as usual.
+    """
+
+    def __init__(
+        self, take: Callable[[int, int, list[bytes]], None], *, most: int = 1 << 62, left: int = 1 << 62
+    ) -> None:
+        self.left = left
+        self._take = take
+        self._most = most
+
+    def run(self, data: bytes, at: int, sid: bytes, largest: int) -> int:
+        """Count the messages from `at` on that are complete. Returns where they end."""
+        find, size = data.find, len(data)
+        count, total, replies = 0, 0, list[bytes]()
+        most = min(self.left, self._most)
+        while at < size and data[at] == MSG and count < most:
+            line_end = find(b"\r\n", at)
+            words = data[at:line_end].split() if line_end > 0 else []
+            if not 4 <= len(words) <= 5 or words[2] != sid or words[0] != b"MSG" or not words[-1].isdigit():
+                break
+            length = int(words[-1])
+            stop = line_end + 2 + length
+            if length > largest or data[stop : stop + 2] != b"\r\n":
+                break
+            count += 1
+            total += length
+            if len(words) == 5:
+                replies.append(words[3])
+            at = stop + 2
+        if count:
+            self.left -= count
+            self._take(count, total, replies)
+        return at
+
+
 class FrameParser:
     """Cuts what a connection receives into frames, however it was split into chunks.
 
-    largest: bytes of a message at most.
+    largest: bytes of a message at most. tallies: by subscription id.
     """
 
     def __init__(self, largest: int = MAX_PAYLOAD) -> None:
         self.largest = largest
+        self.tallies: dict[bytes, Tally] = {}
         self._chunks: list[bytes] = []
         self._size = 0
         self._needed = 0  #: bytes that must be there before the next frame is complete
@@ -168,7 +210,7 @@ class FrameParser:
         data = b"".join(self._chunks) if len(self._chunks) > 1 else chunk
         self._chunks = []  # a large message is in memory once less
         size, at, resets = len(data), 0, self._resets
-        end, find, largest = 0, data.find, self.largest
+        end, find, largest, tallies = 0, data.find, self.largest, self.tallies
         while at < size:
             kind = data[at]
             if kind != MSG and kind != HMSG:
@@ -191,6 +233,10 @@ class FrameParser:
                 name, most, header_size = b"MSG", 5, 0
             else:
                 name, most, header_size = b"HMSG", 6, int(words[-2])
+            if tallies and kind == MSG and count > 2 and (tally := tallies.get(words[2])) is not None:
+                begin, at = at, tally.run(data, at, words[2], largest)
+                if at > begin:
+                    continue
             is_valid = most - 1 <= count <= most and 0 <= header_size <= total <= largest
             if words[0] != name or not is_valid:
                 parse_sizes(words, largest)

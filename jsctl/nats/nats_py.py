@@ -36,6 +36,7 @@ from jsctl.nats.codec import (  # noqa: E402
     FrameParser,
     ProtocolError,
     ServerError,
+    Tally,
     message_limit,
     parse_error,
 )
@@ -59,8 +60,6 @@ if sys.version_info < (3, 12):
     _asyncio = types.SimpleNamespace(**{**vars(asyncio), "wait_for": awaiting.wait_for})
     for _module in (nats.aio.client, nats.aio.transport):
         vars(_module)["asyncio"] = _asyncio
-
-_NOT_NATS = "the server sent what is not the NATS protocol"
 
 _CLOSING = 1
 """Seconds."""
@@ -171,7 +170,7 @@ class NatsClient(Client):
         except (TimeoutError, JsctlError):
             raise
         except Exception as error:  # lines that are too long, INFO of another shape
-            raise nats.errors.Error(f"nats: {_NOT_NATS}") from error
+            raise nats.errors.Error("nats: the server sent what is not the NATS protocol") from error
 
     def raise_last_words(self, cause: Exception | None = None) -> None:
         """Raise the error that the server sent before it closed the connection, if it is received but not
@@ -293,8 +292,11 @@ class NatsClient(Client):
 class Receiver:
     """See Connection.receive."""
 
-    def __init__(self, client: NatsClient, subject: str, handler: MessageHandler, queue: str) -> None:
+    def __init__(
+        self, client: NatsClient, subject: str, handler: MessageHandler, queue: str, tally: Tally | None
+    ) -> None:
         self._client = client
+        self._tally = tally
         self._subject = subject
         self._handler = handler
         self._queue = queue
@@ -304,13 +306,15 @@ class Receiver:
         # Before the subscription is sent: its first message may be read while we wait for that.
         sid = b"%d" % (self._client._sid + 1)
         self._client.handlers[sid] = self._handler
+        if self._tally:
+            self._client.frames.tallies[sid] = self._tally
         try:
             self._subscription = await self._client.subscribe(self._subject, queue=self._queue)
         except nats.errors.BadSubjectError:
-            self._client.handlers.pop(sid, None)
+            self._drop(sid)
             raise BadInput(f"{self._subject!r} is not a valid subject to subscribe to") from None
         except nats.errors.Error as error:
-            self._client.handlers.pop(sid, None)
+            self._drop(sid)
             raise Unreachable(f"cannot subscribe: {reason(error)}") from None
         return self
 
@@ -318,7 +322,11 @@ class Receiver:
         if self._subscription:
             with contextlib.suppress(nats.errors.Error):
                 await self._subscription.unsubscribe()
-            self._client.handlers.pop(b"%d" % self._subscription._id, None)
+            self._drop(b"%d" % self._subscription._id)
+
+    def _drop(self, sid: bytes) -> None:
+        self._client.handlers.pop(sid, None)
+        self._client.frames.tallies.pop(sid, None)
 
 
 class _Parser:
