@@ -70,6 +70,38 @@ def test_keys_and_their_history(cli: Cli, url: str, spark: Any, tmp_path: Path) 
     assert [row["operation"] for row in changes] == ["put", "put", "put", "put", "delete", "purge", "put"]
 
 
+def test_decoded_values(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    """Fields may have the names of columns of streams, or of buckets."""
+    bucket(url, "KV_B", "$KV.B.>", max_msgs_per_subject=5)
+    change(url, "a", b'{"n": 1, "sequence": 9, "key": "x"}')
+    change(url, "a", b'{"n": 2, "sequence": 9}')
+    change(url, "bad", b"no JSON")
+    change(url, "gone", b"{}")
+    change(url, "gone", b"", "DEL")
+    values = [("a", 2, 9, None), ("bad", None, None, b"no JSON"), ("gone", None, None, None)]
+
+    def decoded(frame: Any) -> list[tuple[Any, ...]]:
+        rows = frame.orderBy("revision").toArrow().to_pylist()
+        return [(row["key"], row["n"], row["sequence"], row["bad_payload"]) for row in rows]
+
+    done = cli(f"export kv B --to {tmp_path}/out --decode json --json", status=0).json
+    assert (done["rows"], done["bad"]) == ({"B": 3}, {"B": 1})
+    assert decoded(spark.read.parquet(f"{tmp_path}/out/B")) == values
+    line = f"export kv B --to {tmp_path}/text --decode text --key bad"
+    assert "could not be decoded" not in cli(line, status=0).out
+    (row,) = spark.read.parquet(f"{tmp_path}/text/B").toArrow().to_pylist()
+    assert (row["value"], row["bad_payload"]) == ("no JSON", None)
+
+    options = {"servers": url, "bucket": "B", "decode": "json", "schema": "n INT, sequence INT, key STRING"}
+    source = spark.read.format("jetstream").options(**options)
+    assert source.load().columns[-4:] == ["n", "sequence", "data_key", "bad_payload"]
+    assert decoded(source.load()) == values
+    assert source.load().where("sequence > 8").count() == 1
+    changes = source.option("history", "all").option("keepData", "true").load()
+    first = changes.where("revision = 1").first()
+    assert (first.n, first.data_key, bytes(first.data)[:5]) == (1, "x", b'{"n":')
+
+
 def test_objects(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
     bucket(url, "OBJ_FILES", "$O.FILES.C.>", "$O.FILES.M.>")
     js.publish(url, "$O.FILES.C.chunks", b"content", 3)
@@ -99,6 +131,8 @@ def test_objects(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
         ("export objects NONE --to {}/out", 3, "there is no bucket NONE"),
         ("export kv a.b --to {}/out", 64, "is not the name of a bucket"),
         ("export kv A A --to {}/out", 64, "named several times"),
+        ("export kv A --decode json --schema oops --to {}/out", 64, "schema"),
+        ("export kv A --decode avro --to {}/out", 64, "--decode avro needs a schema"),
         ("export kv A --key a..b --to {}/out", 64, "is not a valid subject filter"),
     ],
 )

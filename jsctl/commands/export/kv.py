@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.export.options import SparkOptions, spark_options
+from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.env import Env
-from jsctl.errors import BadInput, ExitStatus
+from jsctl.errors import BadInput
 from jsctl.spark.export import bucket_exporter
 from jsctl.spark.export.bucket_exporter import BucketSource
+from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
@@ -28,6 +29,7 @@ class Options:
     format: str
     history: bool
     keys: tuple[str, ...]
+    decoding: DecodeOptions
     force: bool
     spark: SparkOptions
 
@@ -45,23 +47,34 @@ class ObjectOptions:
 @command(
     "kv",
     options=Options,
-    examples=["jsctl export kv SETTINGS --to tables", "jsctl export kv SETTINGS --to changes --history"],
+    examples=[
+        "jsctl export kv SETTINGS --to tables",
+        "jsctl export kv SETTINGS --to changes --history",
+        "jsctl export kv SETTINGS --to tables --decode json --schema 'color STRING, size INT'",
+    ],
 )
 @argument("buckets", metavar="BUCKET...", nargs=-1, required=True)
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--history", is_flag=True, help="All changes that the bucket has, not only the latest of each key")
 @option("--key", "keys", metavar="KEY", multiple=True, help="Only these keys, with * and >; may be repeated")
+@decode_options
 @destructive("Replace tables that exist, without asking", "Only show which tables would be written")
 @spark_options
 def kv(env: Env, options: Options) -> Result:
     """Each bucket gets a table with the columns bucket, key, value, revision, operation (put, delete, purge)
     and created. Without --history, a deleted key has a row that says so, as long as the bucket keeps its
-    marker.
+    marker. With --decode, the columns of the values are behind the others, and values that do not fit go into
+    the column bad_payload.
     """
     settings = env.settings()
     keys = tuple(dict.fromkeys(options.keys))
-    sources = [BucketSource(settings, name, keys=keys, history=options.history) for name in options.buckets]
+    layout = TableLayout(**options.decoding.layout_fields())
+    layout.check()
+    sources = [
+        BucketSource(settings, name, keys=keys, history=options.history, layout=layout)
+        for name in options.buckets
+    ]
     return _export(env, sources, options)
 
 
@@ -98,5 +111,9 @@ def _export(env: Env, sources: list[BucketSource], options: Options | ObjectOpti
         target.lock(),
         open_session(master, remote, name="jsctl export kv", conf=FAST_START_CONF) as spark,
     ):
-        rows = {source.bucket: bucket_exporter.export(spark, source, target) for source in sources}
-    return view.reports(rows, str(target.path), int((time.monotonic() - begin) * SECOND), ExitStatus.OK)
+        exported = {source.bucket: bucket_exporter.export(spark, source, target) for source in sources}
+    rows = {name: count for name, (count, _) in exported.items()}
+    is_decoded = any(source.layout.can_be_bad for source in sources)
+    bad = {name: count for name, (_, count) in exported.items()} if is_decoded else {}
+    took = int((time.monotonic() - begin) * SECOND)
+    return view.buckets(rows, bad, str(target.path), took)

@@ -9,8 +9,9 @@
 | variant | value, a variant: any JSON value; bad_payload where it is not JSON                           |
 | avro, protobuf | one for each field; bad_payload where it is not a record or message of the schema     |
 
-bad_payload has the payload as it was stored. A field with the name of another column gets the prefix `data_`;
-so does one, at any depth, that differs from an earlier one in case only.
+Of a key-value bucket, the column value is in the place of data. bad_payload has the payload as it was stored.
+A field with the name of another column gets the prefix `data_`; so does one, at any depth, that differs from
+an earlier one in case only.
 """
 
 import functools
@@ -33,12 +34,13 @@ class PayloadColumns:
     """Makes the columns of payloads.
 
     taken: names of columns beside them, which a field cannot have. keep_data: keep the payload beside its
-    fields.
+    fields. name: of the column where a payload becomes text or bytes.
     """
 
     decoding: Decoding
     taken: tuple[str, ...]
     keep_data: bool = False
+    name: str = DATA
 
     @property
     def schema(self) -> StructType:
@@ -63,7 +65,7 @@ def _schema(columns: PayloadColumns) -> StructType:
     if isinstance(type, StructType):
         fields = rename_equal(type.fields, (*columns.taken, BAD_PAYLOAD, DATA))
     else:
-        fields = [StructField("value" if decoding.kind == "variant" else DATA, type)]
+        fields = [StructField("value" if decoding.kind == "variant" else columns.name, type)]
     if columns.keep_data and fields[-1].name != DATA:
         fields.append(StructField(DATA, BinaryType()))
     return StructType([*fields, StructField(BAD_PAYLOAD, BinaryType())])

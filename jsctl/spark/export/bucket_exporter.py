@@ -1,25 +1,29 @@
 """Export key-value and object buckets: the latest revisions, or all that the bucket has, as a table."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from jsctl import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, ExitStatus, JsctlError, NotFound
 from jsctl.nats import login
+from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import read_table
 from jsctl.spark.export.formats import spark_options
 from jsctl.spark.export.job_errors import job_error
-from jsctl.spark.export.layout import flatten_for_format
+from jsctl.spark.export.layout import TableLayout, decode_data, flatten_for_format, infer_schema
 from jsctl.spark.export.message_reads import read_frame
 from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.session.folders import write_path
 from jsctl.spark.source.options import parse_read_options
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+
+
+NOT_DECODED = TableLayout()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,8 @@ class BucketSource:
     """A bucket to export, to a table of its name.
 
     kind: the option of the data source that names it, `bucket` or `objects`. keys: only these, which may
-    hold wildcards; all without any. history: all revisions, not only the latest of each key.
+    hold wildcards; all without any. history: all revisions, not only the latest of each key. layout: how
+    values are decoded.
     """
 
     settings: Settings
@@ -35,12 +40,26 @@ class BucketSource:
     kind: str = "bucket"
     keys: tuple[str, ...] = ()
     history: bool = False
+    layout: TableLayout = NOT_DECODED
 
     @property
     def options(self) -> dict[str, str]:
-        """Those of the data source, without the connection's."""
+        """Those of the data source, without the connection's. Where fields are yet to be found, values are
+        not decoded."""
         options = {self.kind: self.bucket, "history": "all" if self.history else "latest"}
-        return options | ({"keys": ",".join(self.keys)} if self.keys else {})
+        if self.keys:
+            options["keys"] = ",".join(self.keys)
+        layout = self.layout
+        if layout.can_be_bad and not self.finds_fields:
+            options |= {"decode": layout.decode, "schema": layout.schema, "message": layout.message}
+            options |= {"decompress": layout.decompress, "registry": str(layout.registry).lower()}
+            options["keepData"] = str(layout.keep_data).lower()
+        return {name: text for name, text in options.items() if text not in ("", "false")}
+
+    @property
+    def finds_fields(self) -> bool:
+        """Whether the fields of the table are those in the values."""
+        return self.layout.decode == "json" and not self.layout.schema
 
 
 def check(sources: Sequence[BucketSource]) -> None:
@@ -59,15 +78,26 @@ def check(sources: Sequence[BucketSource]) -> None:
             ) from None
 
 
-def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) -> int:
-    """Replace the table of a bucket, and return its number of rows. Raises JsctlError."""
+def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) -> tuple[int, int]:
+    """Replace the table of a bucket, and return its number of rows, and of values that could not be decoded.
+
+    Raises JsctlError.
+    """
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
     counts = Observation()
     try:
-        frame = read_frame(spark, source.settings, f"jetstream_{source.bucket}", source.options)
-        observed = frame.observe(counts, F.count(F.lit(1)).alias("rows"), F.max("revision").alias("last"))
+        if source.finds_fields:
+            source = replace(source, layout=source.layout._replace(schema=_find_fields(spark, source)))
+        frame = _frame(spark, source)
+        bad = F.count(BAD_PAYLOAD) if source.layout.can_be_bad else F.sum(F.lit(0))
+        observed = frame.observe(
+            counts,
+            F.count(F.lit(1)).alias("rows"),
+            F.max("revision").alias("last"),
+            bad.alias("bad"),
+        )
         table = flatten_for_format(observed, target.format)
         with target.commit(source.bucket, replace=True) as (folder, checkpoint):
             writer = table.write.format(target.format).options(**spark_options(target.format))
@@ -88,4 +118,16 @@ def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) ->
         raise
     except Exception as error:
         raise job_error(error) from None
-    return rows
+    return rows, int(counts.get["bad"] or 0)
+
+
+def _frame(spark: "SparkSession", source: BucketSource) -> "DataFrame":
+    return read_frame(spark, source.settings, f"jetstream_{source.bucket}", source.options)
+
+
+def _find_fields(spark: "SparkSession", source: BucketSource) -> str:
+    """Return the schema that fits all values that are JSON objects. Raises BadInput when there is none."""
+    values = _frame(spark, source).where("operation = 'put'").selectExpr("value AS data")
+    if source.layout.decompress:
+        values = decode_data(values, source.layout._replace(decode="", keep_data=False), [])
+    return infer_schema(values)

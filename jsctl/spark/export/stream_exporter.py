@@ -157,6 +157,12 @@ class StreamExporter:
             raise BadInput(
                 f"--from-seq {wanted} is beyond {source.stream}, whose last message is {stream.end - 1}"
             )
+        is_below = selection.end is not None and selection.end < wanted == stream.first
+        if is_below and not checkpoint and selection.fail_on_loss:
+            raise DataLoss(
+                f"--to-seq {end - 1} is before the first message that {source.stream} has, {stream.first}",
+                "--no-fail-on-data-loss writes an empty table instead",
+            )
         lost = max(0, min(stream.first, end) - wanted)
         if lost and selection.fail_on_loss:
             raise DataLoss(

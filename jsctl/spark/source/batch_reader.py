@@ -157,8 +157,10 @@ class FilteringReader(JetStreamReader):
     (see `registration`)."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        if self.options.fail_on_deleted:
-            return filters  # where only a part is read, nobody sees what was deleted
+        if self.options.fail_on_deleted or self.options.rows != "messages":
+            # Where only a part is read, nobody sees what was deleted. Buckets have no columns to push on, but
+            # their fields may have such names.
+            return filters
         self.pushdown, rest = pushdown.push(filters, self.options.columns)
         return rest
 
@@ -215,10 +217,10 @@ def _read_rows(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.
         rows += len(batch)
         size += whole_size(batch)
         if rows >= BATCH_ROWS or size >= BATCH_BYTES:
-            yield columns.to_spark_batch(stream, pending, names, options.payload)
+            yield columns.to_spark_batch(stream, pending, names, options.payload, options.rows)
             pending, rows, size = [], 0, 0
     if pending:
-        yield columns.to_spark_batch(stream, pending, names, options.payload)
+        yield columns.to_spark_batch(stream, pending, names, options.payload, options.rows)
 
 
 def _known_rows(job: ReadJob, names: Sequence[str], deleted: Sequence[int]) -> "Iterator[pa.RecordBatch]":

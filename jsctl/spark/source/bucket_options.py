@@ -1,13 +1,16 @@
 """The options of the data source that name a bucket, and what they mean for its stream."""
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv.names import stream_of, subject_prefix
 from jsctl.jetstream.object.model import info_filter, stream_name
 from jsctl.spark.source.option_values import OptionValues
-from jsctl.spark.source.payload_options import DECODE_OPTIONS
+from jsctl.spark.source.payload_options import DECODE_OPTIONS, parse_payload
+
+if TYPE_CHECKING:
+    from jsctl.spark.decoding.columns import PayloadColumns
 
 KV_COLUMNS = ("bucket", "key", "value", "revision", "operation", "created")
 OBJECT_COLUMNS = (
@@ -33,17 +36,23 @@ _NOT_FOR_BUCKETS = (
     "includeHeaders",
     "includeData",
     "failOnDeleted",
-    *DECODE_OPTIONS,
 )
 
 
 class Bucket(NamedTuple):
-    """What the options of a bucket mean for its stream."""
+    """What the options of a bucket mean for its stream. payload: makes columns of values; None for values as
+    they are."""
 
     stream: str
     subjects: tuple[str, ...]
     columns: tuple[str, ...]
     latest: bool
+    payload: "PayloadColumns | None" = None
+
+    @property
+    def is_objects(self) -> bool:
+        """Whether it holds objects, not keys."""
+        return self.columns == OBJECT_COLUMNS
 
 
 def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
@@ -70,6 +79,15 @@ def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
     if objects:
         if values.text("keys"):
             raise BadInput("option keys is for key-value buckets")
+        for option in DECODE_OPTIONS:
+            if values.text(option):
+                raise BadInput(
+                    f"option {option} is for streams and key-value buckets", "objects themselves are not read"
+                )
         return Bucket(stream_name(name), (info_filter(name),), OBJECT_COLUMNS, latest)
     keys = [key.strip() for key in values.text("keys").split(",") if key.strip()] or [">"]
-    return Bucket(stream_of(name), tuple(subject_prefix(name) + key for key in keys), KV_COLUMNS, latest)
+    subjects = tuple(subject_prefix(name) + key for key in keys)
+    beside = tuple(column for column in KV_COLUMNS if column != "value")
+    payload = parse_payload(values, beside, "value")
+    columns = (*beside, *payload.schema.names) if payload else KV_COLUMNS
+    return Bucket(stream_of(name), subjects, columns, latest, payload)

@@ -12,6 +12,8 @@ OBJ_<bucket> with a subject $O.<bucket>.M.<name in base64> for what is known abo
 | operation   | string              | put, delete (the key) or purge (the key and its history)              |
 | created     | timestamp           | when the server stored it, UTC                                        |
 
+With the option decode, what `spark.decoding.columns` describes is behind the others, in the place of `value`.
+
 | column      | Spark type          |                                                                       |
 |-------------|---------------------|-----------------------------------------------------------------------|
 | bucket, revision, operation, created | | as above, without purge                          |
@@ -25,7 +27,7 @@ OBJ_<bucket> with a subject $O.<bucket>.M.<name in base64> for what is known abo
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,6 +36,9 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv import names as kv
 from jsctl.jetstream.object import model as objects
 from jsctl.json_text import parse_json
+
+if TYPE_CHECKING:
+    from jsctl.spark.decoding.columns import PayloadColumns
 
 _TIME = pa.timestamp("us", tz="UTC")
 KV_TYPES = {
@@ -67,21 +72,28 @@ _COMPACT_BYTES = 256 << 20
 """Rows of `latest` in memory after which earlier revisions are dropped."""
 
 
-def kv_batch(
-    stream: str, subjects: pa.Array, sequences: pa.Array, times: pa.Array, data: pa.Array, headers: pa.Array
-) -> pa.RecordBatch:
-    """Return the rows of messages of a bucket. headers: header blocks, null without any."""
+def kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns | None") -> pa.RecordBatch:
+    """Return the rows of messages of a bucket. payload: makes columns of values, which are then the last
+    ones."""
+    subjects, sequences, times, data, headers = batch.columns
     operations = [_operation(block) for block in headers.to_pylist()]
     is_put = pa.array([operation == "put" for operation in operations], pa.bool_())
-    columns = [
-        _bucket(stream, kv.STREAM_PREFIX, len(sequences)),
-        pa.array([_key(subject) for subject in subjects.to_pylist()], pa.string()),
-        pc.if_else(is_put, data, pa.scalar(None, pa.binary())),
-        sequences,
-        pa.array(operations, pa.string()),
-        times.cast(_TIME, safe=False),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(list(KV_TYPES.items())))
+    columns = {
+        "bucket": _bucket(stream, kv.STREAM_PREFIX, len(sequences)),
+        "key": pa.array([_key(subject) for subject in subjects.to_pylist()], pa.string()),
+        "value": pc.if_else(is_put, data, pa.scalar(None, pa.binary())),
+        "revision": sequences,
+        "operation": pa.array(operations, pa.string()),
+        "created": times.cast(_TIME, safe=False),
+    }
+    if payload:
+        del columns["value"]
+        # A key that was deleted has no value, which is neither decoded nor bad.
+        numbers = pc.subtract(pc.cumulative_sum(is_put.cast(pa.int64())), 1)
+        places = pc.if_else(is_put, numbers, pa.scalar(None, pa.int64()))
+        arrays = payload.arrays(data.filter(is_put))
+        columns |= zip(payload.schema.names, (array.take(places) for array in arrays), strict=True)
+    return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
 def object_batch(stream: str, sequences: pa.Array, times: pa.Array, data: pa.Array) -> pa.RecordBatch:

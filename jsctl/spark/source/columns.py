@@ -35,13 +35,11 @@ _TYPES = {
     "data": pa.binary(),
     "headers": _HEADERS,
 }
-_TYPES_OF_BUCKETS = (buckets.KV_TYPES, buckets.OBJECT_TYPES)
 
 
 def schema(names: Sequence[str]) -> pa.Schema:
-    """Return the schema of the named columns."""
-    types = next((types for types in _TYPES_OF_BUCKETS if tuple(types) == tuple(names)), _TYPES)
-    return pa.schema([pa.field(name, types[name]) for name in names])
+    """Return the schema of the named columns, of messages that are not decoded."""
+    return pa.schema([pa.field(name, _TYPES[name]) for name in names])
 
 
 def to_spark_batch(
@@ -49,15 +47,16 @@ def to_spark_batch(
     batches: Sequence[pa.RecordBatch],
     names: Sequence[str],
     payload: "PayloadColumns | None" = None,
+    rows: str = "messages",
 ) -> pa.RecordBatch:
     """Join batches of messages.SCHEMA into one batch of the named columns.
 
-    payload: makes columns of payloads; None for payloads as they are.
+    payload: makes columns of payloads; None for payloads as they are. rows: as in ReadOptions.
     """
     batch = messages.join_batches(batches)
-    if tuple(names) == tuple(buckets.KV_TYPES):
-        return buckets.kv_batch(stream, *batch.columns)
-    if tuple(names) == tuple(buckets.OBJECT_TYPES):
+    if rows == "keys":
+        return buckets.kv_batch(stream, batch, payload)
+    if rows == "objects":
         _, sequences, times, data, _ = batch.columns
         return buckets.object_batch(stream, sequences, times, data)
     of_payloads: dict[str, pa.Array] = {}

@@ -34,6 +34,7 @@ _STREAMING_ONLY = (
 )
 
 Offset = Literal["earliest", "latest"] | int
+Rows = Literal["messages", "keys", "objects"]
 
 _CONNECTION = {
     "servers": "server",
@@ -123,7 +124,8 @@ class ReadOptions:
     answer. retries: attempts without progress. retry_timeout: ns for which a server may be away. is_patient:
     whether that holds for the first contact, too. columns: to read, in their order. consumer: whose ack floor
     shows what was committed; empty for none. latest: only the last revision of each key of a bucket. payload:
-    makes columns of payloads; None for payloads as they are.
+    makes columns of payloads; None for payloads as they are. rows: what a row is: a message, a revision of a
+    key, or what is known about an object.
     """
 
     settings: Settings
@@ -152,6 +154,7 @@ class ReadOptions:
     consumer: str
     latest: bool = False
     payload: "PayloadColumns | None" = None
+    rows: Rows = "messages"
 
     @property
     def prefix(self) -> str:
@@ -193,7 +196,7 @@ def parse_read_options(
     refuse_unknown_options(options, OPTION_NAMES)
     values = OptionValues(options)
     bucket = parse_bucket(values, streaming)
-    columns, payload = (bucket.columns, None) if bucket else parse_columns(values)
+    columns, payload = (bucket.columns, bucket.payload) if bucket else parse_columns(values)
     stream, streams = (bucket.stream, ()) if bucket else _streams(values)
     start, end = values.offset("startingOffsets", relative=True), values.offset("endingOffsets")
     start_time, end_time = values.time("startingTimestamp"), values.time("endingTimestamp")
@@ -262,6 +265,7 @@ def parse_read_options(
         payload=payload,
         consumer=consumer,
         latest=bucket.latest if bucket else False,
+        rows="messages" if bucket is None else "objects" if bucket.is_objects else "keys",
     )
 
 

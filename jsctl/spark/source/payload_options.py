@@ -28,7 +28,7 @@ def parse_columns(values: OptionValues) -> "tuple[tuple[str, ...], PayloadColumn
 
     Raises BadInput, MissingDependency, and what reading a schema's file raises.
     """
-    payload = _payload_columns(values)
+    payload = parse_payload(values, BESIDE_PAYLOADS)
     if payload is None:
         return _choose(values, COLUMNS, _left_out(values, includeData="data")), None
     if values.text("includeData"):
@@ -56,7 +56,14 @@ def _choose(values: OptionValues, known: tuple[str, ...], left_out: set[str]) ->
     return tuple(name for name in known if name.lower() in wanted)
 
 
-def _payload_columns(values: OptionValues) -> "PayloadColumns | None":
+def parse_payload(
+    values: OptionValues, beside: tuple[str, ...], name: str = "data"
+) -> "PayloadColumns | None":
+    """Return what makes columns of payloads, None for payloads as they are.
+
+    beside: the other columns. name: of the column for payloads that become text or bytes. Raises what
+    `parse_columns` does.
+    """
     kind, compression = values.text("decode"), values.text("decompress")
     if not kind and not compression:
         for option in DECODE_OPTIONS:
@@ -67,7 +74,7 @@ def _payload_columns(values: OptionValues) -> "PayloadColumns | None":
 
     decoding = _decoding(values, kind, compression)
     keep_data = values.flag("keepData", False) or "data" in values.text("columns").lower().split(",")
-    return PayloadColumns(decoding, BESIDE_PAYLOADS, keep_data=keep_data)
+    return PayloadColumns(decoding, beside, keep_data, name)
 
 
 def _decoding(values: OptionValues, kind: str, compression: str) -> Decoding:

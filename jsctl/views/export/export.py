@@ -35,6 +35,17 @@ def reports(rows: dict[str, int], where: str, took: int, status: ExitStatus) -> 
     return Result([Text(text)], data, status)
 
 
+def buckets(rows: dict[str, int], bad: dict[str, int], where: str, took: int) -> Result:
+    """The result of `export kv` and `export objects`. bad: values that could not be decoded, by table; empty
+    where nothing is decoded."""
+    written = reports(rows, where, took, ExitStatus.OK)
+    if not bad:
+        return written
+    notes = [f"{plural(count, 'value')} of {name}" for name, count in bad.items() if count]
+    text = [Text(f"could not be decoded: {', '.join(notes)}")] if notes else []
+    return Result([*written.parts, *text], {**written.data, "bad": bad})
+
+
 class Summary(Protocol):
     """Some rows of a table or messages of a stream: jsctl.spark.export.verify.Summary."""
 

@@ -77,7 +77,8 @@ def test_values() -> None:
         ({"decode": "variant", "columns": "value,id"}, "there is no column id; use stream, subject"),
         ({"decode": "variant", "columns": "value", "keepData": "true"}, "columns and keepData cannot"),
         ({"schema": "id INT"}, "option schema is for the option decode"),
-        ({"bucket": "B", "stream": "", "decode": "json"}, "option decode is for streams, not for buckets"),
+        ({"objects": "B", "stream": "", "decode": "text"}, "decode is for streams and key-value buckets"),
+        ({"bucket": "B", "stream": "", "decode": "json"}, "decode json needs a schema"),
     ],
 )
 def test_decoding_that_cannot_be(options: dict[str, str], words: str) -> None:
