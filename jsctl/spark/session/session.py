@@ -7,6 +7,7 @@ read only to explain a failure.
 
 import contextlib
 import importlib.util
+import logging
 import os
 import re
 import shutil
@@ -294,8 +295,8 @@ def _end(gateway: Any, timeout: int = _END_TIMEOUT) -> None:
 
 
 def _silence() -> None:
-    """Turn off logs of PySpark: it writes each failing query to stderr with its Java stack; the error is
-    enough.
+    """Turn off logs of PySpark, which writes each failing query to stderr with its Java stack, and of Py4J,
+    which does so with what a JVM that ends leaves unanswered; the error is enough.
     """
     from pyspark.logger import PySparkLogger
 
@@ -303,6 +304,11 @@ def _silence() -> None:
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).disabled = True
+    logging.getLogger().addFilter(_is_not_of_py4j)  # it has no logger of its own for them
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _failure_reason(log: Path, error: BaseException) -> str:

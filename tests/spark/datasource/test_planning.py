@@ -361,3 +361,31 @@ def test_a_missing_right_is_reported_when_planned(tmp_path: Path, denied: str, m
         assert js.info(own.url_for("a"), "S")["state"]["consumer_count"] == 0
     finally:
         own.stop()
+
+
+@pytest.mark.parametrize(
+    ("denied", "options", "words"),
+    [
+        ('publish: "$JS.API.STREAM.INFO.>"', {}, r"not allowed to publish to \$JS.API.STREAM.INFO.S; ask"),
+        (
+            'publish: "$JS.API.STREAM.NAMES"',
+            {"stream": "", "streams": "S*"},
+            r"not allowed to publish to \$JS.API.STREAM.NAMES; ask",
+        ),
+        ('subscribe: "_INBOX.>"', {}, "where replies arrive; name a permitted prefix with --inbox-prefix"),
+    ],
+)
+def test_rights_without_which_nothing_can_be_asked(
+    tmp_path: Path, denied: str, options: dict[str, str], words: str
+) -> None:
+    what, _, subject = denied.partition(": ")
+    own = RealServer(
+        tmp_path,
+        'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\nauthorization { users: [ {user: a,'
+        f" password: a, permissions: {{{what}: {{deny: [{subject}]}}}}}} ] }}\n",
+    ).start()
+    try:
+        with pytest.raises(Denied, match=words):
+            batch(own.url_for("a"), **options).partitions()
+    finally:
+        own.stop()
