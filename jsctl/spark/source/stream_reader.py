@@ -62,6 +62,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._heads: set[tuple[str, int]] = set()  #: streams and starts that promise nothing (see `plan`)
         self._sizes: dict[str, admission.Sizes] = {}
         self._committed = CommittedConsumer(options) if options.consumer else None
+        self._shown = 0  #: where the committed consumer was last to be moved to
 
     def __getstate__(self) -> dict[str, Any]:
         """What tasks need."""
@@ -105,6 +106,8 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         """
         parts = split_offset(self.options, start)
         self._wait_for_next_look()
+        # Spark calls `commit` when it plans a batch with new messages, but what is read is read.
+        self._show_committed(parts)
         end = self._planning.run(lambda connection: self._next_parts(connection, parts, limit))
         if end is None:
             self._looked_at = time.monotonic()
@@ -136,17 +139,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return read_partition(self.options, cast(RangePartition, partition))
 
     def commit(self, end: Offset) -> None:
-        if self._committed is None:
-            return
-        part = split_offset(self.options, end)[self.options.stream]
-        try:
-            self._planning.run(
-                lambda connection: cast(CommittedConsumer, self._committed).move(
-                    connection, self.options, int(part["next"])
-                )
-            )
-        except JsctlError as error:  # it only shows where the query is
-            log.warning("jsctl: consumer %s stays where it is: %s", self.options.consumer, error)
+        self._show_committed(split_offset(self.options, end))
 
     def stop(self) -> None:
         self._planning.close()
@@ -162,6 +155,18 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             return join_parts(self.options, parts)
 
         return self._planning.run(work)
+
+    def _show_committed(self, parts: dict[str, Part]) -> None:
+        """Have the committed consumer, if there is one, show that the batch that ends here was read."""
+        committed = self._committed
+        next = int(parts[self.options.stream]["next"]) if committed else 0
+        if committed is None or next == self._shown:
+            return
+        self._shown = next  # also when that fails: Spark asks for the latest offset several times a second
+        try:
+            self._planning.run(lambda connection: committed.move(connection, self.options, next))
+        except JsctlError as error:  # it only shows where the query is
+            log.warning("jsctl: consumer %s stays where it is: %s", self.options.consumer, error)
 
     def _wait_for_next_look(self) -> None:
         if self._looked_at:
