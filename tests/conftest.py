@@ -13,7 +13,7 @@ from typing import Any
 
 import nkeys
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from tests.support import spark_home
 from tests.support.jwt import Key, Operator, new_key
@@ -32,7 +32,6 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # long as it takes; the test's own time-out remains.
 settings.register_profile("jsctl", deadline=None, max_examples=30)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
-settings.register_profile("fast", deadline=None, max_examples=5)
 settings.load_profile("jsctl")
 
 # A run in the background inherits ignored signals, and so would the processes to which tests send them.
@@ -92,7 +91,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="with the tests that kill at random for minutes")
-    parser.addoption("--fast", action="store_true", help="what does not wait, and one case of each test")
+    parser.addoption(
+        "--fast", action="store_true", help="one case of each test that does not wait, no property tests"
+    )
     parser.addoption("--fuzz", type=float, metavar="N", help="try N times as many cases in tests/fuzz")
 
 
@@ -101,7 +102,6 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["JSCTL_FUZZ"] = str(times)  # workers inherit it
     if config.getoption("--fast"):
         config.option.markexpr = config.option.markexpr or _FAST
-        settings.load_profile("fast")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -143,7 +143,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("long")]
     if config.getoption("--fast"):
         first_cases = {
-            (item.path, item.getparent(pytest.Class), _function_name(item)): item for item in items[::-1]
+            (item.path, item.getparent(pytest.Class), _function_name(item)): item
+            for item in items[::-1]
+            # Without property tests Hypothesis need not read the whole package for its constants.
+            if not is_hypothesis_test(getattr(item, "obj", None))
         }
         items[:] = list(first_cases.values())[::-1]
     folders = [_TESTS / path for path in _ORDER]
