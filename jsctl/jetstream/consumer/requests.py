@@ -111,18 +111,19 @@ async def info(api: Api, stream: str, name: str, *, timeout: int | None = None) 
     return await _with_name(api, stream, name, api.call(f"CONSUMER.INFO.{stream}.{name}", timeout=timeout))
 
 
-async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
+async def create(api: Api, stream: str, config: Json, *, fresh: bool = False) -> tuple[Json, bool]:
     """Create a consumer; returns its info, and False when it existed already with this configuration.
 
+    fresh: whether its name was just made, so that nobody asks for it. Without a name it gets such a one.
     Uses CONSUMER.CREATE.<stream>.<name>[.<filter>], and the older subjects when nobody answers there or the
     account may not use it. Raises BadInput when the server is too old for it, ApiError
     when there is another of that name.
     """
     await api_levels.require(api, _needed_levels(config))
     if not config.get("name") and not config.get("durable_name"):
-        config = {**config, "name": new_name()}
+        config, fresh = {**config, "name": new_name()}, True
     name = str(config.get("name") or config["durable_name"])
-    before = await _info_or_none(api, stream, name)
+    before = None if fresh else await _info_or_none(api, stream, name)
     try:
         created = await _send_config(api, stream, config, "create")
     except ApiError as error:

@@ -149,7 +149,9 @@ def read_entries(
     policy = {"deliver_policy": start, **({"opt_start_seq": sequence} if sequence else {})}
     options = ReceiveOptions(
         subjects=[bucket.prefix + pattern for pattern in distinct_patterns(patterns)],
-        stream=StreamSource(bucket.stream, policy, to_end=to_end, headers_only=headers_only),
+        stream=StreamSource(
+            bucket.stream, policy, to_end=to_end, headers_only=headers_only, config=bucket.info["config"]
+        ),
         limit=limit,
     )
     api = bucket.api

@@ -159,7 +159,8 @@ class ConsumerFeed(Feed):
                 self._created_durable = True
                 self._say(f"Created durable consumer {options.durable} on stream {options.stream}")
         else:
-            info, _ = await consumers.create(self._api, options.stream, self._ephemeral_config(options.start))
+            config = self._ephemeral_config(options.start)
+            info, _ = await consumers.create(self._api, options.stream, config, fresh=True)
             self._start = _resumable(options.start, info)
         self._config = info.get("config") or {}
         self._name = str(info.get("name") or options.durable)
@@ -253,9 +254,8 @@ class ConsumerFeed(Feed):
                 await self._connection.reconnected()
                 if self._ephemeral:
                     await self._leave()
-                    info, _ = await consumers.create(
-                        self._api, self._options.stream, self._ephemeral_config(start)
-                    )
+                    config = self._ephemeral_config(start)
+                    info, _ = await consumers.create(self._api, self._options.stream, config, fresh=True)
                     self._name, self._next = str(info["name"]), 1
                 elif self._config.get("name"):
                     await consumers.info(self._api, self._options.stream, self._options.durable)

@@ -32,7 +32,7 @@ class StreamSource:
 
     name: empty finds the stream by the first subject. start: a consumer's delivery policy and what belongs
     to it. durable: the consumer to read through. direct: read without a consumer. to_end: end with the
-    stream's last message.
+    stream's last message. config: of the stream, where it is known.
     """
 
     name: str = ""
@@ -41,6 +41,7 @@ class StreamSource:
     direct: bool = False
     to_end: bool = False
     headers_only: bool = False
+    config: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,9 @@ class Receiver:
         if api is None:
             raise ValueError("a stream is read through the JetStream API")
         name = source.name or await _stream_of(api, options.subjects)
-        config = (await streams.info(api, name))["config"] if not source.durable else {}
+        config = source.config or {}
+        if not source.durable and source.config is None:
+            config = (await streams.info(api, name))["config"]
         direct = source.direct
         if config.get("retention") in _WORK_QUEUES and not direct:
             # A consumer of ours would take the messages away from those they are meant for.

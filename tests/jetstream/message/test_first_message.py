@@ -32,6 +32,11 @@ def requests(url: str) -> list[int]:
     return [client["in_msgs"] for client in connections(url)]
 
 
+def waiting(url: str) -> list[int]:
+    """How many pulls wait at each consumer of S."""
+    return [consumer["num_waiting"] for consumer in js.ask(url, "CONSUMER.LIST.S")["consumers"]]
+
+
 READERS = (
     "sub --stream S --new",
     "sub --stream S --last",
@@ -81,7 +86,11 @@ def test_nothing_is_lost_when_the_server_restarts_before_the_first_message(
     try:
         wait_for(lambda: clients(server.port) >= len(READERS), "not all are connected")
         wait_for(lambda: len(delivered(url)) == len(READERS) - len(direct), "not all have begun to read")
-        wait_for(lambda: min(requests(url)) >= 3, "not all have asked for what is stored and what is new")
+        wait_for(lambda: min(waiting(url)) > 0, "not all wait for what is new")
+        wait_for(
+            lambda: sum(number > 3 for number in requests(url)) == len(direct),
+            "not all have asked for what is stored and what is new",
+        )
         server.kill()
         for reading in readings.values():  # for longer than the time-out of a request
             read_until(reading.process, "still waiting for the connection, lost 5s ago")
