@@ -31,6 +31,4 @@ async def status(env: Env, bucket: str) -> Result:
 
 
 async def _row(api: Api, info: Json) -> tuple[Json, int, int]:
-    bucket = buckets.bucket_of(info)
-    infos = await requests.list_all(api, bucket)
-    return info, len(infos), len(await requests.unfinished(api, bucket))
+    return info, *await requests.count(api, buckets.bucket_of(info), info["config"])

@@ -6,7 +6,7 @@ from functools import partial
 
 from jsctl import registry
 from jsctl.errors import ApiError, JsctlError, MissingName, NotFound
-from jsctl.jetstream.api import Api
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.publish import ack_sequence, parse_ack
 from jsctl.jetstream.object import buckets
@@ -94,10 +94,11 @@ async def list_all(api: Api, bucket: str) -> list[ObjectInfo]:
     return [latest[name] for name in sorted(latest) if not latest[name].is_deleted]
 
 
-async def pages(api: Api, bucket: str) -> AsyncGenerator[ObjectInfo, None]:
+async def pages(api: Api, bucket: str, config: Json | None = None) -> AsyncGenerator[ObjectInfo, None]:
     """Yield the objects of a bucket in the order in which they were put, deleted ones too. One that is
-    replaced meanwhile may come twice."""
-    bulk = bool((await buckets.info(api, bucket))["config"].get("allow_direct"))
+    replaced meanwhile may come twice. config: of the bucket, where it is known."""
+    config = config or (await buckets.info(api, bucket))["config"]
+    bulk = bool(config.get("allow_direct"))
     reading = browse.read(api, stream_name(bucket), subject=info_filter(bucket), bulk=bulk)
     async with aclosing(reading) as messages:
         async for message in messages:
@@ -178,12 +179,29 @@ async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
 async def unfinished(api: Api, bucket: str) -> dict[str, int]:
     """Return the nuids of chunks that belong to no object, with their number: of puts that run or broke
     off."""
-    prefix = chunk_subject(bucket, "")
-    counts = await streams.subject_counts(api, stream_name(bucket), chunk_filter(bucket))
+    chunks = await _chunks(api, bucket)
     async with aclosing(pages(api, bucket)) as infos:
         known = {object_info.nuid async for object_info in infos if not object_info.is_deleted}
-    nuids = {subject.removeprefix(prefix): count for subject, count in counts.items()}
-    return {nuid: count for nuid, count in nuids.items() if nuid not in known}
+    return {nuid: count for nuid, count in chunks.items() if nuid not in known}
+
+
+async def count(api: Api, bucket: str, config: Json) -> tuple[int, int]:
+    """Return how many objects a bucket has, and how many unfinished puts. config: of the bucket."""
+    chunks = await _chunks(api, bucket)  # first: what is put meanwhile does not count as unfinished
+    latest: dict[str, ObjectInfo] = {}
+    known: set[str] = set()
+    async with aclosing(pages(api, bucket, config)) as infos:
+        async for object_info in infos:
+            latest[object_info.name] = object_info
+            known |= {object_info.nuid} if not object_info.is_deleted else set()
+    return sum(not one.is_deleted for one in latest.values()), len(chunks.keys() - known)
+
+
+async def _chunks(api: Api, bucket: str) -> dict[str, int]:
+    """Return the number of chunks by nuid."""
+    prefix = chunk_subject(bucket, "")
+    counts = await streams.subject_counts(api, stream_name(bucket), chunk_filter(bucket))
+    return {subject.removeprefix(prefix): number for subject, number in counts.items()}
 
 
 def _of_bucket(api: Api, bucket: str, error: ApiError) -> ApiError:
