@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import argument, command, destructive, option
+from jsctl.commands.cli.global_flags import completer
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -53,7 +54,7 @@ class ObjectOptions:
         "jsctl export kv SETTINGS --to tables --decode json --schema 'color STRING, size INT'",
     ],
 )
-@argument("buckets", metavar="BUCKET...", nargs=-1, required=True)
+@argument("buckets", metavar="BUCKET...", nargs=-1, required=True, shell_complete=completer("bucket"))
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--history", is_flag=True, help="All changes that the bucket has, not only the latest of each key")
@@ -79,7 +80,7 @@ def kv(env: Env, options: Options) -> Result:
 
 
 @command("objects", options=ObjectOptions, examples=["jsctl export objects FILES --to tables"])
-@argument("buckets", metavar="BUCKET...", nargs=-1, required=True)
+@argument("buckets", metavar="BUCKET...", nargs=-1, required=True, shell_complete=completer("object bucket"))
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--history", is_flag=True, help="All that the bucket has, not only the latest of each object")
