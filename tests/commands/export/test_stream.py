@@ -69,6 +69,8 @@ def test_going_on_with_a_purge_between(cli: Cli, url: str, spark: Any, tmp_path:
     failed = cli(line, status=1)
     assert "101 was to be read: 20 messages are lost; --no-fail-on-data-loss" in failed.err
     assert sequences(to / "ORDERS") == list(range(1, 101))
+    below = cli(f"export stream ORDERS --to {tmp_path}/other --to-seq 9", status=1)
+    assert "--to-seq 9 is before the first message that ORDERS has, 121; --no-fail" in below.err
     lenient = cli(f"{line} --no-fail-on-data-loss --verify", status=0)
     assert (lenient.json["exported"], lenient.json["lost"], lenient.json["deleted"]) == (30, 20, 0)
     assert "20 messages of ORDERS fell off its head" in lenient.err
