@@ -182,7 +182,7 @@ def read_bytes(path: Path, what: str = "", limit: int = SMALL_SIZE) -> bytes:
     device or a named pipe might never end) or is larger.
     """
     shown = f"{what}{' ' * bool(what)}{ascii_path(path)}"
-    with _open_regular(path, shown) as file:
+    with open_regular(path, shown) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise BadInput(f"cannot read {shown}: it has more than {limit:,} bytes")
@@ -191,13 +191,15 @@ def read_bytes(path: Path, what: str = "", limit: int = SMALL_SIZE) -> bytes:
 
 def read_blocks(path: Path) -> Iterator[bytes]:
     """Yield a regular file of any size in blocks of a mebibyte. Raises BadInput, as `read_bytes`."""
-    with _open_regular(path, ascii_path(path)) as file:
+    with open_regular(path) as file:
         while block := file.read(1 << 20):
             yield block
 
 
 @contextlib.contextmanager
-def _open_regular(path: Path, shown: str) -> Iterator[BinaryIO]:
+def open_regular(path: Path, shown: str = "") -> Iterator[BinaryIO]:
+    """Yield a regular file to read. shown: how errors call it, its path without one. Raises BadInput."""
+    shown = shown or ascii_path(path)
     try:
         # A named pipe without a writer would be waited for.
         handle = os.open(path, os.O_RDONLY | posix.NONBLOCK | posix.CLOEXEC)

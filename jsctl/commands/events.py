@@ -11,6 +11,7 @@ from jsctl.jetstream.api import Json
 from jsctl.monitor import events as domain
 from jsctl.monitor.event_listener import EventListener, EventSelection, ServerEvent
 from jsctl.nats.subjects import validate_subject
+from jsctl.patterns import compile_pattern
 from jsctl.units import format_rfc3339, seconds_to_ns
 from jsctl.views.events import Events
 from jsctl.views.message import events as view
@@ -84,7 +85,7 @@ class Options:
 @wait_flag
 async def events(env: Env, options: Options) -> Events[ServerEvent]:
     try:
-        pattern = re.compile(options.pattern, re.IGNORECASE)
+        pattern = compile_pattern(options.pattern, re.IGNORECASE)
     except re.error as error:
         raise BadInput(f"{options.pattern!r} is not a valid regular expression: {error}") from None
     extra = [validate_subject(subject, "subscribe to") for subject in options.subjects]

@@ -11,6 +11,7 @@ from typing import Any
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import CONFIG_SIZE, read_text
 from jsctl.json_text import parse_json
+from jsctl.patterns import compile_pattern
 
 Code = dict[str, Any]
 """`constant`, `code` (HTTP-like), `error_code`, `description`, `comment`, `help`, `url`, `deprecates`."""
@@ -65,7 +66,7 @@ def matching(entries: Sequence[Code], pattern: str) -> list[Code]:
     Raises BadInput, NotFound.
     """
     try:
-        wanted = re.compile(pattern, re.IGNORECASE)
+        wanted = compile_pattern(pattern, re.IGNORECASE)
     except re.error as error:
         raise BadInput(f"{pattern!r} is not a valid regular expression: {error}") from None
     chosen = [e for e in entries if any(wanted.search(str(e.get(key, ""))) for key in KEYS)]

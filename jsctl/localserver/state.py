@@ -8,6 +8,7 @@ from typing import Any
 
 from jsctl.errors import JsctlError, NotFound
 from jsctl.files import read_text, write_atomically
+from jsctl.jetstream.shape_check import Fields, Shape, check
 from jsctl.json_text import parse_json
 
 FILE = "network.json"
@@ -15,6 +16,21 @@ CONTEXTS = "contexts"  #: below the folder: what XDG_CONFIG_HOME is to be, so th
 
 
 LAME_DUCK = "lame duck"
+
+_NODE: Fields = {**dict.fromkeys(("name", "cluster", "domain", "cwd", "url", "wanted"), str), "argv": [str]}
+_LOGIN: Fields = {"context": str, "domains": [str], "servers": int}
+_SHAPE = Shape(
+    {
+        **dict.fromkeys(("name", "source", "version", "digest"), str),
+        "nodes": [Shape(_NODE, _NODE.keys() - {"url", "wanted"})],
+        "logins": [Shape(_LOGIN, _LOGIN)],
+        "links": {"*": Shape({})},
+        "temporary": bool,
+        "ports": {"*": int},
+        "scale": {"*": int},
+    },
+    ("name", "source", "version", "nodes", "logins", "links", "temporary", "ports", "scale"),
+)
 
 
 @dataclass(slots=True)
@@ -117,6 +133,7 @@ def load_state(folder: Path) -> NetworkState | None:
         return None
     try:
         document: Mapping[str, Any] = parse_json(read_text(path))
+        check(document, _SHAPE)
         return NetworkState(
             name=document["name"],
             source=document["source"],

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from jsctl.errors import ExitStatus
 from jsctl.monitor.report.rows import FINE
+from jsctl.patterns import compile_pattern
 from jsctl.units import SECOND
 from jsctl.views.events import Gauge
 from jsctl.views.result import Cell, ChartStack, Column, Kind, Result, Table, Text
@@ -291,6 +292,6 @@ def parse_filter(text: str) -> Filter | None:
     if not body:
         return None
     try:
-        return Filter(re.compile(body, 0 if body != body.lower() else re.IGNORECASE), inverse)
+        return Filter(compile_pattern(body, 0 if body != body.lower() else re.IGNORECASE), inverse)
     except re.error as error:
         raise ValueError(f"{body!r} is not a valid regular expression: {error.msg}") from None

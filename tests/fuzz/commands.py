@@ -1,4 +1,4 @@
-"""The command lines of every verb but those that start servers, made from the examples in its help."""
+"""The command lines of every verb: those of networks stand here, the others are made from help."""
 
 import asyncio
 from collections.abc import Iterator
@@ -18,8 +18,36 @@ from tests.contract.test_commands import VERBS, resolve
 from tests.contract.test_nouns import NAMES, add_object, command_line
 from tests.support.run import Cli
 
-STARTING = ("demo", "server run", "server stop", "server network")
-"""Verbs that start servers, or are about servers that were started."""
+NETWORK_VERBS = {
+    "server stop": "server stop {} --dry-run",
+    "server network ls": "server network ls",
+    "server network status": "server network status {}",
+    "server network wait": "server network wait {} --for 300ms",
+    "server network env": "server network env {}",
+    "server network topology": "server network topology",
+    "server network logs": "server network logs --network {}",
+    "server network link": "server network link --network {}",
+    "server network kill": "server network kill --network {} --all",
+    "server network stop": "server network stop --network {} --all",
+    "server network pause": "server network pause --network {} --all",
+    "server network resume": "server network resume --network {} --all",
+    "server network lame-duck": "server network lame-duck --network {} --all",
+    "server network shell": "server network shell {}",
+    "server network down": "server network down {} --dry-run",
+}
+"""Lines of the verbs about a network that was started, by verb; {} is its folder."""
+
+STARTING_VERBS = {
+    "server run": "server run --store {} --port 0",
+    "demo guide": "demo guide --to {}/guide",
+    "demo hub-spokes": "demo hub-spokes --to {}/spokes",
+    "server network up": "server network up single --store {} --port 0",
+    "server network start": "server network start --network {} --all",
+    "server network restart": "server network restart --network {} --all",
+    "server network add": "server network add c1 --network {}",
+    "server network scale": "server network scale c1 3 --network {}",
+}
+"""Lines of the verbs that start servers, by verb; {} is their folder."""
 
 SESSIONS = (
     "jsctl.spark.export.stream_run",
@@ -59,7 +87,7 @@ def lines(folder: Path) -> dict[str, list[str]]:
     """A command line for each verb, by its path in the registry. folder: for what they read and write."""
     results = {}
     for path in VERBS:
-        if f"{path} ".startswith(tuple(f"{start} " for start in STARTING)):
+        if path in NETWORK_VERBS or path in STARTING_VERBS:
             continue
         line = [*command_line(path, _NAMES, folder), "--timeout", "300ms"]
         if any("--force" in param.opts for param in resolve(path.split()).params):

@@ -187,3 +187,35 @@ def test_records_of_a_dump_are_bounded(tmp_path: Path, monkeypatch: pytest.Monke
         (tmp_path / name).write_text(text + '{"subject": "a", "data": "%s"}' % ("x" * 3000))
         refused = cli(["pub", "--from-dump", str(tmp_path / name)], status=64)
         assert f"line {2 if name == 'lines' else 1}: more than 3,000 bytes" in refused.err
+
+
+def test_lines_without_end(offline_cli: Cli, tmp_path: Path) -> None:
+    """Of a script of the shell, and a regular expression that is too deep for Python."""
+    lines = {"long": "stream ls " + "x" * (10 << 20), "open": "stream ls '" + "\n" * 200_000}
+    with Record("lines and patterns") as record:
+        for name, text in lines.items():
+            (tmp_path / name).write_text(text)
+            refused = offline_cli(["shell", "-f", str(tmp_path / name)], status=64)
+            assert "line 1 has more than" in refused.err and refused.err.count("\n") <= 2, refused
+            record.count("refused")
+        for pattern in ("(" * 5000, "a{99999999999}"):
+            for line in ("schema search {}", "errors ls {}", "events {}", "stream view S --match {}"):
+                refused = offline_cli([word.replace("{}", pattern) for word in line.split()])
+                assert refused.status != 0 and "bug in" not in refused.err, (line, refused.err[-200:])
+                record.count("refused")
+
+
+def test_what_is_no_regular_file(offline_cli: Cli, tmp_path: Path) -> None:
+    """Archives of audits, their reports, and recordings."""
+    os.mkfifo(tmp_path / "pipe")
+    with Record("devices and pipes") as record:
+        for name in ("/dev/zero", str(tmp_path / "pipe")):
+            for line in (
+                "audit analyze {}",
+                "audit report {}",
+                "server list --archive {}",
+                "report --replay {} --json",
+            ):
+                refused = offline_cli([word.replace("{}", name) for word in line.split()])
+                assert refused.status in (1, 3, 64) and refused.err.count("\n") == 1, (line, refused)
+                record.count(f"status {refused.status}")

@@ -6,6 +6,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.service.flags import pick_service, silence_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.patterns import compile_pattern
 from jsctl.services.discovery import gather
 from jsctl.views.result import Result
 from jsctl.views.service import documents as view
@@ -21,7 +22,7 @@ from jsctl.views.service import documents as view
 async def info(env: Env, service: str, id: str, endpoint: str, silence: int) -> Result:
     """Without ID, shows all instances. Schemas in the metadata of endpoints are indented."""
     try:
-        pattern = re.compile(endpoint)
+        pattern = compile_pattern(endpoint)
     except re.error as error:
         raise BadInput(f"--endpoint {endpoint!r} is not a valid regular expression", str(error)) from None
     name = await pick_service(env, service)

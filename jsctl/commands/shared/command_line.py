@@ -19,6 +19,10 @@ _TOKEN = re.compile(
 )
 
 
+_LONGEST = 1 << 17  #: characters of a line, as of a word that the system takes
+_MOST_ROWS = 1000  #: rows of a line
+
+
 class Line(NamedTuple):
     """A command line. pipe: what its output goes to, for the system's shell; empty for the terminal."""
 
@@ -47,11 +51,15 @@ def is_whole(text: str) -> bool:
 
 
 def script_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a script, each whole, with the number of its first row."""
+    """Yield the lines of a script, each whole, with the number of its first row. Raises BadInput for one that
+    has no end."""
     rows: list[str] = []
     for number, row in enumerate(text.splitlines(), 1):
         rows.append(row)
         line = "\n".join(rows)
+        if len(line) > _LONGEST or len(rows) > _MOST_ROWS:
+            first = number - len(rows) + 1
+            raise BadInput(f"line {first} has more than {_LONGEST:,} characters or {_MOST_ROWS:,} rows")
         if is_whole(line):
             yield number - len(rows) + 1, line
             rows = []

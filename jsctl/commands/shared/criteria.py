@@ -12,6 +12,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.find.criteria import Criteria
 from jsctl.jetstream.find.expression import compile_expression
+from jsctl.patterns import compile_pattern
 
 F = TypeVar("F", bound=Callable[..., Any])
 Flag = tuple[str, dict[str, Any]]
@@ -41,7 +42,7 @@ class Regex(click.ParamType[re.Pattern[str] | None]):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> re.Pattern[str] | None:
         try:
-            return re.compile(value) if value else None
+            return compile_pattern(value) if value else None
         except re.error as error:
             self.fail(f"{value!r} is not a valid regular expression: {error}", param, ctx)
 

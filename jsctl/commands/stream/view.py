@@ -15,6 +15,7 @@ from jsctl.jetstream.message.select import Selection, select
 from jsctl.jetstream.message.translate import split_command
 from jsctl.nats.message import Message
 from jsctl.nats.subjects import is_subject
+from jsctl.patterns import compile_pattern
 from jsctl.units import seconds_to_ns
 from jsctl.views.events import Events
 from jsctl.views.stream import messages as messages_view
@@ -100,7 +101,7 @@ async def view(env: Env, options: Options) -> Events[Message]:
 
 def _pattern(text: str) -> re.Pattern[bytes] | None:
     try:
-        return re.compile(text.encode(errors="surrogateescape")) if text else None
+        return compile_pattern(text.encode(errors="surrogateescape")) if text else None
     except re.error as error:
         raise BadInput(f"--match {text!r} is not a valid regular expression: {error}") from None
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from jsctl.patterns import compile_pattern
+
 Names = Mapping[str, Any]
 Node = Callable[[Names], Any]
 
@@ -300,7 +302,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "contains": lambda one, other: other in (one or []),
     "startsWith": lambda one, other: one.startswith(other),
     "endsWith": lambda one, other: one.endswith(other),
-    "matches": lambda one, other: re.search(other, one) is not None,
+    "matches": lambda one, other: compile_pattern(other).search(one) is not None,
 }
 
 

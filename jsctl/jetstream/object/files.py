@@ -36,6 +36,8 @@ def open_source(path: Path) -> Iterator[tuple[BinaryIO, str, int]]:
         status = os.fstat(file.fileno())
         if stat.S_ISDIR(status.st_mode):
             raise BadInput(f"{path} is a folder", "jsctl object sync BUCKET FOLDER --up stores one")
+        if stat.S_ISCHR(status.st_mode) and not file.isatty():
+            raise BadInput(f"cannot read {ascii_path(path)}: it is a device, which may never end")
         if not stat.S_ISREG(status.st_mode):
             yield file, "", 0
             return

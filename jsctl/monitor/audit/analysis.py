@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.errors import BadInput
+from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.json_text import parse_json
 from jsctl.monitor.audit.archive import METADATA, Archive
 from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Verdict
@@ -90,13 +91,11 @@ def _finding(one: Finding) -> Json:
 def load_report(path: str) -> Json:
     """Read a report that was saved. Raises BadInput."""
     try:
-        report = parse_json(Path(path).expanduser().read_bytes())
+        report = parse_json(read_bytes(Path(path).expanduser(), "", CONFIG_SIZE))
         if not isinstance(report, dict) or report.get("type") != _TYPE:
             raise ValueError("it is not a report of jsctl audit analyze --save")
         for result in report["checks"]:
             Outcome[result["outcome_string"]], result["check"]["code"], result["check"]["description"]
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}") from None
     except (KeyError, TypeError, ValueError) as error:
         raise BadInput(f"{path} is not valid: {error}") from None
     return report

@@ -5,14 +5,16 @@ folder, kinds of answers a folder below it, with a numbered file a page. What a 
 manifest; paths are for people.
 """
 
+import contextlib
 import json
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from jsctl.errors import BadInput
+from jsctl.files import open_regular
 from jsctl.json_text import parse_json
 
 Json = dict[str, Any]
@@ -24,7 +26,7 @@ MANIFEST, METADATA, LOG = "manifest", "audit_gather_metadata", "audit_gather_log
 
 _ROOT = "capture"
 _PROFILE = "profile"
-_LARGEST = 1 << 30  #: bytes of a file in an archive
+_LARGEST = 96 << 20  #: bytes of a file in an archive: no answer of a server is larger (codec.message_limit)
 
 
 class ArchiveWriter:
@@ -74,12 +76,13 @@ class Archive:
     def __init__(self, path: str) -> None:
         """Raise BadInput for what cannot be read, or is not an archive of an audit."""
         self.path = path
-        try:
-            self._zip = zipfile.ZipFile(path)
-        except OSError as error:
-            raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
-        except (zipfile.BadZipFile, ValueError) as error:
-            raise BadInput(f"{path} is not an archive: {error}") from None
+        with contextlib.ExitStack() as stack:
+            file = stack.enter_context(open_regular(Path(path)))
+            try:
+                self._zip = zipfile.ZipFile(file)
+            except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+                raise BadInput(f"{path} is not an archive: {error}") from None
+            self._open = stack.pop_all()
         self._names = set(self._zip.namelist())
         manifest = _path({"special": MANIFEST}) + ".json"
         if manifest not in self._names:
@@ -98,6 +101,7 @@ class Archive:
 
     def __exit__(self, *exception: object) -> None:
         self._zip.close()
+        self._open.close()
 
     def load(self, **wanted: str) -> Iterator[tuple[dict[str, str], Json]]:
         """Yield the documents that have these tags, each with all of its tags, by path. Raises BadInput."""

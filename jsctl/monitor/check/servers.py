@@ -18,6 +18,7 @@ from jsctl.monitor.server.reports import span
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
+from jsctl.patterns import compile_pattern
 from jsctl.units import SECOND, format_duration
 
 Json = dict[str, Any]
@@ -195,7 +196,7 @@ def check_credential(path: str, limits: Limits, *, require_expiry: bool, now: fl
 
 def _matches(pattern: str, text: str) -> bool:
     try:
-        return re.search(pattern, text) is not None
+        return compile_pattern(pattern).search(text) is not None
     except re.error as error:
         raise BadInput(f"{pattern!r} is not a regular expression: {error}") from None
 

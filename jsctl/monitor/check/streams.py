@@ -13,6 +13,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message.browse import fetch_last
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.check.outcome import Check
+from jsctl.patterns import compile_pattern
 from jsctl.units import SECOND, age, format_duration, parse_duration, parse_time_ns
 
 _METADATA = "io.nats.monitor."
@@ -167,7 +168,7 @@ async def check_message(
     check.measure("size", len(message.data), "size", unit="B")
     if content != ".":
         try:
-            matches = re.search(content.encode(), message.data) is not None
+            matches = compile_pattern(content.encode()).search(message.data) is not None
         except re.error as error:
             raise BadInput(f"--content {content!r} is not a regular expression: {error}") from None
         check.require(matches, "the content matches", f"the content does not match {content}")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import open_atomically, sweep
+from jsctl.files import open_atomically, open_regular, sweep
 from jsctl.json_text import parse_json
 
 VERSION = 1
@@ -27,7 +27,7 @@ _HEADER = struct.Struct(
 )  # magic, mtime, XFL, OS, XLEN, subfield, its length; size, ms since 1970
 _MAGIC, _SUBFIELD, _PAYLOAD = b"\x1f\x8b\x08\x04", b"JC", 12
 _TRAILER = struct.Struct("<II")
-_LARGEST = 1 << 30  #: bytes of a round
+_LARGEST = 64 << 20  #: bytes of a round
 _TRIM_EVERY = 3600.0  #: seconds between two looks for rounds that are too old
 
 
@@ -123,6 +123,8 @@ class Recording:
         try:
             inflate = zlib.decompressobj(-zlib.MAX_WBITS)
             line = inflate.decompress(data[_HEADER.size : -_TRAILER.size], _LARGEST)
+            if inflate.unconsumed_tail:
+                raise ValueError(f"it has more than {_LARGEST:,} bytes")
             if zlib.crc32(line) != _TRAILER.unpack(data[-_TRAILER.size :])[0]:
                 raise ValueError("its checksum is wrong")
             document = parse_json(line)
@@ -147,8 +149,8 @@ def _scan(path: Path) -> tuple[list[Entry], int]:
     """Return the whole rounds of a file, and where the last one ends. Raises BadInput for another file."""
     entries: list[Entry] = []
     try:
-        length, at = path.stat().st_size, 0
-        with path.open("rb") as file:
+        with open_regular(path) as file:
+            length, at = os.fstat(file.fileno()).st_size, 0
             while at + _HEADER.size <= length:
                 file.seek(at)
                 entry = _entry(file.read(_HEADER.size), at)

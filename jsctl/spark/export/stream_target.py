@@ -10,13 +10,14 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import CONFIG_SIZE, read_text, write_atomically
+from jsctl.jetstream.shape_check import Malformed, Shape, check
 from jsctl.json_text import parse_json
 from jsctl.posix import lock, open_folder
-from jsctl.spark.export.target import MARKER, Target, read_marker
+from jsctl.spark.export.target import MARKER, Target, check_names, read_marker
 
 KIND = "stream"
 CHECKPOINTS = "_checkpoints"
@@ -106,7 +107,7 @@ class StreamTarget(Target):
     def _move(self, folder: Path) -> None:
         replaced_tables = folder / _REPLACE
         if replaced_tables.exists():
-            for table in parse_json(read_text(replaced_tables)):
+            for table in _read_names(replaced_tables):
                 shutil.rmtree(self.path / table, ignore_errors=True)
                 (self.path / CHECKPOINTS / f"{table}.json").unlink(missing_ok=True)
             replaced_tables.unlink()  # from here on only new files move
@@ -124,6 +125,28 @@ class StreamTarget(Target):
             write_atomically(self.path / MARKER, json.dumps(marker) + "\n", mode=None)
 
 
+def _read_names(file: Path) -> list[str]:
+    """Return the tables that a file names. Raises JsctlError."""
+    try:
+        names = parse_json(read_text(file))
+        check(names, [str])
+    except ValueError as error:
+        raise JsctlError(f"cannot read {file}: {error}") from None
+    check_names(names, file)
+    return cast("list[str]", names)
+
+
+_CHECKPOINT = Shape(
+    {
+        **dict.fromkeys(("from", "next", "exported", "deleted", "lost", "bad"), int),
+        "created": str,
+        "settings": Shape({}),
+        "columns": Shape({"fields": [Shape({"name": str}, ["name"])]}),
+    },
+    ("created", "from", "next", "settings"),
+)
+
+
 def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:
     """Return the checkpoint of a table, None without one. Raises JsctlError when it cannot be read."""
     file = path / CHECKPOINTS / f"{table}.json"
@@ -133,6 +156,8 @@ def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:
         checkpoint = parse_json(read_text(file, "", CONFIG_SIZE))
     except ValueError as error:
         raise JsctlError(f"cannot read {file}: {error}") from None
-    if not isinstance(checkpoint, dict) or not {"created", "from", "next", "settings"} <= checkpoint.keys():
-        raise JsctlError(f"{file} is not a checkpoint of an export")
-    return checkpoint
+    try:
+        check(checkpoint, _CHECKPOINT)
+    except Malformed as fault:
+        raise JsctlError(f"{file} is not a checkpoint of an export: {fault}") from None
+    return cast("dict[str, Any]", checkpoint)

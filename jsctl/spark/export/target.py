@@ -12,11 +12,12 @@ import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jsctl import posix
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import read_text, write_atomically
+from jsctl.jetstream.shape_check import Malformed, Shape, check
 from jsctl.json_text import parse_json
 
 MARKER = "_jsctl_export.json"
@@ -134,6 +135,9 @@ class Target:
             write_atomically(marker, json.dumps(content) + "\n", mode=None)
 
 
+_SHAPE = Shape({"kind": str, "format": str, "tables": [str]}, ("kind", "format"))
+
+
 def read_marker(path: Path) -> dict[str, Any] | None:
     """Return the marker of an export's folder, None when it is not an export. Raises JsctlError when the
     marker cannot be read."""
@@ -143,9 +147,19 @@ def read_marker(path: Path) -> dict[str, Any] | None:
         marker = parse_json(read_text(path / MARKER))
     except ValueError as error:
         raise JsctlError(f"cannot read {path / MARKER}: {error}") from None
-    if not isinstance(marker, dict):
-        raise JsctlError(f"{path / MARKER} is not a description of an export")
-    return marker
+    try:
+        check(marker, _SHAPE)
+    except Malformed as fault:
+        raise JsctlError(f"{path / MARKER} is not a description of an export: {fault}") from None
+    check_names(marker.get("tables") or (), path / MARKER)
+    return cast("dict[str, Any]", marker)
+
+
+def check_names(tables: Sequence[str], file: Path) -> None:
+    """Raise JsctlError unless the tables that a file names are folders beside it: they may be removed."""
+    for name in tables:
+        if not isinstance(name, str) or "\0" in name or Path(name).name != name or name in ("", ".."):
+            raise JsctlError(f"{file} names {name!r}, which is no table")
 
 
 def _files(folder: Path) -> Iterator[Path]:

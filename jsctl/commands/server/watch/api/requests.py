@@ -11,6 +11,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.server.api_requests import SUBJECT, RequestCounter
 from jsctl.monitor.server.requests import count_servers
+from jsctl.patterns import compile_pattern
 from jsctl.units import MINUTE, SECOND
 from jsctl.views.events import Events
 from jsctl.views.result import Result
@@ -49,7 +50,7 @@ async def requests(
     if rate < SECOND:
         raise BadInput("--rate is too short", "1s at least")
     try:
-        pattern = re.compile(account) if account else None
+        pattern = compile_pattern(account) if account else None
     except re.error as error:
         raise BadInput(f"--account {account!r} is not a valid regular expression: {error.msg}") from None
     connection = await env.connection()
