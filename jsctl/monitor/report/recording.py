@@ -62,7 +62,7 @@ class Recorder:
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         sweep(path.parent)
-        entries, whole = _scan(path)
+        entries, whole = _scan(path) if path.is_file() else ([], 0)  # a device holds nothing
         if path.stat().st_size > whole:
             os.truncate(path, whole)  # what a kill left
         self._file = path.open("ab")
