@@ -159,7 +159,7 @@ def check_names(tables: Sequence[str], file: Path) -> None:
     """Raise JsctlError unless the tables that a file names are folders beside it: they may be removed."""
     for name in tables:
         if not isinstance(name, str) or "\0" in name or Path(name).name != name or name in ("", ".."):
-            raise JsctlError(f"{file} names {name!r}, which is no table")
+            raise JsctlError(f"{file} names {name!r}, which is not a table")
 
 
 def _files(folder: Path) -> Iterator[Path]:
