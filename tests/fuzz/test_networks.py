@@ -107,7 +107,9 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * ("port" in name)) for name in PROGRAMS]
+)
 def test_programs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line, and no process stays."""
     monkeypatch.setattr(startup, "START_SECONDS", 1)
