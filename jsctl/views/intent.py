@@ -31,9 +31,8 @@ class Intent(NamedTuple):
     def result(self) -> Result:
         """Return what --dry-run shows."""
         lines = self.lines or [f"Would {self.action}"]
-        whole = bool(self.lines)
         data = {"dry_run": True, "would": self.action, **self.facts}
-        return Result([Text("\n".join([*lines, NOTHING]), whole=whole)], data=data)
+        return Result([Text("\n".join([*lines, NOTHING]))], data=data)
 
 
 def seal_intent(label: str, kind: str, info: Mapping[str, Any]) -> Intent:

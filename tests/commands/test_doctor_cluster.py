@@ -174,7 +174,7 @@ def test_servers_that_are_away(cluster: Cluster, tmp_path: Path) -> None:
         return list(away["objects"])
 
     # The meta group misses it first.
-    wait_for(lambda: "stream ORDERS" in missed(), "the stream does not miss the server", 20)
+    wait_for(lambda: "stream ORDERS" in missed(), "the stream does not miss the server", 40)
     second.kill()
     wait_for(
         lambda: patient.codes("--all-contexts --timeout 2s") == ["META_NO_LEADER"], "a leader is there", 40

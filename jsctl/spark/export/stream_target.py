@@ -147,6 +147,13 @@ _CHECKPOINT = Shape(
 )
 
 
+def _without_unknown(checkpoint: Any) -> Any:
+    """Return a checkpoint without the count of deleted messages, where that is not known."""
+    if isinstance(checkpoint, dict) and checkpoint.get("deleted", 0) is None:
+        return {name: value for name, value in checkpoint.items() if name != "deleted"}
+    return checkpoint
+
+
 def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:
     """Return the checkpoint of a table, None without one. Raises JsctlError when it cannot be read."""
     file = path / CHECKPOINTS / f"{table}.json"
@@ -157,7 +164,7 @@ def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:
     except ValueError as error:
         raise JsctlError(f"cannot read {file}: {error}") from None
     try:
-        check(checkpoint, _CHECKPOINT)
+        check(_without_unknown(checkpoint), _CHECKPOINT)
     except Malformed as fault:
         raise JsctlError(f"{file} is not a checkpoint of an export: {fault}") from None
     return cast("dict[str, Any]", checkpoint)

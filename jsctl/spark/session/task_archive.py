@@ -52,6 +52,8 @@ def ship(spark: "SparkSession", folder: Path | None = None) -> None:
     archive = write_archive(folder / "jsctl.zip")
     if getattr(spark, "_sc", None) is None:
         spark.addArtifacts(str(archive), pyfile=True)
+        with contextlib.suppress(ValueError):  # PySpark imports from it here, too, where it soon is gone
+            sys.path.remove(str(archive))
     else:
         spark.sparkContext.addPyFile(str(archive))
 
