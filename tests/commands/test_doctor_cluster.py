@@ -164,8 +164,11 @@ def test_servers_that_are_away(cluster: Cluster, tmp_path: Path) -> None:
     patient.context("app", cluster.servers[place].url_for("acc"))
     patient.context("system", cluster.servers[place].url_for("admin"))
     wait_for(lambda: patient.codes() == [], "something is wrong with a cluster that is well")
-    first.kill()
     name = first.config.stem
+    if js.info(cluster.url, "ORDERS")["cluster"]["leader"] != name:  # the next leader never heard from it
+        js.ask(cluster.url, "STREAM.LEADER.STEPDOWN.ORDERS", {"placement": {"preferred": name}})
+    wait_for(lambda: js.info(cluster.url, "ORDERS")["cluster"].get("leader") == name, "it does not lead")
+    first.kill()
     wait_for(lambda: patient.codes() == ["REPLICA_OFFLINE"], "the server is not missed", 40)
 
     def missed() -> list[str]:
