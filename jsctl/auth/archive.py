@@ -68,7 +68,7 @@ def _seed(store: AuthStore, public: str) -> Json | None:
 
 
 def _parse(text: str) -> Json:
-    """The document with `keys` in place of seeds. Raises BadInput."""
+    """Parse a backup's text into the operator's document, with `keys` in place of seeds. Raises BadInput."""
     try:
         document = parse_json(text)
         operator = _parse_entry(document, "operator")

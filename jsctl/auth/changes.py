@@ -21,7 +21,7 @@ SYSTEM_ACCOUNT = "SYSTEM"
 
 
 def no_change(nats: Json) -> None:
-    """The change that changes nothing."""
+    """Leave the claims as they are."""
 
 
 # -- operators --------------------------------------------------------------------------------------

@@ -67,7 +67,8 @@ class Operator(Claimed):
         return as_text(self.nats.get("system_account"))
 
     def may_sign(self, issuer: str) -> bool:
-        """Whether servers take an account that this key signed (nats-server: validateTrustedOperators)."""
+        """Return whether servers take an account that this key signed (nats-server:
+        validateTrustedOperators)."""
         return issuer in self.signing_keys or (issuer == self.public and not self.is_strict)
 
 
@@ -140,11 +141,11 @@ class Environment:
         object.__setattr__(self, "_by_key", by_key)
 
     def account_of(self, public: str) -> Account | None:
-        """The account with a public key; None where the store has none."""
+        """Return the account with a public key; None when the store has none."""
         return self._by_key.get(public)
 
     def name_of(self, public: str) -> str:
-        """The name of the account with a public key; the key itself where the store has none."""
+        """Return the name of the account with a public key; the key itself when the store has none."""
         account = self.account_of(public)
         return account.name if account else public
 
@@ -222,7 +223,7 @@ def _decode(
 
 
 def _read(path: Path) -> str | None:
-    """The text of a file; None where there is none."""
+    """Return the text of a file; None when there is no such file."""
     try:
         return path.read_text("utf-8", "replace").strip()
     except (FileNotFoundError, NotADirectoryError):

@@ -148,7 +148,7 @@ def _allowed(key: str, flag: str, what: str, label: str) -> list[Field]:
 
 
 def _replies(key: str, flag: str, label: str) -> list[Field]:
-    """Permissions to reply below `key`."""
+    """Return the fields below `key` that permit replies."""
     return [
         Field(
             f"{key}resp.max",

@@ -38,7 +38,7 @@ class StoreFolders:
 
     @classmethod
     def below(cls, root: Path) -> "StoreFolders":
-        """The folders `stores` and `keys` of one folder."""
+        """Return the folders `stores` and `keys` below `root`."""
         return cls(root / "stores", root / "keys")
 
     def operators(self) -> list[str]:
@@ -75,7 +75,7 @@ class Choices:
     settings: Path
 
     def account_of(self, operator: str) -> str:
-        """The account of this operator that is used where none is named; empty when there is none."""
+        """Return the selected account of this operator; empty when none is selected."""
         return self.account.value if operator == self.operator.value else ""
 
 
@@ -118,7 +118,7 @@ def _identities(
     here: _Place | None,
     nsc: Mapping[str, Any],
 ) -> tuple[Chosen, Chosen]:
-    """The operator and the account. A name that the store does not have chooses nothing."""
+    """Return the selected operator and account. Names that the store does not have are passed over."""
     of_nsc = str(nsc.get("operator") or "")
     operator = _first_known(
         folders.operators(),
@@ -192,7 +192,8 @@ def _read_settings(path: Path) -> Mapping[str, Any]:
 
 
 def _working_folder() -> _Place | None:
-    """What the working folder, the folders in it and those above it tell, in nsc's order."""
+    """Return the place in the store that the working folder, the folders in it or those above it are, looked
+    for in nsc's order."""
     try:
         here = Path.cwd()
         if operator := _operator_of(here):
@@ -211,7 +212,7 @@ def _working_folder() -> _Place | None:
 
 
 def _operator_of(folder: Path) -> str:
-    """The name of the operator that a folder holds; empty for another folder."""
+    """Return the name of the operator whose store folder this is; empty for any other folder."""
     try:
         about = parse_json((folder / ".nsc").read_text("utf-8"))
     except (OSError, ValueError):

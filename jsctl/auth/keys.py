@@ -127,13 +127,13 @@ def kind_of(public: str) -> str:
 
 
 def is_public_key(text: str, kind: str = "") -> bool:
-    """Whether a text is a public key. kind: of this kind; empty for any."""
+    """Return whether a text is a public key. kind: of this kind; empty for any."""
     actual = kind_of(text)
     return bool(actual) and kind in ("", actual)
 
 
 def is_seed(text: str) -> bool:
-    """Whether a text is a seed."""
+    """Return whether a text is a seed."""
     try:
         _decode_seed(text)
     except ValueError:
@@ -142,7 +142,7 @@ def is_seed(text: str) -> bool:
 
 
 def verify_signature(public: str, data: bytes, signature: bytes) -> bool:
-    """Whether the owner of a public key signed `data`."""
+    """Return whether the owner of a public key signed `data`."""
     from nacl.exceptions import BadSignatureError
     from nacl.signing import VerifyKey
 

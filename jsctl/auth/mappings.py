@@ -12,13 +12,13 @@ _ALL = 100
 
 
 def mappings_of(nats: Json) -> dict[str, list[Json]]:
-    """The mappings of an account: source subject -> targets."""
+    """Return the mappings of an account: source subject -> targets."""
     mappings = nats.get("mappings") or {}
     return {source: list(mappings[source] or ()) for source in sorted(mappings)}
 
 
 def targets_of(nats: Json, source: str, account: str) -> list[Json]:
-    """The targets of a source subject. Raises NotFound."""
+    """Return the targets of a source subject. Raises NotFound."""
     targets = mappings_of(nats).get(source)
     if targets is None:
         raise NotFound(
@@ -29,7 +29,7 @@ def targets_of(nats: Json, source: str, account: str) -> list[Json]:
 
 
 def weight_of(target: Json) -> int:
-    """The percentage of messages that a target gets; none in the claims means all."""
+    """Return the percentage of messages that a target gets; claims without a weight mean 100."""
     return int(target.get("weight") or _ALL)
 
 

@@ -55,7 +55,7 @@ def header_of(token: str) -> dict[str, Any]:
 
 
 def _split(public: str) -> tuple[str, bytes]:
-    """Kind and the 32 bytes of a key, after which come two of a checksum."""
+    """Split a public key into its kind and its 32 bytes; both empty where the checksum is wrong."""
     try:
         data = base64.b32decode(public + "=" * (-len(public) % 8))
     except (ValueError, binascii.Error):

@@ -68,17 +68,17 @@ class SigningKey(NamedTuple):
 
 
 def signing_keys(nats: Json) -> list[SigningKey]:
-    """The signing keys of an account's or operator's claims, in their order."""
+    """Return the signing keys of an account's or operator's claims, in their order."""
     return [SigningKey(public, scope) for public, scope in claims.signing_keys(nats).items()]
 
 
 def signing_key(nats: Json, public: str) -> SigningKey | None:
-    """The signing key with this public key."""
+    """Return the signing key with this public key; None when there is none."""
     return next((key for key in signing_keys(nats) if key.public == public), None)
 
 
 def members(nats: Json, key: str) -> list[Json]:
-    """The objects of a list in the claims: `imports` or `exports`."""
+    """Return the objects of a list in the claims: `imports` or `exports`."""
     return [item for item in nats.get(key) or () if isinstance(item, dict)]
 
 
@@ -90,8 +90,11 @@ def remove_member(nats: Json, key: str, member: Json) -> None:
 
 
 def local_subject(imported: Json) -> str:
-    """Where an import's messages are in the importing account: `local_subject`, the older `to`, else the
-    exporter's subject. Of a stream, `to` is a prefix; of a service, `to` is the exporter's subject."""
+    """Return the subject under which the importing account gets an import's messages.
+
+    That is `local_subject`, or the older `to`, or else the exporter's subject. Of a stream, `to` is a prefix;
+    of a service, `to` is the exporter's subject.
+    """
     if local := imported.get("local_subject"):
         return str(local)
     subject, to = str(imported.get("subject", "")), imported.get("to")
@@ -101,7 +104,7 @@ def local_subject(imported: Json) -> str:
 
 
 def has_jetstream(nats: Json) -> bool:
-    """Whether an account's claims let it use JetStream."""
+    """Return whether an account's claims let it use JetStream."""
     limits = nats.get("limits") or {}
     tiers = limits.get("tiered_limits") or {}
     return any(_stores(tier) for tier in (limits, *tiers.values()) if isinstance(tier, dict))
@@ -112,7 +115,8 @@ def _stores(limits: Json) -> bool:
 
 
 def jetstream_tiers(nats: Json) -> Iterator[tuple[str, Json]]:
-    """The JetStream limits of an account, by tier ("R1", "R3"); "" for those of all streams."""
+    """Yield (tier, JetStream limits) of an account. Tiers are "R1", "R3", ...; "" for limits of all
+    streams."""
     limits = nats.get("limits") or {}
     if _stores(limits):
         yield "", limits
@@ -120,18 +124,19 @@ def jetstream_tiers(nats: Json) -> Iterator[tuple[str, Json]]:
 
 
 def is_scoped(user: Record, account: Json) -> bool:
-    """Whether a scoped key of the account (its `nats` claims) signed a user."""
+    """Return whether a scoped key of the account (its `nats` claims) signed a user."""
     key = signing_key(account, user.issuer)
     return key is not None and key.scope is not None
 
 
 def new_operator() -> Json:
-    """The claims of NATS of a new operator."""
+    """Return the `nats` claims of a new operator."""
     return {"type": OPERATOR, "version": 2}
 
 
 def new_account(*, bearer: bool = False) -> Json:
-    """The claims of NATS of a new account without limits and JetStream. bearer: allow bearer tokens."""
+    """Return the `nats` claims of a new account without limits and without JetStream. bearer: allow bearer
+    tokens."""
     limits: Json = {**dict.fromkeys(_NO_LIMITS, UNLIMITED), "wildcards": True}
     return {
         "limits": limits if bearer else {**limits, "disallow_bearer": True},
@@ -143,15 +148,15 @@ def new_account(*, bearer: bool = False) -> Json:
 
 
 def new_user() -> Json:
-    """The claims of NATS of a new user without limits of his own."""
+    """Return the `nats` claims of a new user, without limits."""
     return {**new_permissions(), "type": USER, "version": 2}
 
 
 def new_scoped_user() -> Json:
-    """The claims of NATS of a new user that a scoped key signs: he has none of his own."""
+    """Return the `nats` claims of a new user that a scoped key signs: without permissions and limits."""
     return {"pub": {}, "sub": {}, "type": USER, "version": 2}
 
 
 def new_permissions() -> Json:
-    """Permissions and limits of a user, or of a scope's template, that allow everything."""
+    """Return the permissions and limits of a user, or of a scope's template, that allow everything."""
     return {"pub": {}, "sub": {}, "subs": UNLIMITED, "data": UNLIMITED, "payload": UNLIMITED}

@@ -178,7 +178,7 @@ def compare(account: Record, token: str) -> Difference:
 
 
 def find_differences_of(here: Json, there: Json, path: str = "") -> list[str]:
-    """The claims that differ, as `limits.conn: 5 -> 7`: on servers, then here."""
+    """Return the claims that differ, each as `limits.conn: 5 -> 7`: on servers, then here."""
     changes = []
     for key in sorted({*here, *there}):
         before, after = there.get(key), here.get(key)

@@ -24,7 +24,7 @@ class Revocation(NamedTuple):
 
 
 def list_revocations(nats: Json) -> list[Revocation]:
-    """The revocations of an account: those of users, then those of activations by export."""
+    """Return the revocations of an account: those of users, then those of activations, by export."""
     users = [Revocation("", key, int(time)) for key, time in sorted((nats.get("revocations") or {}).items())]
     activations = [
         Revocation(str(export.get("subject", "")), key, int(time))

@@ -94,8 +94,10 @@ def expand_template(account: Account, user: User) -> Expanded:
 
 
 def _expand(texts: list[str], account: Account, user: User, *, strict: bool) -> list[tuple[int, str]]:
-    """The subjects, each with its place in `texts`. strict: whether a subject that is not valid is an
-    error."""
+    """Return the subjects that templates expand to, each with its index in `texts`.
+
+    strict: raise _Undefined for a subject that is not valid, instead of leaving it out.
+    """
     subjects: list[tuple[int, str]] = []
     for at, text in enumerate(texts):
         marks = _MUSTACHE.findall(text)

@@ -111,7 +111,7 @@ def check_shape(claims: Json, kind: str) -> Json:
 
 
 def _find_problem(value: Any, shape: Any, path: str) -> str:
-    """What is wrong with the first value of another shape; empty when all are right.
+    """Return what is wrong with the first value of another shape; empty when all fit.
 
     shape: a type; a list with the shape of each item; a tuple of shapes, of which one fits; an object with
     those of its keys, `*` for all others.

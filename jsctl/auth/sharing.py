@@ -21,17 +21,17 @@ _SAMPLING = Cap()
 
 
 def kind_of(member: Json) -> str:
-    """STREAM or SERVICE of an export or import."""
+    """Return STREAM or SERVICE, the kind of an export or import."""
     return SERVICE if member.get("type") in (SERVICE, 2) else STREAM
 
 
 def sorted_exports(nats: Json) -> list[Json]:
-    """The exports of an account, by subject."""
+    """Return the exports of an account, sorted by subject."""
     return sorted(members(nats, "exports"), key=lambda one: str(one.get("subject", "")))
 
 
 def sorted_imports(nats: Json) -> list[Json]:
-    """The imports of an account, by local subject."""
+    """Return the imports of an account, sorted by local subject."""
     return sorted(members(nats, "imports"), key=local_subject)
 
 
@@ -185,7 +185,7 @@ def check_activation(token: str, importer: str, source: str) -> str:
 
 
 def matching_exports(nats: Json, subject: str, kind: str) -> Sequence[Json]:
-    """The exports of this kind that an import of `subject` may be of."""
+    """Return the exports of this kind that cover an import's `subject`."""
     return [
         one
         for one in members(nats, "exports")
@@ -235,7 +235,7 @@ def _parse_sampling(text: str) -> int | str:
 
 
 def importers(store: AuthStore, account: Record, export: Json) -> list[str]:
-    """The names of the operator's accounts that import an export."""
+    """Return the names of the operator's accounts that import an export."""
     subject = str(export.get("subject", ""))
     return [
         other.name

@@ -44,7 +44,7 @@ def check_name(name: str, what: str) -> None:
 
 
 def is_name(name: str) -> bool:
-    """Whether an operator, account or user may have this name."""
+    """Return whether an operator, account or user may have this name."""
     return (
         0 < len(name.encode(errors="replace")) <= 200
         and name[0] != "."
@@ -69,19 +69,19 @@ class AuthStore:
         return self._operator_folder / f"{self.operator}{_JWT}"
 
     def account_jwt(self, account: str) -> Path:
-        """The file of an account's JWT."""
+        """Return the path of an account's JWT."""
         return self._operator_folder / "accounts" / account / f"{account}{_JWT}"
 
     def user_jwt(self, account: str, user: str) -> Path:
-        """The file of a user's JWT."""
+        """Return the path of a user's JWT."""
         return self._operator_folder / "accounts" / account / "users" / f"{user}{_JWT}"
 
     def creds(self, account: str, user: str) -> Path:
-        """The file of a user's credentials."""
+        """Return the path of a user's credentials."""
         return self.folders.keys / "creds" / self.operator / account / f"{user}.creds"
 
     def seed(self, public: str) -> Path:
-        """The file of the seed of a public key."""
+        """Return the path of the seed of a public key."""
         return self.folders.keys / "keys" / public[0] / public[1:3] / f"{public}.nk"
 
     # -- reading ------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class AuthStore:
         return self.read_account(name)
 
     def has_seed(self, public: str) -> bool:
-        """Whether the seed of a public key is in the store."""
+        """Return whether the seed of a public key is in the store."""
         return bool(public) and self.seed(public).is_file()
 
     def read_key(self, public: str) -> KeyPair:

@@ -25,13 +25,13 @@ _OWN = (STREAM, stream_of(BUCKET), stream_name(OBJECTS))
 
 
 def is_own(info: Json) -> bool:
-    """Whether a stream is there for benchmarks alone."""
+    """Return whether a stream is there for benchmarks alone."""
     config = info["config"]
     return config["name"] in _OWN or _MARK in (config.get("metadata") or {})
 
 
 def needs_consent(info: Json) -> bool:
-    """Whether somebody may miss what a stream holds."""
+    """Return whether somebody may miss what a stream holds."""
     return not is_own(info) and bool(info["state"]["messages"])
 
 

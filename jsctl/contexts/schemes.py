@@ -30,6 +30,6 @@ def parse(value: str) -> Reference | None:
 
 
 def is_shown(value: str) -> bool:
-    """Whether a value only says where a secret is, so that it need not be hidden."""
+    """Return whether a value only says where a secret is, so that it need not be hidden."""
     reference = parse(value)
     return reference is not None and reference.scheme != DATA

@@ -46,7 +46,7 @@ class ContextStore:
         return sorted(names)
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a context. Raises BadInput for a name that is not valid."""
+        """Return whether there is such a context. Raises BadInput for a name that is not valid."""
         return self.path(name).exists()
 
     def selected(self) -> str:
@@ -147,7 +147,7 @@ def names(environ: Mapping[str, str]) -> list[str]:
 
 
 def is_name(name: str) -> bool:
-    """Whether a context can have this name: a file in the folder, printable on one line."""
+    """Return whether a context can have this name: a file in the folder, printable on one line."""
     return (
         bool(name)
         and not name.startswith(".")

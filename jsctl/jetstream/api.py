@@ -26,13 +26,13 @@ def hint(code: int) -> str:
 
 
 def is_no_jetstream(code: int) -> bool:
-    """Whether an API error code says that there is no JetStream for this login."""
+    """Return whether an API error code says that there is no JetStream for this login."""
     return code in (ErrorCode.NO_ACCOUNT, ErrorCode.NOT_ENABLED_FOR_ACCOUNT, ErrorCode.NOT_ENABLED)
 
 
 def is_no_message(error: ApiError) -> bool:
-    """Whether an error of STREAM.MSG.GET says that no message is there. Some servers use the second code at
-    the end of the stream's store."""
+    """Return whether an error of STREAM.MSG.GET says that no message is there. Some servers use the second
+    code at the end of the stream's store."""
     return error.err_code in (ErrorCode.NO_MESSAGE_FOUND, ErrorCode.STREAM_MSG_DELETE_FAILED)
 
 

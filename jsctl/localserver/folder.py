@@ -88,7 +88,7 @@ def changing(folder: Path) -> Iterator[None]:
 
 
 def in_use(folder: Path) -> bool:
-    """Whether a network runs in a folder."""
+    """Return whether a network runs in a folder."""
     return bool(processes.find_all(folder))
 
 

@@ -42,7 +42,7 @@ class Process:
     child: subprocess.Popen[bytes] | None = None
 
     def running(self) -> bool:
-        """Whether it runs."""
+        """Return whether it runs."""
         if self.child is not None:
             return self.child.poll() is None
         return is_running(self.folder, self.name)
@@ -101,7 +101,7 @@ def take_lock(handle: int, seconds: float = 0.0) -> bool:
 
 
 def is_running(folder: Path, name: str) -> bool:
-    """Whether a process of a network runs."""
+    """Return whether a process of a network runs."""
     try:
         handle = os.open(folder / f"{name}{_SUFFIX}", os.O_RDWR | posix.CLOEXEC)
     except OSError:

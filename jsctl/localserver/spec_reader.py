@@ -366,7 +366,8 @@ def _options(node: Node | None, read: Callable[[Node], Json], *, default: bool) 
 
 
 def _leads_to(joined: Mapping[str, Collection[str]], start: str, end: str) -> bool:
-    """Whether leaf node connections lead from one cluster to another. There is no circle among them yet."""
+    """Return whether leaf node connections lead from one cluster to another. There is no circle among them
+    yet."""
     return end in joined.get(start, ()) or any(_leads_to(joined, one, end) for one in joined.get(start, ()))
 
 

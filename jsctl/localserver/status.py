@@ -171,7 +171,7 @@ async def find_unready(network: LocalNetwork) -> list[str]:
 
 
 def _has_server(network: LocalNetwork, urls: str, up: Sequence[NodeState]) -> bool:
-    """Whether one of the URLs leads to one of the servers, directly or through the relay."""
+    """Return whether one of the URLs leads to one of the servers, directly or through the relay."""
     hops = {str(at): str(to) for link in network.state.links.values() for at, to in link["hops"].items()}
     ports = [url.rpartition(":")[2] for url in urls.split(",")]
     running = {node.url.rpartition(":")[2] for node in up}

@@ -67,7 +67,7 @@ def each_within(addresses: Sequence[ServerAddress], timeout: int) -> Iterator[tu
 
 
 def _is_host(host: str) -> bool:
-    """Whether a host can be an address or the name of one."""
+    """Return whether a host can be an address or the name of one."""
     if ":" in host or not host.strip("0123456789."):
         try:
             inet_pton(AF_INET6 if ":" in host else AF_INET, host.partition("%")[0])

@@ -19,7 +19,7 @@ from jsctl.nats.message import Message, OutgoingMessage
 
 
 def suits(settings: Settings) -> bool:
-    """Whether servers can be reached without an event loop: not through proxies and websockets."""
+    """Return whether servers can be reached without an event loop: not through proxies and websockets."""
     return not settings.socks_proxy and "ws://" not in settings.url and "wss://" not in settings.url
 
 

@@ -45,7 +45,7 @@ def split_subjects(texts: Iterable[str]) -> list[str]:
 
 
 def is_subject(subject: object) -> bool:
-    """Whether the server would take it as a subject, wildcards included."""
+    """Return whether the server would take it as a subject, wildcards included."""
     if not isinstance(subject, str) or not subject or re.search(r"\s", subject):
         return False
     tokens = subject.split(".")
@@ -66,12 +66,12 @@ def validate_subject(subject: str, purpose: str = "publish to") -> str:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether text can be sent: a lone surrogate, which JSON can hold, cannot."""
+    """Return whether text can be sent: a lone surrogate, which JSON can hold, cannot."""
     return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 
 def matches(subject_filter: str, subject: str) -> bool:
-    """Whether a subscription to `subject_filter` gets `subject`."""
+    """Return whether a subscription to `subject_filter` gets `subject`."""
     wanted, tokens = subject_filter.split("."), subject.split(".")
     for at, token in enumerate(wanted):
         if token == ">":
@@ -82,7 +82,7 @@ def matches(subject_filter: str, subject: str) -> bool:
 
 
 def covers(wide: str, narrow: str) -> bool:
-    """Whether `wide` matches whatever `narrow` matches; each may have wildcards."""
+    """Return whether `wide` matches whatever `narrow` matches; each may have wildcards."""
     wanted, tokens = wide.split("."), narrow.split(".")
     for at, token in enumerate(wanted):
         if token == ">":
@@ -93,7 +93,7 @@ def covers(wide: str, narrow: str) -> bool:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Whether some subject matches both; each may have wildcards."""
+    """Return whether some subject matches both; each may have wildcards."""
     left, right = one.split("."), other.split(".")
     for at in range(max(len(left), len(right))):
         if at >= len(left) or at >= len(right):

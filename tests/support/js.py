@@ -41,7 +41,7 @@ def ask_patiently(url: str, subject: str, body: Any = None, *, domain: str = "")
 
 
 def is_up(url: str, *, domain: str = "") -> bool:
-    """Whether JetStream answers, and has a leader."""
+    """Return whether JetStream answers, and has a leader."""
     try:
         ask(url, "INFO", domain=domain)
         ask(url, "STREAM.NAMES", domain=domain)

@@ -47,7 +47,7 @@ class Killer:
 
 
 def _writes(mode: int | str = "r") -> bool:
-    """Whether a file is opened for writing, by `os.open` or `io.open`."""
+    """Return whether a file is opened for writing, by `os.open` or `io.open`."""
     return bool(mode & (os.O_WRONLY | os.O_RDWR)) if isinstance(mode, int) else bool({*mode} & {*"wax+"})
 
 

@@ -143,7 +143,7 @@ class Cluster:
 
 
 def without_jsctl(python: Path) -> bool:
-    """Whether a Python has neither jsctl nor what it is made of."""
+    """Return whether a Python has neither jsctl nor what it is made of."""
     names = ("jsctl", "nats", "nkeys", "nacl", "click")
     probe = f"from importlib.util import find_spec as f; print(*map(f, {names}))"
     done = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=True, cwd="/")

@@ -31,7 +31,7 @@ _JETSTREAM = (
 
 
 def check_account(environment: Environment, account: Account, now: float) -> Iterator[Finding]:
-    """What is wrong with an account, apart from its users. now: seconds since 1970."""
+    """Yield the problems of an account, without those of its users. now: seconds since 1970."""
     owner = owner_of(environment.operator, account)
     yield from check_token(account, "account", owner, now)
     yield from _check_signer(environment, account, owner)

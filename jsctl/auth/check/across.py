@@ -32,7 +32,7 @@ class Approval(NamedTuple):
 
 
 def check_across(environment: Environment, account: Account) -> Iterator[Finding]:
-    """What is wrong with the imports of an account, seen from the accounts that export."""
+    """Yield the problems of an account's imports that show only beside the accounts that export."""
     owner = owner_of(environment.operator, account)
     for at, one in enumerate(account.imports):
         subject, origin = as_text(one.get("subject")), as_text(one.get("account"))
@@ -110,7 +110,7 @@ def find_export(exporter: Account, one: Json) -> int:
 
 
 def _explain_missing(exporter: Account, account: Account, one: Json, owner: Owner) -> tuple[str, str]:
-    """Why there is no export of an import, and the line that mends it."""
+    """Return why an import has no matching export, and the command line that mends it."""
     subject, kind = remote_subject(one), as_text(one.get("type"))
     other = {"stream": "service", "service": "stream"}.get(kind, "")
     for export in exporter.exports:
@@ -133,13 +133,14 @@ def _explain_missing(exporter: Account, account: Account, one: Json, owner: Owne
 
 
 def import_again_line(owner: Owner, one: Json, changes: Json, flags: tuple[str, ...] = ()) -> str:
-    """The lines that remove an import and add it in another form. flags: the kind, where it changes."""
+    """Return the command lines that remove an import and add it with `changes`. flags: the import's kind,
+    where it changes."""
     add = import_add_line(owner, {**one, **changes}, flags)
     return f"{import_line(owner, 'rm', name_of_import(one))} && {add}"
 
 
 def import_add_line(owner: Owner, one: Json, flags: tuple[str, ...] = ()) -> str:
-    """The line that adds an import."""
+    """Return the command line that adds an import. flags: its kind; taken from the import when empty."""
     subject = as_text(one.get("subject"))
     name, local = as_text(one.get("name")) or subject, as_text(one.get("local_subject"))
     if not flags and one.get("type") == "service":
@@ -179,8 +180,8 @@ def _position_line(owner: Owner, exporter: Account, one: Json, position: int, ac
 
 
 def _check_local_subjects(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
-    """Imports of several origins that meet at one subject here; of services of one origin the library
-    knows."""
+    """Yield the imports whose local subjects overlap, except services of one origin, which the JWT library
+    checks (check/imports.py)."""
     for at, one in enumerate(account.imports):
         for earlier in account.imports[:at]:
             kind, same = one.get("type"), one.get("account") == earlier.get("account")

@@ -15,7 +15,7 @@ from jsctl.errors import BadInput
 
 
 def check_activation(public: str, one: Json, path: str, owner: Owner, now: float) -> Iterator[Finding]:
-    """What is wrong with the token of an import, as far as the importing account alone shows.
+    """Yield the problems of an import's activation token, as far as the importing account alone shows them.
 
     public: the importing account's key. now: seconds since 1970.
     """
@@ -51,7 +51,7 @@ def read_activation(one: Json) -> Json | None:
 
 
 def grant_line(exporter: str, export: Json, one: Json, importer: str, owner: Owner) -> str:
-    """The lines with which the exporting account makes a token, and the import takes it."""
+    """Return the command lines with which the exporting account creates a token and the import takes it."""
     offered, wanted = as_text(export.get("subject")), remote_subject(one)
     only = ("--only", wanted) if wanted != offered else ()
     words = ("account", "activations", "add", offered, exporter, importer, *only, "--output", "<file>")

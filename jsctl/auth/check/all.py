@@ -56,7 +56,7 @@ def check_for_push(environment: Environment, account: str, *, now: float = 0) ->
 
 
 def _check_files(environment: Environment) -> Iterator[Finding]:
-    """Files that hold no JWT, and accounts of one key."""
+    """Yield the files that hold no valid JWT, and accounts that share a public key."""
     for one in environment.unreadable:
         owner = Owner(environment.operator.name, one.account, one.user)
         fix = user_line(owner, "rm") if one.user else account_line(owner, "query", "--save", "--force")

@@ -13,7 +13,7 @@ RESPONSES = ("Singleton", "Stream", "Chunked")
 
 
 def check_exports(account: Account, owner: Owner) -> Iterator[Finding]:
-    """What is wrong with each export, and between them."""
+    """Yield the problems of each export, and of exports that overlap."""
     for at, one in enumerate(account.exports):
         yield from _check_export(one, f"exports[{at}]", owner)
     yield from _check_overlaps(account, owner)
@@ -112,7 +112,7 @@ def _position_of_star(subject: str) -> str:
 
 
 def _check_overlaps(account: Account, owner: Owner) -> Iterator[Finding]:
-    """Exports of a kind that are within others."""
+    """Yield the exports that lie within another export of the same kind."""
     exports = as_objects(account.nats.get("exports"))
     for at, one in enumerate(exports):
         subject, kind = as_text(one.get("subject")), as_text(one.get("type"))

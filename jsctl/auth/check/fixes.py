@@ -12,35 +12,35 @@ def auth_line(*words: str) -> str:
 
 
 def operator_line(owner: Owner, *words: str) -> str:
-    """A line of `jsctl auth operator`."""
+    """Return a command line of `jsctl auth operator` for the owner's operator."""
     return auth_line("operator", *words[:1], owner.operator, *words[1:])
 
 
 def account_line(owner: Owner, *words: str) -> str:
-    """A line of `jsctl auth account` for the owner's account; the flags come last."""
+    """Return a command line of `jsctl auth account` for the owner's account; the flags come last."""
     return auth_line("account", *words[:1], owner.account, *words[1:], "--operator", owner.operator)
 
 
 def user_line(owner: Owner, *words: str) -> str:
-    """A line of `jsctl auth user` for the owner's user."""
+    """Return a command line of `jsctl auth user` for the owner's user."""
     return auth_line("user", *words[:1], owner.user, owner.account, *words[1:], "--operator", owner.operator)
 
 
 def again_line(owner: Owner) -> str:
-    """The line that signs the claims of an owner again, as they are."""
+    """Return the command line that signs an owner's claims again, unchanged."""
     if owner.user:
         return user_line(owner, "edit")
     return account_line(owner, "edit") if owner.account else operator_line(owner, "edit")
 
 
 def export_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
-    """`auth account exports edit|rm SUBJECT ACCOUNT`."""
+    """Return `jsctl auth account exports edit|rm SUBJECT ACCOUNT`."""
     words = ("account", "exports", verb, subject, owner.account, *flags, "--operator", owner.operator)
     return auth_line(*words)
 
 
 def export_again_line(owner: Owner, one: Json) -> str:
-    """The lines that remove an export and add it without its settings."""
+    """Return the command lines that remove an export and add it without its settings."""
     subject = as_text(one.get("subject"))
     flags = [flag for flag, key in (("--private", "token_req"),) if one.get(key)]
     flags += ["--service"] if one.get("type") == "service" else []
@@ -49,11 +49,12 @@ def export_again_line(owner: Owner, one: Json) -> str:
 
 
 def import_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
-    """`auth account imports edit|rm SUBJECT ACCOUNT`. subject: of `name_of_import`."""
+    """Return `jsctl auth account imports edit|rm SUBJECT ACCOUNT`. subject: as `name_of_import` returns
+    it."""
     words = ("account", "imports", verb, subject, owner.account, *flags, "--operator", owner.operator)
     return auth_line(*words)
 
 
 def name_of_import(one: Json) -> str:
-    """What an import is found by: its subject in the importing account, as it is written down."""
+    """Return the subject by which commands find an import: its local subject, or else the exporter's."""
     return as_text(one.get("local_subject")) or as_text(one.get("subject"))

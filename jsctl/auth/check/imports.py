@@ -14,7 +14,7 @@ from jsctl.auth.public_keys import kind_of_key
 
 
 def check_imports(account: Account, owner: Owner, now: float) -> Iterator[Finding]:
-    """What is wrong with each import, and between those of one origin. now: seconds since 1970."""
+    """Yield the problems of each import, and of imports from one origin. now: seconds since 1970."""
     for at, one in enumerate(account.imports):
         path = f"imports[{at}]"
         yield from _check_import(one, path, owner)
@@ -61,7 +61,7 @@ def _check_import(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
 
 
 def _check_same_origin(account: Account, owner: Owner) -> Iterator[Finding]:
-    """Services of one origin whose local subjects overlap: servers refuse the account."""
+    """Yield the services of one origin whose local subjects overlap: servers refuse the account."""
     services = [(at, one) for at, one in enumerate(account.imports) if one.get("type") == "service"]
     for place, (at, one) in enumerate(services):
         subject = local_subject(one)

@@ -53,5 +53,5 @@ def owner_of(operator: Operator, account: Account | None = None, user: User | No
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:
-    """Whether something is wrong that servers refuse, or that cannot work."""
+    """Return whether something is wrong that servers refuse, or that cannot work."""
     return any(finding.severity == "error" for finding in findings)

@@ -15,7 +15,7 @@ _SCHEMES = ("nats", "tls", "ws", "wss")
 
 
 def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
-    """What is wrong with the operator itself. now: seconds since 1970."""
+    """Yield the problems of the operator itself. now: seconds since 1970."""
     operator = environment.operator
     owner = owner_of(operator)
     yield from check_token(operator, "operator", owner, now)

@@ -19,7 +19,7 @@ _TEMPLATE = re.compile(r"\{\{[^}]+\}\}")
 def check_permissions(
     claims: Json, path: str, owner: Owner, fix: str, *, scoped: bool = False
 ) -> Iterator[Finding]:
-    """What is wrong with `pub` and `sub`. scoped: whether templates such as {{name()}} are allowed."""
+    """Yield the problems of `pub` and `sub`. scoped: whether templates such as {{name()}} are allowed."""
     for action in ("pub", "sub"):
         rules = as_object(claims.get(action))
         for key in ("allow", "deny"):
@@ -34,7 +34,7 @@ def check_permissions(
 
 
 def check_user_limits(claims: Json, path: str, owner: Owner, fix: str) -> Iterator[Finding]:
-    """What is wrong with source networks, hours, time zone and kinds of connections."""
+    """Yield the problems of source networks, hours, time zone and connection types."""
     for at, network in enumerate(networks_of(claims)):
         try:
             if "/" not in network:
@@ -61,7 +61,7 @@ def check_user_limits(claims: Json, path: str, owner: Owner, fix: str) -> Iterat
 
 
 def networks_of(claims: Json) -> list[str]:
-    """The source networks, which old versions wrote as one text with commas."""
+    """Return the source networks, in lower case. Old claims hold them as one text, separated by commas."""
     source = claims.get("src")
     if isinstance(source, str):
         return [one.strip().lower() for one in source.split(",") if one.strip()]
@@ -69,7 +69,7 @@ def networks_of(claims: Json) -> list[str]:
 
 
 def is_zone(name: str) -> bool:
-    """Whether there is a time zone of this name; `Local` is the server's own."""
+    """Return whether there is a time zone of this name; `Local` is the server's own."""
     if name in ("Local", "UTC"):
         return True
     try:

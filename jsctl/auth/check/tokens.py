@@ -20,7 +20,7 @@ _ISSUERS = {"operator": (OPERATOR,), "account": (ACCOUNT, OPERATOR), "user": (AC
 
 
 def check_token(one: Claimed, kind: str, owner: Owner, now: float) -> Iterator[Finding]:
-    """What is wrong with a JWT as such. kind: operator, account or user. now: seconds since 1970."""
+    """Yield the problems of a JWT as such. kind: operator, account or user. now: seconds since 1970."""
     again = again_line(owner)
     if len(one.token) > MAX_TOKEN:
         yield owner.error("token-size", "", f"the JWT has more than {MAX_TOKEN:,} characters", again)
@@ -49,7 +49,7 @@ def check_token(one: Claimed, kind: str, owner: Owner, now: float) -> Iterator[F
 
 
 def check_times(one: Claimed, owner: Owner, now: float) -> Iterator[Finding]:
-    """Whether a JWT is valid now."""
+    """Yield the problems of a JWT's start and end. now: seconds since 1970."""
     again = again_line(owner) + " --expiry <duration>"
     if not owner.account:
         again = auth_line("operator", "import", "<file>")

@@ -15,7 +15,7 @@ from jsctl.auth.scopes import expand_template, find_own_permissions, scope_of
 
 
 def check_user(environment: Environment, account: Account, user: User, now: float) -> Iterator[Finding]:
-    """What is wrong with a user. now: seconds since 1970."""
+    """Yield the problems of a user. now: seconds since 1970."""
     owner = owner_of(environment.operator, account, user)
     edit = user_line(owner, "edit")
     yield from check_token(user, "user", owner, now)

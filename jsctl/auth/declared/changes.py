@@ -23,15 +23,15 @@ class Keys:
     """Where public keys and tokens come from; while planning, names stand for what does not exist yet."""
 
     def account(self, name: str) -> str:
-        """The public key of an account, by name or key."""
+        """Return the public key of an account, given its name or its key."""
         return name
 
     def signing_key(self) -> str:
-        """The public key of a new signing key of an account."""
+        """Return the public key of a new signing key of an account."""
         return NEW_KEY
 
     def token(self, exporter: Account, importer: str, claims: Json) -> str:
-        """A token with which an account may import. importer: its public key."""
+        """Return a token that lets an account import. importer: its public key."""
         return NEW_TOKEN
 
 
@@ -112,7 +112,7 @@ def change_user_claims(declared: DeclaredUser, label: str) -> Callable[[Json], N
 
 
 def has_label(nats: Json, label: str) -> bool:
-    """Whether what has these claims was created by a file with this label."""
+    """Return whether what has these claims was created by a file with this label."""
     return f"{LABEL}:{label}".lower() in as_texts(nats.get("tags"))
 
 
@@ -123,7 +123,7 @@ def _add_label(nats: Json, label: str) -> None:
 
 
 def _complete_jetstream(nats: Json) -> None:
-    """Where storage is given, streams and consumers are not limited unless the file says so."""
+    """Make streams and consumers unlimited where a file sets storage and says nothing about them."""
     limits = as_object(nats.get("limits"))
     tiers = as_object(limits.get("tiered_limits")).values()
     for place in (limits, *map(as_object, tiers)):
@@ -133,9 +133,8 @@ def _complete_jetstream(nats: Json) -> None:
 
 
 def _import_claims(one: Json, environment: Environment | None, keys: Keys, nats: Json, name: str) -> Json:
-    """A declared import as it stands in the claims: with the exporting account's key, and a token where it
-    needs
-    one."""
+    """Return the claims of a declared import, with the exporting account's key, and an activation token where
+    the export requires one."""
     claims = {key: value for key, value in one.items() if value is not None}
     claims["account"] = keys.account(as_text(one.get("account")))
     claims.setdefault("name", as_text(one.get("local_subject")) or as_text(one.get("subject")))
@@ -162,7 +161,10 @@ def _import_claims(one: Json, environment: Environment | None, keys: Keys, nats:
 def _merge_items(
     nats: Json, key: str, declared: Iterable[Json], key_of: Callable[[Json], Any], *, exclusive: bool
 ) -> list[Json]:
-    """The objects of a list: those that are there, with what is declared of them, then new ones."""
+    """Return the objects of a list: the existing ones merged with what is declared of them, then new ones.
+
+    exclusive: leave out existing objects that are not declared.
+    """
     wanted = {key_of(one): one for one in declared}
     items = []
     for live in as_objects(nats.get(key)):

@@ -35,7 +35,8 @@ def execute_auth(
     *,
     prune: bool,
 ) -> None:
-    """Carry out the steps. done: each is added when it is done. advance: called with 1 for each.
+    """Carry out the steps of a plan. done: each step is added when it is done. advance: called with 1 for
+    each.
 
     Raises BadInput, NotFound, OSError.
     """
@@ -80,7 +81,8 @@ class _Worker:
         self._prune = prune
 
     def order(self, steps: Sequence[AuthStep]) -> list[Work]:
-        """The work of each step, in the order in which it is done; None beside what prepares others."""
+        """Return the work of each step, in the order to do it; the step is None for work that prepares
+        others."""
         every: list[Work] = []
         operator = next((step for step in steps if not step.account), None)
         if operator and operator.action == "create":
@@ -182,5 +184,6 @@ class _Worker:
 
 
 def _end(expires: int | None) -> dict[str, int | None]:
-    """The claim of an end; none where the file does not say."""
+    """Return the claim for an expiry (seconds since 1970; 0 for none); empty when the file does not set
+    one."""
     return {} if expires is None else {"exp": expires or None}

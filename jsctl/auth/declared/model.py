@@ -56,5 +56,5 @@ class DeclaredOperator:
     position: str
 
     def find_account(self, name: str) -> DeclaredAccount | None:
-        """The declared account of this name."""
+        """Return the declared account of this name; None when there is none."""
         return next((account for account in self.accounts if account.name == name), None)

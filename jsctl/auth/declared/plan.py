@@ -149,7 +149,8 @@ class _Planner:
         return [_text_change("iss", live.issuer, role_key or "a key of the account")] if wrong else []
 
     def _plan_removals(self, environment: Environment) -> Iterator[AuthStep]:
-        """Accounts and users that carry the label and that no file declares any more."""
+        """Yield removals of the accounts and users that carry the label and that no file declares any
+        more."""
         label, name = self._declared.label, self._declared.name
         for account in environment.accounts:
             declared = self._declared.find_account(account.name)

@@ -87,7 +87,7 @@ def answer(
 
 
 def _list_offers(environment: Environment, account: Account, subject: str) -> Iterator[tuple[str, str]]:
-    """What other accounts export at a subject, each with the line that imports it."""
+    """Yield what other accounts export at a subject, each with the command line that imports it."""
     owner = owner_of(environment.operator, account)
     for exporter, export in find_offers(environment, account, subject):
         offered = {**export, "subject": subject, "account": exporter.public}

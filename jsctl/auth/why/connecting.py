@@ -136,7 +136,7 @@ def _make_checks(
 
 
 def _from_findings(name: str, findings: list[Finding]) -> Check:
-    """The check that the first of some findings fails."""
+    """Return the check `name`, failed by the first finding that belongs to it."""
     for finding in findings:
         if finding.code in _USER_CODES[name]:
             return Check(name, finding.message, finding.where, finding.path, finding.fix)

@@ -56,7 +56,7 @@ class Permissions(NamedTuple):
     problem: str = ""
 
     def rule(self, action: str, key: str, at: int, text: str) -> Rule:
-        """The rule at a place of a list."""
+        """Return the rule at an index of a list of the claims."""
         origins = self.origins.get(f"{action}.{key}")
         place = at if origins is None else origins[at] if at < len(origins) else -1
         if place < 0:  # put there as the list of what is allowed became empty
@@ -138,7 +138,7 @@ def decide_subscribe(permissions: Permissions, subject: str, queue: str = "") ->
 def _decide(
     permissions: Permissions, action: str, matching: Sequence[tuple[int, str, str]], subject: str
 ) -> Verdict:
-    """The verdict of the rules that allow. matching: those that match the subject."""
+    """Return the verdict of the rules that allow. matching: the matching ones, as `_parse` yields them."""
     claims = permissions.claims
     rules = as_object(claims.get(action))
     texts = as_texts(rules.get("allow"))

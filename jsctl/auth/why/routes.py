@@ -47,7 +47,7 @@ def find_offers(environment: Environment, account: Account, subject: str) -> lis
 
 
 def _translate(one: Json, subject: str) -> str:
-    """What a local subject is in the exporting account."""
+    """Return the exporting account's subject for a local subject."""
     here, there = as_text(one.get("local_subject")) or local_subject(one), remote_subject(one)
     try:
         source = local_subject(one)
@@ -57,8 +57,8 @@ def _translate(one: Json, subject: str) -> str:
 
 
 def _in_order_of(here: str, there: str) -> str:
-    """The exporter's subject, with the wildcards of the local one in their places: the local `$2` is the
-    second wildcard of the exporter's subject."""
+    """Return the exporter's subject with its wildcards numbered by their places in the local one: the local
+    `$2` is the second wildcard of the exporter's subject."""
     tokens = [
         token for token in here.split(".") if token == "*" or (token[:1] == "$" and token[1:].isdigit())
     ]

@@ -61,13 +61,13 @@ class CannotResume(JsctlError):
 
 
 def is_broken_copy(info: Json) -> bool:
-    """Whether a stream is what a broken transfer left, and more can be brought to it."""
+    """Return whether a stream is what a broken transfer left, and more can be brought to it."""
     mirror = info["config"].get("mirror") or {}
     return bool(mark_of(info)) and mirror.get("name") == rest_name(info["config"]["name"])
 
 
 async def is_copy_of(source: Endpoint, info: Json, consumers: bool) -> bool:
-    """Whether a broken copy is one of this stream, and with or without consumers as wanted now."""
+    """Return whether a broken copy is one of this stream, and with or without consumers as wanted now."""
     metadata: Json = info["config"].get("metadata") or {}
     return bool(metadata.get(ORIGIN) == await copy_origin(source, consumers))
 

@@ -165,7 +165,7 @@ async def finish_copy(target: Endpoint, info: Json, config: Json) -> Json:
 
 
 def awaits_comparison(info: Json) -> bool:
-    """Whether a stream is a copy with all messages that was not compared to the end."""
+    """Return whether a stream is a copy with all messages that was not compared to the end."""
     return mark_of(info).startswith("compare")
 
 

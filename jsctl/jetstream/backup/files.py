@@ -58,7 +58,7 @@ class SafeMember(tarfile.TarInfo):
 
 
 def is_packed(target: Path) -> bool:
-    """Whether a backup of this name is one file instead of a folder."""
+    """Return whether a backup of this name is one file instead of a folder."""
     return target.name.endswith(_PACKED_ENDINGS)
 
 

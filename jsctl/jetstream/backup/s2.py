@@ -61,7 +61,8 @@ class FrameScanner:
         return self._started and not self._head and not self._remaining
 
     def ends_with(self, suffix: bytes) -> bool:
-        """Whether the data of the last frame end with these bytes. Raises ValueError for a broken frame."""
+        """Return whether the data of the last frame end with these bytes. Raises ValueError for a broken
+        frame."""
         body = b"".join(self._body)[_CRC_SIZE:]
         return (body if self._is_uncompressed else decompress_block(body)).endswith(suffix) if body else False
 

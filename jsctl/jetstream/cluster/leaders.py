@@ -64,7 +64,7 @@ def consumer_group(api: Api, stream: str, consumer: str) -> RaftGroup:
 
 
 def is_replicated(info: Json) -> bool:
-    """Whether a stream or consumer is on more than one server."""
+    """Return whether a stream or consumer is on more than one server."""
     return bool((info.get("cluster") or {}).get("replicas"))
 
 

@@ -63,7 +63,7 @@ class Kind:
         return node.string(key)
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value in the server's form is of this kind."""
+        """Return whether a value in the server's form is of this kind."""
         return isinstance(value, str)
 
     def problems(self, value: Any, key: str) -> Iterator[str]:

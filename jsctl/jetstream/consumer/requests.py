@@ -196,7 +196,7 @@ def new_name() -> str:
 
 
 def is_pull(config: Json) -> bool:
-    """Whether clients pull from a consumer; else the server pushes to a subject."""
+    """Return whether clients pull from a consumer; else the server pushes to a subject."""
     return not config.get("deliver_subject")
 
 

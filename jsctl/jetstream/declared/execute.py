@@ -141,7 +141,7 @@ def _by_name(steps: Iterable[Step]) -> dict[str, list[Step]]:
 
 
 def _gives_up_subject(giver: Step, taker: Step) -> bool:
-    """Whether `giver` has a subject before its step that `taker` has after its own, and loses it."""
+    """Return whether `giver` has a subject before its step that `taker` has after its own, and loses it."""
     before: list[Any] = (giver.before or {}).get("subjects") or []
     after: list[Any] = (giver.after or {}).get("subjects") or []
     taken: list[Any] = (taker.after or {}).get("subjects") or []

@@ -39,7 +39,7 @@ def declare_bucket(kind: BucketKind, config: Json, place: Mapping[str, str]) -> 
 
 
 def is_durable(config: Json) -> bool:
-    """Whether a consumer stays when nobody uses it."""
+    """Return whether a consumer stays when nobody uses it."""
     return bool(config.get("durable_name"))
 
 

@@ -26,7 +26,7 @@ def bucket_of(stream: str) -> str:
 
 
 def is_bucket(stream: str) -> bool:
-    """Whether a stream holds a bucket."""
+    """Return whether a stream holds a bucket."""
     return stream.startswith(STREAM_PREFIX) and len(stream) > len(STREAM_PREFIX)
 
 
@@ -80,7 +80,7 @@ def key_pattern(text: str) -> str:
 
 
 def is_pattern(key: str) -> bool:
-    """Whether it stands for several keys."""
+    """Return whether it stands for several keys."""
     return any(token in _WILDCARDS for token in key.split("."))
 
 

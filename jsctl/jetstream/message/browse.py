@@ -193,7 +193,7 @@ async def read_last(
 
 
 async def _has_any(api: Api, stream: str, subjects: list[str], sequence: int) -> bool:
-    """Whether the stream's leader has a message on one of the subjects, from a sequence on."""
+    """Return whether the stream's leader has a message on one of the subjects, from a sequence on."""
     messages = await asyncio.gather(*(fetch_next(api, stream, sequence, subject) for subject in subjects))
     return any(message is not None for message in messages)
 

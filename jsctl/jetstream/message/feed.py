@@ -52,7 +52,7 @@ class Options:
 
 
 def is_transient(error: JsctlError) -> bool:
-    """Whether an error passes: a server or leader that is away, or just starts."""
+    """Return whether an error passes: a server or leader that is away, or just starts."""
     return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.code in (500, 503))
 
 

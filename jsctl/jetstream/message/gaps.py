@@ -18,7 +18,7 @@ _MIN_RANGE = 5_000  #: sequences that a reader takes
 
 
 def must_read(info: Json) -> bool:
-    """Whether the whole stream has to be read to find its gaps."""
+    """Return whether the whole stream has to be read to find its gaps."""
     return deleted_messages(info["state"]) > MAX_DETAILS
 
 

@@ -61,8 +61,8 @@ def patience(api: Api, say: Callable[[str], None]) -> Patience:
 
 
 def _is_settled(info: Json, age: int) -> bool:
-    """Whether what the former leader had not stored `age` ns ago is lost: there is another leader since, and
-    most replicas have all that it has."""
+    """Return whether what the former leader had not stored `age` ns ago is lost: there is another leader
+    since, and most replicas have all that it has."""
     cluster = info.get("cluster") or {}
     since, replicas = cluster.get("leader_since"), cluster.get("replicas") or []
     if not since or parse_time_ns(since) <= parse_time_ns(info["ts"]) - age:
@@ -72,7 +72,7 @@ def _is_settled(info: Json, age: int) -> bool:
 
 
 def is_temporary(error: JsctlError) -> bool:
-    """Whether a message is not stored, and may be when it is sent again: its stream has no leader."""
+    """Return whether a message is not stored, and may be when it is sent again: its stream has no leader."""
     if isinstance(error, NoResponders):
         return True
     codes = (ErrorCode.CLUSTER_NOT_AVAIL, ErrorCode.CLUSTER_NOT_LEADER, ErrorCode.CLUSTER_NOT_ACTIVE)

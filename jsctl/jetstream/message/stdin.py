@@ -43,7 +43,7 @@ def is_ours(stdin: TextIO) -> bool:
 
 
 def has_input(stdin: TextIO) -> bool:
-    """Whether stdin is a file or a pipe with something left to read."""
+    """Return whether stdin is a file or a pipe with something left to read."""
     try:
         import fcntl
         import termios
@@ -61,7 +61,7 @@ def has_input(stdin: TextIO) -> bool:
 
 
 def _parent_has_read() -> bool:
-    """Whether our parent, or a child of it that has ended, has read anything since it was started."""
+    """Return whether our parent, or a child of it that has ended, has read anything since it was started."""
     try:
         counts = Path(f"/proc/{os.getppid()}/io").read_text(encoding="ascii")
     except OSError:

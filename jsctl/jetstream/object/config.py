@@ -45,7 +45,7 @@ def bucket_of(stream: str) -> str:
 
 
 def is_bucket(stream: str) -> bool:
-    """Whether a stream holds a bucket of objects."""
+    """Return whether a stream holds a bucket of objects."""
     return stream.startswith(STREAM_PREFIX) and len(stream) > len(STREAM_PREFIX)
 
 

@@ -98,7 +98,7 @@ def plan_download(
 
 
 def is_same(path: Path, known: ObjectInfo) -> bool:
-    """Whether a file holds what an object holds. Raises BadInput for a file that cannot be read."""
+    """Return whether a file holds what an object holds. Raises BadInput for a file that cannot be read."""
     try:
         if known.link is not None or path.stat().st_size != known.size:
             return False

@@ -288,7 +288,7 @@ class _Upload:
             self._observer.resumed(sum(one.size for one in self._there))
 
     async def _is_there(self, chunk: Chunk) -> bool:
-        """Whether a chunk was stored by a put that broke off. The first one that differs ends that."""
+        """Return whether a chunk was stored by a put that broke off. The first one that differs ends that."""
         if not self._there:
             return False
         stored = self._there[0]
@@ -366,7 +366,7 @@ class _Upload:
 
 
 def _passes(error: JsctlError) -> bool:
-    """Whether it is worth trying again."""
+    """Return whether it is worth trying again."""
     if isinstance(error, ApiError):
         if error.err_code in (ErrorCode.STREAM_STORE_FAILED, ErrorCode.STORAGE_RESOURCES_EXCEEDED):
             return False  # the bucket is full

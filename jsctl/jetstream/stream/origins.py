@@ -108,12 +108,12 @@ def with_filter(origin: Json, text: str) -> Json:
 
 
 def is_imported(origin: Mapping[str, Any]) -> bool:
-    """Whether it says where it comes from."""
+    """Return whether it says where it comes from."""
     return bool(origin.get("external"))
 
 
 def has_start(origin: Mapping[str, Any]) -> bool:
-    """Whether it says where it starts (a durable consumer on the other side does, too)."""
+    """Return whether it says where it starts (a durable consumer on the other side does, too)."""
     return any(key in origin for key in ("opt_start_seq", "opt_start_time", "consumer"))
 
 

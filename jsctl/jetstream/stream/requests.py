@@ -125,13 +125,13 @@ async def check_level(api: Api, config: Json) -> None:
 
 
 def needs_max_bytes(account_info: Json) -> bool:
-    """Whether every stream of the account must have a size limit. account_info: of `api_levels`."""
+    """Return whether every stream of the account must have a size limit. account_info: of `api_levels`."""
     limits = account_info.get("limits") or {}
     return bool(limits.get("max_bytes_required"))
 
 
 def is_internal(name: str) -> bool:
-    """Whether a stream belongs to a key-value or object store, MQTT or the system."""
+    """Return whether a stream belongs to a key-value or object store, MQTT or the system."""
     return name.startswith(("KV_", "OBJ_", "MQTT_", "$"))
 
 

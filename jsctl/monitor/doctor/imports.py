@@ -51,7 +51,7 @@ def _is_servers_own(local: str, remote: str) -> bool:
 
 
 def exports(detail: Mapping[str, Any], kind: str, subject: str) -> bool:
-    """Whether an account exports a subject."""
+    """Return whether an account exports a subject."""
     return any(
         one.get("type") == kind and covers(str(one.get("subject") or ""), subject)
         for one in detail.get("exports") or ()

@@ -133,7 +133,7 @@ class Snapshot(NamedTuple):
         return any(server.varz or server.jsz for server in self.servers)
 
     def are_connected(self, one: DomainView, two: DomainView) -> bool:
-        """Whether messages of an account pass between two of its domains."""
+        """Return whether messages of an account pass between two of its domains."""
         if one.is_page or two.is_page:
             groups = connected_domains(self.servers, one.account)
             return any({one.domain, two.domain} <= group for group in groups)

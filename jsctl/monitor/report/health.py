@@ -75,8 +75,8 @@ def of_account(info: Json) -> list[Trouble]:
 
 
 def growing(numbers: Sequence[int]) -> bool:
-    """Whether numbers, oldest first, grow and do not only flutter: there are at least three, none is less
-    than the one before, and the last is at least two above the first."""
+    """Return whether numbers, oldest first, grow and do not only flutter: there are at least three, none is
+    less than the one before, and the last is at least two above the first."""
     return (
         len(numbers) >= 3
         and all(a <= b for a, b in itertools.pairwise(numbers))

@@ -138,7 +138,7 @@ class Recording:
 
 
 def is_recording(path: Path) -> bool:
-    """Whether a file begins with a recorded round."""
+    """Return whether a file begins with a recorded round."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

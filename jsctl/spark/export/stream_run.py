@@ -278,5 +278,5 @@ def _is_short(plans: Iterable[ReadPlan]) -> bool:
 
 
 def _is_away(error: JsctlError) -> bool:
-    """Whether the server, or a leader, may be back soon."""
+    """Return whether the server, or a leader, may be back soon."""
     return error.status is ExitStatus.UNREACHABLE or (isinstance(error, ApiError) and error.code == 503)

@@ -65,7 +65,7 @@ def read_options() -> str:
 
 
 def is_whole(archive: Path) -> bool:
-    """Whether the archive exists and has its full size. The JVM crashes on a truncated one."""
+    """Return whether the archive exists and has its full size. The JVM crashes on a truncated one."""
     try:
         return archive.stat().st_size == int(record_of_size(archive).read_text())
     except (OSError, ValueError):

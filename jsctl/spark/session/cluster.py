@@ -23,12 +23,12 @@ queue (YARN, Kubernetes) they wait as long as it takes."""
 
 
 def is_local(master: str) -> bool:
-    """Whether Spark runs in this process's JVM alone. `local-cluster` starts executors of its own."""
+    """Return whether Spark runs in this process's JVM alone. `local-cluster` starts executors of its own."""
     return not master or re.fullmatch(r"local(\[.*\])?", master) is not None
 
 
 def runs_elsewhere(spark: "SparkSession") -> bool:
-    """Whether a session's tasks may be on other machines."""
+    """Return whether a session's tasks may be on other machines."""
     context: Any = getattr(spark, "_sc", None)
     return context is None or not context._jsc.sc().isLocal()
 
@@ -65,7 +65,7 @@ def local_address(url: str) -> str:
 
 
 def is_reachable(url: str) -> bool:
-    """Whether a server listens there."""
+    """Return whether a server listens there."""
     try:
         local_address(url)
     except Unreachable:

@@ -338,7 +338,7 @@ class _BurstPublisher:
 
 
 def _is_transient(error: JsctlError) -> bool:
-    """Whether another attempt may succeed: no server answered, or one was busy."""
+    """Return whether another attempt may succeed: no server answered, or one was busy."""
     return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.code == 503)
 
 

@@ -114,8 +114,8 @@ class StreamConnection(BlockingConnection):
             self._check_refusals()
 
     def _is_worth_parsing(self) -> bool:
-        """Whether what is received is parsed at once: runs of replies are cheaper to parse when they are
-        long."""
+        """Return whether what is received is parsed at once: runs of replies are cheaper to parse when they
+        are long."""
         return (
             self._unparsed >= LONG
             or not self._buffer.startswith(self._mark[2:])

@@ -149,7 +149,7 @@ def _missing_service(snapshot: Snapshot, link: Link, ways: Sequence[Way], subjec
 
 
 def _is_reachable(snapshot: Snapshot, account: str, remote: str) -> bool:
-    """Whether the JetStream behind an import is there, and no further import leads away from it."""
+    """Return whether the JetStream behind an import is there, and no further import leads away from it."""
     domain = remote.split(".API.")[0].removeprefix("$JS").removeprefix(".")
     servers = [server for server in snapshot.servers if server.jetstream and account in server.accounts]
     leads_on = any(

@@ -98,7 +98,7 @@ def _deliveries(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _is_for_stream(info: Json) -> bool:
-    """Whether a consumer was made for a mirror or source (ack policy of nats-server 2.14)."""
+    """Return whether a consumer was made for a mirror or source (ack policy of nats-server 2.14)."""
     return str((info.get("config") or {}).get("ack_policy")) == "flow_control"
 
 

@@ -73,7 +73,7 @@ def jetstream_silent(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def has_no_leader(view: DomainView) -> bool:
-    """Whether a domain says that it cannot work without the leader of its meta group."""
+    """Return whether a domain says that it cannot work without the leader of its meta group."""
     return isinstance(view.error, ApiError) and view.error.err_code == ErrorCode.CLUSTER_NOT_AVAIL
 
 

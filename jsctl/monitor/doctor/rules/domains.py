@@ -32,7 +32,8 @@ def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _is_one(snapshot: Snapshot, domain: str, servers: list[ServerView]) -> bool:
-    """Whether the clusters of a domain are one JetStream: gateways join them, and one leader answers."""
+    """Return whether the clusters of a domain are one JetStream: gateways join them, and one leader
+    answers."""
     if domain in snapshot.answers:
         return snapshot.answers[domain] < 2
     return any((server.varz.get("gateway") or {}).get("name") for server in servers)
