@@ -1,0 +1,43 @@
+"""`kv del`: keys and whole buckets."""
+
+import pytest
+
+from tests.support.buckets import operations
+from tests.support.run import Cli
+
+
+def test_a_bucket_is_removed(config: Cli) -> None:
+    dry = config("kv del CONFIG --dry-run", status=0).out
+    assert "Would delete bucket CONFIG (5 values" in dry
+    assert "cannot ask" in config("kv rm CONFIG", status=64).err
+    declined = config("kv del CONFIG", answers=[False], status=0)
+    assert "Really delete bucket CONFIG (5 values" in declined.asked[0]
+    assert config("kv del CONFIG --force --json", status=0).json == {"bucket": "CONFIG", "deleted": True}
+    config("kv info CONFIG", status=3)
+
+
+def test_delete_keeps_what_was(config: Cli) -> None:
+    assert config("kv del CONFIG user.1 --force", status=0).out == "CONFIG > user.1 was deleted\n"
+    assert operations(config, "user.1") == ["PUT", "PUT", "DEL"]
+    assert "was deleted at" in config("kv del CONFIG user.1 --force", status=3).err
+    assert "not found" in config("kv del CONFIG none --force", status=3).err
+
+
+@pytest.mark.parametrize(("verb", "count"), [("del", 2), ("purge", 3)])
+def test_patterns(config: Cli, verb: str, count: int) -> None:
+    dry = config(f"kv {verb} CONFIG '>' --dry-run --json", status=0).json
+    assert len(dry["keys"]) == count, "a deleted key has nothing left to delete, but to purge"
+    assert "Would" in config(f"kv {verb} CONFIG '>' --dry-run", status=0).out
+    questions = config(f"kv {verb} CONFIG '>'", answers=[False], status=0).asked[0]
+    assert f"{count} keys of bucket CONFIG (logo, user.1" in questions
+    assert config("kv ls CONFIG", status=0).out == "logo\nuser.1\n"
+    assert "cannot ask" in config(f"kv {verb} CONFIG 'user.*'", status=64).err
+    done = config(f"kv {verb} CONFIG '>' --force", status=0).out
+    assert done.startswith(f"{count} keys of bucket CONFIG were")
+    assert config("kv ls CONFIG --json", status=0).json == []
+    assert "no key matches >" in config(f"kv {verb} CONFIG '>' --force", status=3).err
+
+
+def test_several_keys(config: Cli) -> None:
+    config("kv del CONFIG logo user.1 --force", status=0)
+    assert config("kv ls CONFIG --json", status=0).json == []

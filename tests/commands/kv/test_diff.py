@@ -1,0 +1,21 @@
+"""`kv diff`."""
+
+from tests.support import js
+from tests.support.run import Cli
+
+
+def test_diff(config: Cli, url: str) -> None:
+    js.bucket(url, "OTHER")
+    for key, value in (("user.1", "Bob"), ("logo", "text"), ("new", "1")):
+        config(f"kv put OTHER {key} {value}", status=0)
+    shown = config("kv diff CONFIG OTHER", status=2).out.splitlines()
+    assert [line.split()[:2] for line in shown[2:4]] == [["logo", "changed"], ["new", "added"]]
+    assert shown[-1] == "1 added, 0 removed, 1 changed, 1 the same"
+    document = config("kv diff OTHER CONFIG --json", status=2).json
+    assert document["same"] == 1
+    assert [(one["key"], one["change"]) for one in document["differences"]] == [
+        ("logo", "changed"),
+        ("new", "removed"),
+    ]
+    assert config("kv diff CONFIG OTHER 'user.*'", status=0).out.startswith("CONFIG and OTHER hold the same")
+    config("kv diff CONFIG NOPE", status=3)

@@ -1,0 +1,46 @@
+"""`kv import`."""
+
+import json
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+
+
+def test_import_asks_and_reads_stdin(config: Cli, url: str) -> None:
+    exported = config("kv export CONFIG 'user.*' --latest", status=0).out
+    assert [json.loads(line)["key"] for line in exported.splitlines()] == ["user.1"]
+    questions = config("kv import CONFIG", stdin=exported, answers=[False], status=0).asked[0]
+    assert "Bucket CONFIG holds 5 values" in questions
+    assert config("kv import CONFIG --dry-run --json", stdin=exported, status=0).json == {
+        "dry_run": True,
+        "would": "store 1 value in bucket CONFIG",
+        "bucket": "CONFIG",
+        "values": 1,
+        "markers": 0,
+    }
+    assert "cannot ask" in config("kv import CONFIG", stdin=exported, status=64).err
+    config("kv import CONFIG --force", stdin=exported, status=0)
+    assert config("kv get CONFIG user.1 --json", status=0).json["revision"] == 6
+    assert len(config("kv export CONFIG --json", status=0).json) == 6
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("[1]", "an entry is a JSON object"),
+        ("{", "is not JSON"),
+        ('{"key": "a b"}', "not a valid key"),
+        ('{"key": "a.>"}', "not a valid key"),
+        ('{"key": "a", "operation": "ADD"}', "not an operation"),
+        ('{"key": "a", "value": 5}', "cannot be read"),
+        ('{"key": "a", "value_base64": "%"}', "cannot be read"),
+    ],
+)
+def test_damaged_lines_are_named(cli: Cli, url: str, line: str, words: str) -> None:
+    js.bucket(url, "B")
+    refused = cli("kv import B", stdin=f'{{"key": "x", "value": ""}}\n{line}\n', status=64)
+    assert "stdin line 2" in refused.err
+    assert words in refused.err
+    assert len(refused.err.splitlines()) == 1

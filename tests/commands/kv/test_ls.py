@@ -1,0 +1,39 @@
+"""`kv ls`."""
+
+from tests.support import js
+from tests.support.run import Cli
+
+
+def test_ls(config: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders")
+    js.bucket(url, "A")
+    assert config("kv ls --names", status=0).out == "A\nCONFIG\n"
+    assert config("kv ls --json", status=0).json == ["A", "CONFIG"]
+    rows = config("kv ls", status=0).out.splitlines()
+    assert rows[0] == "Key-Value Buckets"
+    assert [row.split()[0] for row in rows[2:]] == ["A", "CONFIG"]
+    assert config("kv ls --as csv", status=0).out.splitlines()[0].startswith("bucket,description,created")
+
+
+def test_no_buckets_and_no_keys(cli: Cli, url: str) -> None:
+    assert "There are no buckets; jsctl kv add" in cli("kv ls", status=0).out
+    assert cli("kv ls --json", status=0).json == []
+    js.bucket(url, "B")
+    empty = cli("kv ls B", status=0)
+    assert (empty.out, empty.err) == ("", "jsctl: no keys in bucket B\n")
+    assert cli("kv ls B --json", status=0).json == []
+    assert cli("kv ls B --verbose --json", status=0).json == []
+    assert cli("kv export B", status=0).out == ""
+
+
+def test_keys(config: Cli) -> None:
+    assert config("kv ls CONFIG", status=0).out == "logo\nuser.1\n"
+    assert config("kv ls CONFIG 'user.*' --json", status=0).json == ["user.1"]
+    shown = config("kv ls CONFIG --verbose --display-value", status=0).out.splitlines()
+    assert shown[1].split() == ["Key", "Created", "Revision", "Size", "Value"]
+    assert shown[3].split()[-3:] == ["3", "B", "Bob"]
+    assert shown[2].endswith("00 ff 0a")
+    rows = config("kv ls CONFIG -v --json", status=0).json
+    assert [(row["key"], row["revision"], row["size"]) for row in rows] == [("logo", 5, 3), ("user.1", 2, 3)]
+    assert "value" not in rows[0]
+    assert "was deleted" in config("kv ls CONFIG user.2", status=3).err

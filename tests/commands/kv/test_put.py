@@ -1,0 +1,86 @@
+"""`kv put`."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.run import Cli
+
+
+def pipe(cli: Cli, *args: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+    """jsctl as a process, with bytes for stdin and stdout."""
+    return subprocess.run(
+        [sys.executable, "-m", "jsctl", *args],
+        input=stdin,
+        capture_output=True,
+        env={**os.environ, **cli.environ},
+        check=False,
+    )
+
+
+def test_put_and_get(config: Cli) -> None:
+    assert config("kv put CONFIG user.3 Dan", status=0).out == "CONFIG > user.3 revision: 6\n"
+    shown = config("kv get CONFIG user.3", status=0).out.splitlines()
+    assert shown[0].startswith("CONFIG > user.3 revision: 6 created @ 20")
+    assert shown[1:] == ["", "Dan", ""]
+    document = config("kv get CONFIG user.3 --json", status=0).json
+    assert (document["value"], document["revision"], document["operation"]) == ("Dan", 6, "PUT")
+    assert config("kv put CONFIG user.3 Eve --json", status=0).json == {
+        "bucket": "CONFIG",
+        "key": "user.3",
+        "revision": 7,
+    }
+
+
+@pytest.mark.slow
+def test_values_are_byte_for_byte(config: Cli) -> None:
+    for value in (b"", b"\x00\xff\x1b\r\n\n", os.urandom(1 << 20)):
+        assert pipe(config, "kv", "put", "CONFIG", "raw", stdin=value).returncode == 0
+        assert pipe(config, "kv", "get", "CONFIG", "raw", "--raw").stdout == value
+
+
+def test_an_empty_value_is_one(config: Cli) -> None:
+    config(["kv", "put", "CONFIG", "empty", ""], status=0)
+    assert config("kv get CONFIG empty --json", status=0).json["value"] == ""
+
+
+def test_a_dash_reads_stdin(config: Cli) -> None:
+    config("kv put CONFIG a -", stdin="from stdin", status=0)
+    assert config("kv get CONFIG a --raw", status=0).out == "from stdin"
+    config("kv update CONFIG a - 6", stdin="more", status=0)
+    assert config("kv get CONFIG a --raw", status=0).out == "more"
+
+
+def test_a_terminal_gives_no_value(config: Cli) -> None:
+    assert "the value is missing; give VALUE" in config("kv put CONFIG a", tty=True, status=64).err
+
+
+def test_a_value_too_large_is_one_line(config: Cli) -> None:
+    refused = config("kv put CONFIG a", stdin="x" * (1 << 23), status=64)
+    assert len(refused.err.splitlines()) == 1
+    assert "the server takes" in refused.err
+
+
+def test_keys_that_look_like_flags(config: Cli) -> None:
+    config("kv put CONFIG -- --raw -5", status=0)
+    assert config("kv get CONFIG --raw -- --raw", status=0).out == "-5"
+    config("kv del CONFIG --force -- --raw", status=0)
+    config("kv put CONFIG a -5", status=0)
+    assert config("kv get CONFIG a --raw", status=0).out == "-5"
+    assert "No such option" in config("kv put CONFIG a -x", status=64).err
+
+
+@pytest.mark.parametrize("key", ["a b", "a..b", ".a", "a.", "a*", ">", "ü", "a\x1b", ""])
+def test_new_keys_are_those_of_every_client(config: Cli, key: str) -> None:
+    for verb in ("put", "create"):
+        refused = config(["kv", verb, "CONFIG", key, "x"], status=64)
+        assert "is not a valid key; use letters, digits" in refused.err
+        assert len(refused.err.splitlines()) == 1
+
+
+def test_all_valid_characters(config: Cli) -> None:
+    key = "Az09-/_=.x"
+    config(["kv", "put", "CONFIG", key, "x"], status=0)
+    assert config(["kv", "get", "CONFIG", key, "--raw"], status=0).out == "x"
