@@ -31,8 +31,8 @@ def is_no_jetstream(code: int) -> bool:
 
 
 def is_no_message(error: ApiError) -> bool:
-    """Return whether an error of STREAM.MSG.GET says that no message is there. Some servers use the second
-    code at the end of the stream's store."""
+    """Return whether an error of STREAM.MSG.GET means that the message does not exist. Some servers use the
+    second code at the end of the stream's store."""
     return error.err_code in (ErrorCode.NO_MESSAGE_FOUND, ErrorCode.STREAM_MSG_DELETE_FAILED)
 
 

@@ -29,7 +29,7 @@ SORTS = {**_SORTS, **dict.fromkeys(("descr", "desc", "d"), _SORTS["description"]
 
 
 def load(path: str = "") -> list[Code]:
-    """All errors, of the server that jsctl knows or of a file. Raises BadInput."""
+    """Return all errors that jsctl knows, or those of a file. Raises BadInput."""
     if path:
         return read(path)
     entries = []
@@ -50,7 +50,7 @@ def load(path: str = "") -> list[Code]:
 
 
 def read(path: str) -> list[Code]:
-    """The errors of a file; fields that are not known stay. Raises BadInput."""
+    """Read the errors of a file; unknown fields stay. Raises BadInput."""
     try:
         entries = parse_json(read_text(Path(path).expanduser(), "", CONFIG_SIZE))
     except ValueError:
@@ -61,7 +61,7 @@ def read(path: str) -> list[Code]:
 
 
 def matching(entries: Sequence[Code], pattern: str) -> list[Code]:
-    """Those with a field that a regular expression matches, upper and lower case alike.
+    """Return the errors of which a field matches a regular expression, ignoring case.
 
     Raises BadInput, NotFound.
     """
@@ -84,7 +84,7 @@ def lookup(entries: Sequence[Code], number: int) -> Code:
 
 
 def problems(entry: Code) -> list[str]:
-    """What is wrong with an error's definition (rules of the server's own list)."""
+    """Return what is wrong with an error's definition (rules of the server's own list)."""
     wrong = []
     description = str(entry.get("description") or "")
     constant = str(entry.get("constant") or "")
@@ -106,7 +106,7 @@ def problems(entry: Code) -> list[str]:
 
 
 def duplicates(entries: Sequence[Code]) -> list[int]:
-    """Error codes that are there more than once."""
+    """Return the error codes that occur more than once, sorted."""
     counted = Counter(entry["error_code"] for entry in entries)
     return sorted(number for number, times in counted.items() if times > 1)
 

@@ -36,7 +36,7 @@ class PageCollector(Generic[T]):
     """Merges the pages of one list."""
 
     def __init__(self, extract: Callable[[Json], T | None], key: str) -> None:
-        """extract: see `collect`. key: where a page holds its entries."""
+        """Collect the entries below `key` of each page. extract: see `collect`."""
         self._extract = extract
         self._key = key
         self._items: dict[str, T] = {}
@@ -44,7 +44,7 @@ class PageCollector(Generic[T]):
         self._offline: dict[str, str] = {}
 
     def add(self, page: Json) -> None:
-        """Take in the next page. An entry that two pages hold counts once."""
+        """Add a page. An entry that two pages hold counts once."""
         for info in page.get(self._key) or ():
             if (item := self._extract(info)) is not None:
                 name = info["name"] if "name" in info else info["config"]["name"]
@@ -98,7 +98,7 @@ async def fetch_pages(
 
 
 def _digest(page: Json, key: str) -> int:
-    """Two pages that hold the same have the same."""
+    """Return a number that is the same for pages that hold the same entries."""
     return hash(repr([_name(item) for item in page.get(key) or ()]))
 
 

@@ -198,7 +198,7 @@ def check_answer(answer: Any, subject: str) -> None:
 
 
 def check_error(error: Any) -> None:
-    """As `check_answer`, for the `error` of one."""
+    """Raise Malformed unless the `error` of an answer has the expected types."""
     try:
         check(error, _ERROR)
     except Malformed as fault:

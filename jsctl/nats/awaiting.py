@@ -7,13 +7,16 @@ from typing import Any
 
 
 async def wait_for(awaitable: Awaitable[Any], timeout: float | None) -> Any:
-    """asyncio.wait_for as in Python 3.12: before, it loses a cancellation that comes with the result."""
+    """Await with a timeout in seconds, as `asyncio.wait_for` of Python 3.12 does.
+
+    Older versions lose a cancellation that comes with the result.
+    """
     async with asyncio.timeout(timeout):
         return await awaitable
 
 
 async def unlost(work: Awaitable[None]) -> None:
-    """Await what takes a cancellation for an end. Raises CancelledError when one came meanwhile."""
+    """Await work that swallows a cancellation. Raises CancelledError when one came meanwhile."""
     task = asyncio.current_task()
     before = task.cancelling() if task else 0
     await work

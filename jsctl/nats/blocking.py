@@ -213,7 +213,7 @@ class BlockingConnection:
         return self.request_message(OutgoingMessage(subject, data), timeout=timeout)
 
     def request_message(self, message: OutgoingMessage, *, timeout: int = 0) -> Message:
-        """As `request`, for a message with headers."""
+        """Send a request with headers, as `request` does; return the reply."""
         return self.answer_to(self.begin_request(message, timeout))
 
     def begin_request(self, message: OutgoingMessage, timeout: int = 0) -> Request:

@@ -194,7 +194,7 @@ class FrameParser:
         return not self._chunks
 
     def reset(self) -> None:
-        """Forget what is left of another connection."""
+        """Discard what is left of a former connection."""
         self._chunks, self._size, self._needed = [], 0, 0
         self._resets += 1
 

@@ -145,7 +145,7 @@ class Connection:
         return await self.request_message(OutgoingMessage(subject, data), timeout=timeout)
 
     async def request_message(self, message: OutgoingMessage, *, timeout: int | None = None) -> Message:
-        """As `request`, for a message with headers and a valid subject."""
+        """Send a request with headers and a valid subject, as `request` does; return the reply."""
         self.check_size(message)
         subject = message.subject
         limit = (timeout or self.settings.timeout) / SECOND
@@ -219,7 +219,7 @@ class Connection:
     # -- publishing and subscribing -----------------------------------------------------------------
 
     async def publish(self, subject: str, data: bytes = b"", *, reply: str = "") -> None:
-        """Hand a message to the connection; `flush` makes sure that the server has it.
+        """Publish a message; it is on its way when this returns, and at the server after `flush`.
 
         Raises BadInput, Unreachable.
         """
@@ -262,8 +262,11 @@ class Connection:
 
     @contextlib.contextmanager
     def sending_ahead(self, size: int) -> Iterator[None]:
-        """Hand over up to `size` bytes before the system takes them, so that the next are made meanwhile: for
-        bulk data whose acks are awaited, as nothing else gets through until they are sent."""
+        """Buffer up to `size` bytes that the system has not taken, so that the next messages are made
+        meanwhile.
+
+        For bulk data whose acks are awaited, as nothing else gets through until they are sent.
+        """
         self._client.send_ahead(size)
         try:
             yield
@@ -271,8 +274,10 @@ class Connection:
             self._client.send_ahead(None)
 
     def post(self, frames: bytes, *, now: bool = False) -> None:
-        """As `send`, without waiting: for acknowledgements from within a MessageHandler. now: hand them
-        to the system before this returns."""
+        """Send frames without waiting, for acknowledgements from within a MessageHandler.
+
+        now: pass them to the system before this returns.
+        """
         (self._client.write if now else self._client.post)(frames)
 
     def read_now(self, seconds: float) -> bool:
@@ -349,14 +354,14 @@ class Connection:
         return notify
 
     def _broken(self, error: Unreachable) -> None:
-        """A NatsClient's handler: the connection ends for good; nobody waits for its replies any longer."""
+        """Handle the end of the connection for good: fail all open requests."""
         self._fault = error
         for _, future in self._requests.values():
             if not future.done():
                 future.set_exception(error)
 
     def _refused(self, error: ServerError) -> None:
-        """A NatsClient's handler: tell the requests on a subject that it is refused, else the others."""
+        """Handle a permission violation: fail the requests on its subject, or else report it."""
         violation = error.violation
         if violation is None:
             return
@@ -373,7 +378,7 @@ class Connection:
             self._report(PermissionDenied(error.text, *violation, self.settings.inbox_prefix))
 
     async def _failed(self, error: Exception) -> None:
-        """nats-py's error callback."""
+        """Handle an error of nats-py."""
         if not self._is_live:
             raise error  # ends nats-py's connect, which would retry for minutes
         # Disconnected has reported a lost connection; each attempt to reconnect would report it again.

@@ -40,7 +40,7 @@ class PermissionDenied(ErrorReported):
         self.inbox = inbox
 
     def error(self) -> Denied:
-        """The error to raise where that subject was needed."""
+        """Return the error to raise when that subject was needed."""
         return denied(self.operation, self.subject, self.inbox)
 
 

@@ -90,7 +90,10 @@ def reason(error: BaseException) -> str:
 
 
 def most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:
-    """A refused login says more than a server that is away."""
+    """Return the most informative of several errors.
+
+    A refused login says more than a server that cannot be reached.
+    """
     telling = (Denied, TooManyConnections)
     chosen = next((f for kind in telling for f in failures if isinstance(f, kind)), failures[-1])
     if len(failures) == 1 or isinstance(chosen, telling):

@@ -26,7 +26,7 @@ class _Deferred(ModuleType):
 
 @contextmanager
 def cheap_version(package: str) -> Iterator[None]:
-    """While `package` is imported: it learns its version from the name of its folder of metadata.
+    """Read the version of `package` from the name of its metadata folder while it is imported.
 
     importlib.metadata would bring email, zipfile and csv along, an eighth of the time of `stream ls`.
     """
@@ -46,7 +46,7 @@ def cheap_version(package: str) -> Iterator[None]:
 
 
 def _version(folder: Path, package: str) -> str:
-    """`2.16.0` from `nats_py-2.16.0.dist-info`. Raises LookupError."""
+    """Return `2.16.0` for a folder `nats_py-2.16.0.dist-info`. Raises LookupError."""
     start = package.replace("-", "_") + "-"
     for entry in folder.iterdir():
         if entry.name.startswith(start) and entry.name.endswith(".dist-info"):

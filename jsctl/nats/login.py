@@ -84,8 +84,11 @@ async def with_files(settings: Settings) -> Settings:
 
 
 async def authentication(settings: Settings, server: ServerAddress) -> dict[str, Any]:
-    """nats-py's options for a login. A login in the URL goes before user, token and nkey, and beside
-    a JWT, as in the Go client. Raises BadInput."""
+    """Return nats-py's options for a login.
+
+    A login in the URL goes before user, token and nkey, and is sent beside a JWT, as in the Go client. Raises
+    BadInput.
+    """
     options: dict[str, Any] = {}
     if server.user:
         if server.password is None:
@@ -120,7 +123,10 @@ async def validate(settings: Settings) -> Settings:
 
 
 def _signed(login: Callable[[], tuple[str, str]]) -> dict[str, Any]:
-    """nats-py's callbacks for a JWT and its seed. A JWT without a seed is a bearer's: no signature."""
+    """Return nats-py's callbacks for a JWT and its seed.
+
+    A JWT without a seed is a bearer token, which signs nothing.
+    """
     last = login()
     key(last[1])
 
@@ -188,7 +194,7 @@ def key(seed: str) -> Any:
 
 
 async def _tool(name: str, args: list[str], settings: Settings) -> bytes:
-    """The output of another tool. Raises MissingDependency, BadInput."""
+    """Run another tool, and return its output. Raises MissingDependency, BadInput."""
     from shutil import which
 
     await event_loop()

@@ -19,7 +19,8 @@ from jsctl.nats.message import Message, OutgoingMessage
 
 
 def suits(settings: Settings) -> bool:
-    """Return whether servers can be reached without an event loop: not through proxies and websockets."""
+    """Return whether the servers can be reached without an event loop: without a proxy and without
+    websockets."""
     return not settings.socks_proxy and "ws://" not in settings.url and "wss://" not in settings.url
 
 

@@ -120,5 +120,5 @@ def decode_message(subject: bytes, reply: bytes, header_block: bytes, data: byte
 
 
 def is_no_responders(message: Message) -> bool:
-    """Return whether the server says that nobody listens on the subject of a request."""
+    """Return whether a reply means that nobody listens on the subject of the request."""
     return not message.data and message.status[0] == 503

@@ -268,9 +268,8 @@ class NatsClient(Client):
             writer.transport.set_write_buffer_limits(high=size)
 
     async def write_pending(self) -> None:
-        """Hand over what is pending to the system. Raises OSError when the connection is lost, also when the
-        server takes nothing for the time-out: nats-py would wait as long as TCP does, which can be for ever.
-        """
+        """Write what is pending to the system. Raises OSError when the connection is lost, also when the
+        server reads nothing for the timeout: nats-py would wait as long as TCP does, perhaps for ever."""
         block, self._pending, self._pending_data_size = self._pending, [], 0
         timeout = self._timeout / SECOND
         transport: Any = self._transport

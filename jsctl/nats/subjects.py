@@ -40,12 +40,12 @@ def validate_existing_name(name: str, what: str = "stream") -> str:
 
 
 def split_subjects(texts: Iterable[str]) -> list[str]:
-    """`["a,b", "c d"]` is a, b, c and d."""
+    """Split texts at commas and white space: `["a,b", "c d"]` becomes a, b, c and d."""
     return [part for text in texts for part in re.split(r"[\s,]+", text) if part]
 
 
 def is_subject(subject: object) -> bool:
-    """Return whether the server would take it as a subject, wildcards included."""
+    """Return whether the server accepts a text as a subject, wildcards included."""
     if not isinstance(subject, str) or not subject or re.search(r"\s", subject):
         return False
     tokens = subject.split(".")
@@ -66,12 +66,12 @@ def validate_subject(subject: str, purpose: str = "publish to") -> str:
 
 
 def _is_unicode(text: str) -> bool:
-    """Return whether text can be sent: a lone surrogate, which JSON can hold, cannot."""
+    """Return whether text can be sent; a lone surrogate, which JSON can hold, cannot."""
     return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 
 def matches(subject_filter: str, subject: str) -> bool:
-    """Return whether a subscription to `subject_filter` gets `subject`."""
+    """Return whether a subscription to `subject_filter` receives `subject`."""
     wanted, tokens = subject_filter.split("."), subject.split(".")
     for at, token in enumerate(wanted):
         if token == ">":

@@ -126,14 +126,14 @@ def _function(call: str) -> tuple[bytes | Piece | None, int]:
 
 
 def random_text(length: int) -> bytes:
-    """Letters and digits."""
+    """Return `length` random letters and digits."""
     # In parts: a list of letters takes eight times as much memory as their text.
     parts = (min(_PART, length - at) for at in range(0, length, _PART))
     return b"".join("".join(random.choices(_LETTERS, k=part)).encode() for part in parts)
 
 
 def unique_id() -> str:
-    """22 letters and digits."""
+    """Return 22 random letters and digits."""
     return random_text(22).decode()
 
 

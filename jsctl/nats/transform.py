@@ -96,7 +96,7 @@ class SubjectTransform:
 
 
 def _split_destination(destination: str) -> list[str]:
-    """The tokens; dots within {{...}} do not separate."""
+    """Split a destination into tokens; dots within {{...}} do not separate."""
     return re.findall(r"(?:\{\{.*?\}\}|[^.{]|\{(?!\{))+|(?<=\.)(?=\.|$)|^(?=\.)", destination) or [""]
 
 
@@ -111,7 +111,7 @@ def _numbers(name: str, arguments: Sequence[str], least: int, most: int) -> list
 
 
 def _partition(subject: str, values: Sequence[str], indexes: Sequence[int], count: int) -> int:
-    """FNV-1a of the chosen tokens, or of the whole subject."""
+    """Return the partition, 0 to count - 1, by FNV-1a of the chosen tokens, or of the whole subject."""
     text = "".join(values[index - 1] for index in indexes) if indexes else subject
     digest = 2166136261
     for byte in text.encode():

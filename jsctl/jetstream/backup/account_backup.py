@@ -90,7 +90,7 @@ async def _extent(api: Api) -> tuple[list[str], int]:
 async def _save_streams(
     api: Api, target: BackupTarget, names: Sequence[str], options: BackupOptions, advance: Advance
 ) -> list[StreamOutcome]:
-    """Back up these streams, some at a time.
+    """Back up these streams, some of them at the same time.
 
     A target with an older backup stays as it is until the new one is whole. One in which a stream failed is
     then left beside it, as TARGET.partial.
@@ -155,7 +155,7 @@ async def _save_to(
 
 
 async def _gather(work: Iterable[Coroutine[Any, Any, StreamOutcome]]) -> list[StreamOutcome]:
-    """As `asyncio.gather`, but on an error or a cancellation it waits until all work has ended."""
+    """Do what `asyncio.gather` does, but wait until all work has ended when a part fails or is cancelled."""
     tasks = [asyncio.ensure_future(one) for one in work]
     try:
         return list(await asyncio.gather(*tasks))

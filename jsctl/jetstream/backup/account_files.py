@@ -125,7 +125,10 @@ def _failed_streams(path: Path) -> Mapping[str, str]:
 
 
 def _origins_first(backups: Sequence[files.Backup]) -> list[files.Backup]:
-    """A mirror that exists before its origin retries in vain, with longer and longer waits."""
+    """Sort backups so that each mirror comes after its origin.
+
+    A mirror that exists before its origin retries in vain, with longer and longer waits.
+    """
     by_name = {backup.stream: backup for backup in backups}
     ordered: dict[str, files.Backup] = {}
 

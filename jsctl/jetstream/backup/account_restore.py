@@ -109,7 +109,7 @@ async def _restore(
 
 
 async def _update(api: Api, existing: Json, config: Json, backup: Backup, *, dry_run: bool) -> StreamOutcome:
-    """Bring a stream to this configuration, and create the durable consumers of the backup that it lacks."""
+    """Update a stream to this configuration, and create the backup's durable consumers that it lacks."""
     name = backup.stream
     changed = STREAM.without_server_keys(existing["config"]) != config
     info = await streams.update(api, config) if changed and not dry_run else existing

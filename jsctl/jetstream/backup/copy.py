@@ -180,7 +180,7 @@ async def _resume(
     options: CopyOptions,
     observer: Observer,
 ) -> _Transferred | None:
-    """Bring what a broken copy lacks; None where it was removed, to begin again."""
+    """Transfer what an interrupted copy lacks; return None when the copy was removed, to start over."""
     name = target.stream
     if not await is_copy_of(source, existing, options.consumers):
         await observer.confirm(RemoveOtherCopy(name, int(existing["state"]["messages"])))

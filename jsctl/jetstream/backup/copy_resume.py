@@ -61,13 +61,14 @@ class CannotResume(JsctlError):
 
 
 def is_broken_copy(info: Json) -> bool:
-    """Return whether a stream is what a broken transfer left, and more can be brought to it."""
+    """Return whether a stream is what an interrupted transfer left, so that the transfer can continue."""
     mirror = info["config"].get("mirror") or {}
     return bool(mark_of(info)) and mirror.get("name") == rest_name(info["config"]["name"])
 
 
 async def is_copy_of(source: Endpoint, info: Json, consumers: bool) -> bool:
-    """Return whether a broken copy is one of this stream, and with or without consumers as wanted now."""
+    """Return whether an interrupted copy is of this stream, and was started with the same choice of
+    consumers."""
     metadata: Json = info["config"].get("metadata") or {}
     return bool(metadata.get(ORIGIN) == await copy_origin(source, consumers))
 
@@ -95,7 +96,7 @@ async def wait_until_stable(target: Endpoint, info: Json) -> Json:
 
 
 async def resume_copy(source: Endpoint, target: Endpoint, *, advance: Advance | None = None) -> Json:
-    """Bring the target the messages that it lacks; returns the state of the source that it then has.
+    """Transfer the messages that the target lacks; return the state of the source that the target then has.
 
     advance: called with the bytes of messages, as the source stores them. Raises CannotResume, JsctlError.
     """

@@ -80,7 +80,7 @@ class CopyPlan(NamedTuple):
 async def plan_copy(
     source: Endpoint, target: Endpoint, config: Json, *, consumers: bool = False, broke_off: bool = False
 ) -> CopyPlan:
-    """Have the server validate the configuration, and decide how to copy.
+    """Let the server validate the configuration, and decide how to copy.
 
     consumers: whether they are copied, too. broke_off: whether an earlier transfer did.
     Raises BadInput, ApiError, JsctlError.
@@ -145,9 +145,10 @@ async def transfer_stream(
 
 
 async def apply_config(target: Endpoint, config: Json) -> Json:
-    """Give a stream that has all messages its own configuration, but the seal.
+    """Give a stream that has all messages its own configuration, except the seal; return its info, marked as
+    not compared.
 
-    Returns its info, marked as not compared. Raises JsctlError, and then all messages stay.
+    Raises JsctlError; all messages then stay.
     """
     unsealed = {key: value for key, value in config.items() if key not in _SEALS}
     marked = add_mark({**unsealed, "name": target.stream}, "compare")
@@ -157,7 +158,7 @@ async def apply_config(target: Endpoint, config: Json) -> Json:
 
 
 async def finish_copy(target: Endpoint, info: Json, config: Json) -> Json:
-    """Take the mark off, and seal what is to be sealed; returns the info. Raises JsctlError."""
+    """Remove the mark, and seal the stream if the configuration does; return the info. Raises JsctlError."""
     if not mark_of(info):
         return info
     seals = {key: True for key in _SEALS if config.get(key)}
@@ -165,7 +166,7 @@ async def finish_copy(target: Endpoint, info: Json, config: Json) -> Json:
 
 
 def awaits_comparison(info: Json) -> bool:
-    """Return whether a stream is a copy with all messages that was not compared to the end."""
+    """Return whether a stream is a copy with all messages whose comparison was not completed."""
     return mark_of(info).startswith("compare")
 
 
@@ -252,9 +253,10 @@ async def _landing_config(source: Endpoint, target: Endpoint, config: Json, cons
 
 
 async def _try_config(target: Endpoint, config: Json) -> bool:
-    """Have the server validate a configuration that it otherwise sees only when all messages are there.
+    """Let the server validate a configuration that is otherwise sent only after all messages; return whether
+    the server is in a cluster.
 
-    Returns whether the server is in a cluster. Raises ApiError.
+    Raises ApiError.
     """
     subjects = config.get("subjects") or ([] if config.get("sources") else [target.stream])
     for subject in subjects:

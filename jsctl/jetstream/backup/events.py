@@ -152,7 +152,7 @@ class Observer(Protocol):
     """Who follows a backup, restore or copy."""
 
     def notify(self, event: Event) -> None:
-        """Take note of an event."""
+        """Handle an event that needs no answer."""
 
     async def confirm(self, question: Question) -> None:
         """Return when the answer is yes. Raises Cancelled, and BadInput when nobody can be asked."""

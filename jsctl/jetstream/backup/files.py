@@ -239,7 +239,7 @@ def _read_folder(path: Path) -> tuple[dict[str, bytes], int]:
 
 
 def _read_packed(path: Path) -> tuple[dict[str, bytes], int]:
-    """As `_read_folder`, for a .tgz file."""
+    """Read a backup from a .tgz file; return what `_read_folder` returns."""
     files: dict[str, bytes] = {}
     size = -1
     if not is_packed(path):

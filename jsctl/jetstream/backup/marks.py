@@ -42,7 +42,7 @@ def mark_of(info: Json) -> str:
 
 
 async def unmark_stream(api: Api, info: Json) -> Json:
-    """Take the mark off a stream; returns its info. Raises JsctlError."""
+    """Remove the mark from a stream; return its info. Raises JsctlError."""
     return await update_marked(api, remove_mark(info["config"])) if mark_of(info) else info
 
 

@@ -38,7 +38,7 @@ class FrameScanner:
         self._started = False
 
     def feed(self, data: bytes) -> None:
-        """Take in the next piece. Raises ValueError for what is not an S2 stream."""
+        """Process the next piece of the stream. Raises ValueError for data that are not an S2 stream."""
         self.packed += len(data)
         view, at = memoryview(data), 0
         while at < len(view):

@@ -93,7 +93,7 @@ async def request_snapshot(
     chunk_size: int = CHUNK_SIZE,
     window_size: int = 0,
 ) -> AsyncIterator[Snapshot]:
-    """Have a server send a stream.
+    """Request a stream's snapshot, and yield it while the server sends it.
 
     Args:
         consumers: with its consumers and their state.

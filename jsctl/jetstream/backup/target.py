@@ -40,7 +40,7 @@ class BackupTarget:
         return self._parent / f"{_prefix(self.path)}partial-{os.urandom(4).hex()}"
 
     def put(self, whole: Path, *, last: str = "") -> None:
-        """Have a folder or file that is whole take the target's place, and remove what was there.
+        """Move a complete folder or file to the target's place, and remove what was there.
 
         last: which file of a folder is moved last, where it is filled in place. Raises OSError.
         """
@@ -61,7 +61,8 @@ class BackupTarget:
             )
 
     def recover(self) -> None:
-        """Take up what killed runs left: an older backup goes back to its place, all else is removed."""
+        """Clean up after runs that were killed: put an older backup back in its place, and remove all
+        else."""
         old = _old(self.path)
         if not self.in_place and os.path.lexists(old) and not os.path.lexists(self.path):
             old.rename(self.path)
@@ -102,7 +103,7 @@ def present_path(path: Path) -> Path:
 
 
 def replace_path(whole: Path, path: Path, old: Path) -> None:
-    """Have a file or folder take the place of another, if there is one, and remove that.
+    """Move a file or folder to the place of another, if there is one, and remove that.
 
     old: where what is replaced is for a moment, where the file system cannot exchange two names.
     Raises OSError.

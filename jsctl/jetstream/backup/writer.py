@@ -34,8 +34,11 @@ class BackupWriter:
     """
 
     def __init__(self, folder: Path, about: Json, *, target: Path | None = None) -> None:
-        """about: what the manifest says beside sizes and digests. target: what errors name instead of the
-        folder. Raises OSError, with nothing left."""
+        """Create the files of a backup in `folder`.
+
+        about: what the manifest says beside sizes and digests. target: what errors name instead of the
+        folder. Raises OSError, with nothing left.
+        """
         self.folder = folder
         self._target = target or folder
         self._about = {"format": FORMAT, "complete": False, **about}
@@ -116,7 +119,7 @@ def pack(folder: Path, stem: str) -> Path:
 
 @contextlib.contextmanager
 def naming(target: Path) -> Iterator[None]:
-    """Have errors of the system name what is written. Raises JsctlError for OSError."""
+    """Turn OSError into a JsctlError that names the target."""
     try:
         yield
     except OSError as error:

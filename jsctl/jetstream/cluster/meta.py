@@ -49,7 +49,8 @@ def check_follower(meta: Json, server: str) -> Json:
 
 
 async def evacuate_server(api: Api, server: str) -> None:
-    """Have all streams and consumers moved off a server. server: its name or the ID of its peer (ADR-62)."""
+    """Request that all streams and consumers move off a server. server: its name or the ID of its peer
+    (ADR-62)."""
     await api.call("SERVER.EVACUATE", {"peer": server})
 
 

@@ -43,7 +43,7 @@ def check_peer(info: Json, peer: str) -> None:
 
 
 async def remove_peer(api: Api, stream: str, peer: str) -> None:
-    """Take a server out of a stream's group; the cluster puts another in its place.
+    """Remove a server from a stream's group; the cluster puts another in its place.
 
     Raises ApiError, with what to do when there is no other server.
     """
@@ -51,7 +51,8 @@ async def remove_peer(api: Api, stream: str, peer: str) -> None:
 
 
 async def evacuate_peer(api: Api, stream: str, peer: str) -> None:
-    """Have a stream and its consumers moved off a server, which leaves when another has everything (ADR-62).
+    """Request that a stream and its consumers move off a server, which leaves when another has everything
+    (ADR-62).
 
     Raises ApiError, with what to do when there is no other server.
     """
@@ -71,7 +72,7 @@ def check_consumer_peer(info: Json, peer: str) -> None:
 
 
 async def evacuate_consumer(api: Api, stream: str, consumer: str, peer: str) -> None:
-    """Have a consumer moved off a server (ADR-62). Raises ApiError, as `evacuate_peer`."""
+    """Request that a consumer move off a server (ADR-62). Raises ApiError, as `evacuate_peer`."""
     await _change(api, f"CONSUMER.PEER.EVACUATE.{stream}.{consumer}", peer)
 
 

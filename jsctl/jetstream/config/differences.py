@@ -16,12 +16,12 @@ class Difference(NamedTuple):
     kind: Kind
 
     def to_json(self) -> Json:
-        """The values, without what they are."""
+        """Return the key and both values as a JSON object, without their kind."""
         return {"key": self.key, "before": self.before, "after": self.after}
 
 
 def find_differences(before: Json, after: Json, schema: Schema) -> list[Difference]:
-    """The differences by key.
+    """Return the differences between two configurations, by key.
 
     Lists count as sets, and what is missing equals what is empty, zero, false or the server's default.
     """

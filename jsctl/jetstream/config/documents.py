@@ -23,7 +23,7 @@ _ALIASED = 10_000
 
 
 def parse_documents(text: str, file: str) -> Iterator[Node]:
-    """The documents of a YAML or JSON text that are not empty. file: its name, for errors.
+    """Yield the documents of a YAML or JSON text that are not empty. file: its name, for errors.
 
     Raises BadInput with file and line.
     """
@@ -33,7 +33,7 @@ def parse_documents(text: str, file: str) -> Iterator[Node]:
 
 
 def parse_document(text: str, file: str) -> Node:
-    """The one object of a YAML or JSON text. Raises BadInput."""
+    """Parse the only object of a YAML or JSON text. Raises BadInput."""
     nodes = list(parse_documents(text, file))
     if len(nodes) > 1:
         raise nodes[1].error("only one document is expected")
@@ -43,7 +43,7 @@ def parse_document(text: str, file: str) -> Node:
 
 
 def _parse_json(text: str, file: str) -> Node | None:
-    """None for what is not JSON: YAML may begin with a bracket, too."""
+    """Parse a JSON text; return None for what is not JSON, as YAML may begin with a bracket, too."""
     try:
         return _JsonReader(text, file).read_document()
     except (ValueError, IndexError):
@@ -120,7 +120,7 @@ class _JsonReader:
         return items
 
     def _read_scalar(self) -> tuple[Any, str]:
-        """The value, and how it is written."""
+        """Read a value; return it and its text."""
         start = self._at
         if not self._SCALAR.match(self._text, start):
             raise ValueError
@@ -235,7 +235,7 @@ class _YamlReader:
 
 
 def _to_json_scalar(value: Any, text: str) -> Any:
-    """YAML knows times and bytes; JSON and the server do not."""
+    """Convert a scalar to what JSON can hold: YAML also has times and bytes."""
     if isinstance(value, datetime):
         return format_rfc3339(value if value.tzinfo else value.astimezone())
     if value is None or isinstance(value, (bool, int, float, str)):

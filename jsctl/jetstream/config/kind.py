@@ -18,19 +18,19 @@ _SLIP = 0.85
 
 
 def refuse_unknown(key: str, known: Collection[str], beside: Collection[str]) -> bool:
-    """The rule for what people write: every unknown key is an error."""
+    """Keep no unknown key: the rule for files that people write."""
     return False
 
 
 def keep_newer(key: str, known: Collection[str], beside: Collection[str]) -> bool:
-    """The rule for what a server wrote, which may be newer than jsctl: an unknown key is an error where it
-    looks like a known one that is missing."""
+    """Keep an unknown key unless it looks like a known one that is missing: the rule for what a server wrote,
+    which may be newer than jsctl."""
     near = nearest(key, known, likeness=_SLIP)
     return near is None or near in beside
 
 
 def nearest(key: str, known: Collection[str], *, likeness: float = 0.6) -> str | None:
-    """The known key that an unknown one is probably meant for. likeness: of both, from 0 to 1."""
+    """Return the known key that an unknown one probably stands for. likeness: of both, from 0 to 1."""
     import difflib
 
     return next(iter(difflib.get_close_matches(key, known, n=1, cutoff=likeness)), None)
@@ -49,17 +49,20 @@ class Kind:
     sheet = "text"
 
     def parse(self, text: str) -> Any:
-        """The value of a flag or an answer. Raises ValueError."""
+        """Parse the text of a flag or an answer. Raises ValueError."""
         return text
 
     def collect(self, values: Sequence[Any], before: Any) -> Any:
-        """The value of a repeatable flag. values: one for each time, texts are parsed; before: what the
-        configuration has now. Raises ValueError."""
+        """Return the value of a repeatable flag.
+
+        values: one for each time, texts are parsed; before: what the configuration has now. Raises
+        ValueError.
+        """
         raise NotImplementedError
 
     def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> Any:
-        """The value of a file's node. key: for errors. keep: which unknown keys objects keep.
-        Raises BadInput."""
+        """Read the value of a file's node. key: for errors. keep: which unknown keys objects keep. Raises
+        BadInput."""
         return node.string(key)
 
     def accepts(self, value: Any) -> bool:
@@ -67,19 +70,19 @@ class Kind:
         return isinstance(value, str)
 
     def problems(self, value: Any, key: str) -> Iterator[str]:
-        """What is wrong with a value in the server's form, a sentence each."""
+        """Yield what is wrong with a value in the server's form, a sentence each."""
         if not self.accepts(value):
             yield f"{key} must be {self.takes}, not {shorten(value)}"
 
     def normalize(self, value: Any) -> Any:
-        """A value to compare with: None for what is the same as a missing key; lists count as sets (the
-        server keeps no order of subjects, tags or sources)."""
+        """Return a value to compare with: None for what equals a missing key; lists as sets, as the server
+        keeps no order of subjects, tags or sources."""
         if isinstance(value, list):
             return sorted(json.dumps(without_empty(item), sort_keys=True) for item in value) or None
         return value or None
 
     def format(self, value: Any) -> str:
-        """The value for people."""
+        """Format a value for people."""
         if isinstance(value, str):
             return value
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
@@ -87,11 +90,11 @@ class Kind:
         return json.dumps(value, ensure_ascii=False)
 
     def flag_texts(self, value: Any) -> list[str]:
-        """The values of flags that make this one, one for each time that the flag is given."""
+        """Return the texts of the flags that give this value, one for each time that the flag is given."""
         return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
 
     def write(self, value: Any) -> Any:
-        """The value as people write it into a file; `read` gives it back exactly."""
+        """Return the value as people write it into a file; `read` turns it back exactly."""
         return value
 
 
@@ -110,7 +113,7 @@ class Anything(Kind):
 
 
 def merge(below: Json, above: Mapping[str, Any], *, keep_none: bool = False) -> Json:
-    """`above` applied to `below`, objects key by key. None removes a key, or with keep_none stays."""
+    """Apply `above` to `below`, objects key by key. None removes a key, or with keep_none stays."""
     merged = dict(below)
     for key, value in above.items():
         if isinstance(value, dict) and (isinstance(merged.get(key), dict) or not keep_none):
@@ -126,7 +129,7 @@ def merge(below: Json, above: Mapping[str, Any], *, keep_none: bool = False) -> 
 
 
 def without_empty(value: Any) -> Any:
-    """An object without its empty values: the server adds `deliver: ""` to a source of another domain."""
+    """Remove the empty values of an object: the server adds `deliver: ""` to a source of another domain."""
     if not isinstance(value, dict):
         return value
     members = {key: without_empty(item) for key, item in value.items()}
@@ -134,6 +137,6 @@ def without_empty(value: Any) -> Any:
 
 
 def shorten(value: Any) -> str:
-    """A value for an error, cut where it is long."""
+    """Format a value for an error, in 40 characters at most."""
     text = repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else text[:37] + "..."

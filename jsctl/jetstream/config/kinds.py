@@ -127,11 +127,11 @@ class Switch(Kind):
         return isinstance(value, bool)
 
     def of_flag(self, value: bool) -> bool:
-        """What is stored for the flag."""
+        """Return the stored value for a value of the flag."""
         return bool(value) != self._inverse_flag
 
     def on_sheet(self, value: bool) -> bool:
-        """What a sheet shows beside the label."""
+        """Return what an information sheet shows beside the label."""
         return bool(value) != self._inverse_label
 
 
@@ -168,7 +168,7 @@ class Choice(Kind):
         return [next((text for text, stored in self.choices.items() if stored == value), str(value))]
 
     def describe(self, stored: str) -> str:
-        """What an information sheet shows."""
+        """Return what an information sheet shows for a stored value."""
         return self._words.get(stored, stored)
 
 
@@ -194,7 +194,7 @@ class Map(Kind):
         return pairs
 
     def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> dict[str, str | None]:
-        """What the server owns is left to it."""
+        """Read a map of texts, without the keys that the server writes."""
         return {
             name: None if item.value is None else item.string(f"{key}.{name}")
             for name, item in node.keys(key).items()

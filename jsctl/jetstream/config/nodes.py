@@ -20,18 +20,18 @@ class Node(NamedTuple):
     text: str = ""
 
     def error(self, message: str, hint: str = "") -> BadInput:
-        """The error with file and line."""
+        """Return the error for this node, with file and line."""
         place = f"{self.file}:{self.line}" if self.line else self.file
         return BadInput(f"{place}: {message}", hint)
 
     def keys(self, what: str) -> "dict[str, Node]":
-        """The value as an object. Raises BadInput."""
+        """Return the value as an object. Raises BadInput."""
         if not isinstance(self.value, dict):
             raise self.error(f"{what} must be an object with keys", self._hint())
         return self.value
 
     def items(self, what: str) -> "list[Node]":
-        """The value as a list. Raises BadInput."""
+        """Return the value as a list. Raises BadInput."""
         if not isinstance(self.value, list):
             raise self.error(f"{what} must be a list", self._hint())
         return self.value
@@ -42,13 +42,13 @@ class Node(NamedTuple):
         return below.items(key) if below and below.value is not None else []
 
     def string(self, what: str) -> str:
-        """The value as text, as it was written. Raises BadInput."""
+        """Return the value as text, as it was written. Raises BadInput."""
         if isinstance(self.value, (dict, list)) or self.value is None:
             raise self.error(f"{what} must be text", self._hint())
         return self.text
 
     def to_json(self) -> Any:
-        """The value without places, as JSON has it."""
+        """Return the value without its places, as JSON."""
         if isinstance(self.value, dict):
             return {key: node.to_json() for key, node in self.value.items()}
         if isinstance(self.value, list):

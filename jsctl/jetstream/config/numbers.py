@@ -98,7 +98,7 @@ class _Unit(Number):
         return [str(self.write(value))]
 
     def write(self, value: Any) -> Any:
-        """With the largest unit that leaves nothing over."""
+        """Return the value in the largest unit that divides it."""
         for size, unit in self.units if self.accepts(value) else ():
             if value >= size and not value % size:
                 return f"{value // size}{unit}"

@@ -51,8 +51,11 @@ class Object(Kind):
     def read(
         self, node: Node, key: str, *, keep: KeepKey = refuse_unknown, ignored: frozenset[str] = frozenset()
     ) -> Json:
-        """As `Kind.read`. ignored: keys that are not of the configuration. A key that is newer than jsctl
-        may stand below `extra`."""
+        """Read an object.
+
+        ignored: keys that are not of the configuration. A key that is newer than jsctl may stand below
+        `extra`. Raises BadInput.
+        """
         what = self.what or key
         config: Json = {}
         for name, member in node.keys(what).items():
@@ -87,7 +90,8 @@ class Object(Kind):
         }
 
     def hint_for(self, key: str, others: Iterable[str] = ()) -> str:
-        """What to do about an unknown key. others: keys that may stand beside those of the configuration."""
+        """Return what to do about an unknown key. others: keys that may stand beside those of the
+        configuration."""
         flag = key.replace("_", "-").lower()
         for field in self.fields:
             if flag == field.flag:
@@ -120,7 +124,7 @@ class Schema(Object):
     # What a noun has of its own.
 
     def rules(self, config: Json) -> Iterator[str]:
-        """What is wrong although every value is of its kind, a sentence each."""
+        """Yield what is wrong although every value is of its kind, a sentence each."""
         yield from ()
 
     def with_defaults(self, config: Json) -> Json:
@@ -128,22 +132,22 @@ class Schema(Object):
         return {**self.initial, **config}
 
     def without_server_keys(self, config: Json) -> Json:
-        """The configuration without what the server writes into it, and without obsolete keys."""
+        """Return the configuration without the keys that the server adds, and without obsolete ones."""
         own = without_metadata(config, lambda key: key.startswith("_nats."))
         return {key: value for key, value in own.items() if key not in self.obsolete}
 
     def update(self, live: Json, changes: Json) -> Json:
-        """A live configuration with the top-level keys of another applied to it."""
+        """Return a live configuration with the top-level keys of another applied to it."""
         return {**live, **changes}
 
     # What follows from the fields.
 
     def flags(self, verb: str) -> list[Field]:
-        """The fields with a flag of this verb ("add", "edit", "copy")."""
+        """Return the fields with a flag of this verb ("add", "edit", "copy")."""
         return [field for field in self.by_flag.values() if not (field.create_only and verb == "edit")]
 
     def kind_of(self, key: str) -> Kind:
-        """The kind of a key written with dots."""
+        """Return the kind of a key written with dots."""
         kind: Kind = self
         for name in key.split("."):
             if isinstance(kind, Map):
@@ -152,7 +156,7 @@ class Schema(Object):
         return kind
 
     def apply_flags(self, config: Json, values: Mapping[str, Any]) -> Json:
-        """A copy of the configuration with the values of flags applied to it.
+        """Return a copy of the configuration with the values of flags applied to it.
 
         values: by flag; of a repeatable flag a sequence. Raises BadInput.
         """
@@ -167,8 +171,8 @@ class Schema(Object):
         return updated
 
     def to_flags(self, config: Json) -> list[str]:
-        """The words of a command line that `apply_flags` and `with_defaults` make this configuration of. What
-        takes its default without a flag is left out."""
+        """Return the words of a command line from which `apply_flags` and `with_defaults` make this
+        configuration, without those that defaults make unnecessary."""
         words: list[str] = []
         for field in self.by_flag.values():
             value = get_value(config, field.path)
@@ -183,7 +187,7 @@ class Schema(Object):
         return words
 
     def parse_config(self, text: str, file: str, *, live: Json | None = None) -> Json:
-        """A configuration from JSON or YAML, or from a whole `info --json` document.
+        """Parse a configuration from JSON or YAML, or from a whole `info --json` document.
 
         Durations, sizes and choices may be written as flags take them. What the server owns is left out.
 
@@ -227,7 +231,7 @@ class Schema(Object):
         return str(config.get("name") or "")
 
     def needed_levels(self, config: Json) -> dict[int, list[str]]:
-        """Flags that a configuration uses, by the API level that they need."""
+        """Return the flags that a configuration uses, by the API level that they need."""
         needs: dict[int, list[str]] = {}
         for field in self.by_flag.values():
             value = get_value(config, field.path) if field.level else None
@@ -237,7 +241,7 @@ class Schema(Object):
 
 
 def get_value(config: Json, path: Sequence[str]) -> Any:
-    """What is at a path of keys, None where there is nothing."""
+    """Return the value at a path of keys; None when a key is missing."""
     value: Any = config
     for key in path:
         if not isinstance(value, dict):
@@ -255,7 +259,8 @@ def put_value(config: Json, path: Sequence[str], value: Any) -> None:
 
 
 def without_metadata(config: Json, drop: Callable[[str], bool]) -> Json:
-    """The configuration without some keys of its metadata, and without any metadata when none is left."""
+    """Return the configuration without the metadata keys that `drop` accepts, and without any metadata when
+    none is left."""
     if not isinstance(config.get("metadata"), dict):
         return config
     metadata = {key: value for key, value in config["metadata"].items() if not drop(key)}
@@ -264,7 +269,7 @@ def without_metadata(config: Json, drop: Callable[[str], bool]) -> Json:
 
 
 def _to_stored(field: Field, value: Any, before: Any) -> Any:
-    """The value of a flag as the server has it."""
+    """Return the value of a flag in the server's form."""
     kind = field.kind
     if isinstance(kind, Switch):
         return kind.of_flag(value)
@@ -286,7 +291,7 @@ def _keep_keys_of(live: Json) -> KeepKey:
 
 
 def _all_keys(value: Any) -> Iterator[str]:
-    """The keys of an object and of all objects in it."""
+    """Yield the keys of an object and of all objects in it."""
     if isinstance(value, dict):
         yield from value
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
@@ -294,5 +299,6 @@ def _all_keys(value: Any) -> Iterator[str]:
 
 
 def _noun_of(document: Mapping[str, Node]) -> str:
-    """Of which noun a whole `info --json` document is."""
+    """Return the noun of a whole `info --json` document: "stream" or "consumer"; empty for another
+    document."""
     return "consumer" if "stream_name" in document else "stream" if "state" in document else ""

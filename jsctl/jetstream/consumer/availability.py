@@ -41,7 +41,10 @@ async def check_filters(api: Api, stream_config: Json | None, filters: Sequence[
 
 
 async def _check_work_queue(api: Api, stream: str, filters: Sequence[str]) -> None:
-    """A work queue gives each message to one consumer (nats-server: consumer.go, errors 10099 and 10100)."""
+    """Raise ValueError when another consumer of a work queue takes some of these subjects.
+
+    A work queue gives each message to one consumer (nats-server: consumer.go, errors 10099 and 10100).
+    """
     try:
         others = (await consumers.listing(api, stream)).infos
     except JsctlError:

@@ -59,7 +59,8 @@ class ConsumerSchema(Schema):
         return with_filters(updated, values["filter"]) if "filter" in values else updated
 
     def with_defaults(self, config: Json) -> Json:
-        """A push consumer needs no acknowledgements, a pull consumer explicit ones."""
+        """Return a copy with defaults; the acknowledgement policy is none for push consumers, explicit for
+        pull consumers."""
         complete = super().with_defaults(config)
         complete.setdefault("ack_policy", "none" if complete.get("deliver_subject") else "explicit")
         if complete["deliver_policy"] == "last_per_subject" and not get_filters(complete):
@@ -95,7 +96,7 @@ class ConsumerSchema(Schema):
         return own
 
     def update(self, live: Json, changes: Json) -> Json:
-        """One way to filter replaces the other."""
+        """Return the live configuration with changes applied; a new kind of filter replaces the other."""
         updated = super().update(live, changes)
         for key, other in (_FILTERS, _FILTERS[::-1]):
             if changes.get(key) and other not in changes:
@@ -139,14 +140,14 @@ CONSUMER = ConsumerSchema("consumer", FIELDS)
 
 
 def get_filters(config: Json) -> list[str]:
-    """The subjects that a consumer delivers; empty for all."""
+    """Return the subjects that a consumer delivers; empty for all."""
     single = config.get("filter_subject")
     return [single] if single else list(config.get("filter_subjects") or [])
 
 
 def with_filters(config: Json, texts: Sequence[str]) -> Json:
-    """A copy with one filter in `filter_subject` or several in `filter_subjects`; without texts neither is
-    there."""
+    """Return a copy with one filter in `filter_subject` or several in `filter_subjects`; without either when
+    there are no texts."""
     rest = {key: value for key, value in config.items() if key not in _FILTERS}
     subjects = list(dict.fromkeys(split_subjects(texts)))
     if len(subjects) == 1:
@@ -157,7 +158,7 @@ def with_filters(config: Json, texts: Sequence[str]) -> Json:
 
 
 def with_start(config: Json, policy: str, now: float) -> Json:
-    """A copy that starts at all, last, new, subject, a sequence, a time, or a duration before `now`
+    """Return a copy that starts at all, last, new, subject, a sequence, a time, or a duration before `now`
     (seconds since the epoch). Raises ValueError."""
     updated = {k: v for k, v in config.items() if k not in ("opt_start_seq", "opt_start_time")}
     text = policy.strip()
@@ -177,7 +178,7 @@ def with_start(config: Json, policy: str, now: float) -> Json:
 
 
 def _format_start(config: Json) -> str:
-    """What --deliver takes, for `with_start`."""
+    """Return the value of --deliver that `with_start` parses."""
     policy = config.get("deliver_policy") or "all"
     keys = {"by_start_sequence": "opt_start_seq", "by_start_time": "opt_start_time"}
     return str(config.get(keys[policy]) or "all") if policy in keys else str(policy)
@@ -201,8 +202,8 @@ def parse_backoff(mode: str, *, steps: int = 10, least: int = MINUTE, most: int 
 
 
 def parse_deadline(text: str, now: float) -> str:
-    """RFC 3339 from a time (local where it has no zone) or a duration after `now` (seconds since the epoch).
-    Raises ValueError."""
+    """Convert a time (local when it has no zone) or a duration after `now` (seconds since the epoch) to RFC
+    3339. Raises ValueError."""
     try:
         return format_rfc3339(parse_future_time(text, seconds_to_ns(now)))
     except (ValueError, OverflowError):
@@ -210,7 +211,7 @@ def parse_deadline(text: str, now: float) -> str:
 
 
 def with_priority_groups(config: Json, groups: Mapping[str, Sequence[str]]) -> Json:
-    """A copy with priority groups. groups: the texts of each of PRIORITY_FLAGS. Raises BadInput."""
+    """Return a copy with priority groups. groups: the texts of each of PRIORITY_FLAGS. Raises BadInput."""
     by_flag = {flag: split_subjects(texts) for flag, texts in groups.items() if texts}
     if not by_flag:
         return config
@@ -221,7 +222,8 @@ def with_priority_groups(config: Json, groups: Mapping[str, Sequence[str]]) -> J
 
 
 def with_name(config: Json, name: str, *, ephemeral: bool) -> Json:
-    """A copy with this name; without a durable one the consumer is removed when it is idle."""
+    """Return a copy with this name. An ephemeral consumer, which has no durable name, is removed when it is
+    idle."""
     updated = {**config, "name": name}
     if ephemeral:
         updated.pop("durable_name", None)
@@ -231,10 +233,10 @@ def with_name(config: Json, name: str, *, ephemeral: bool) -> Json:
 
 
 def as_pull(config: Json) -> Json:
-    """A copy without the keys that only push consumers have."""
+    """Return a copy without the keys that only push consumers have."""
     return {key: value for key, value in config.items() if key not in _PUSH_ONLY}
 
 
 def as_push(config: Json) -> Json:
-    """A copy without the keys that only pull consumers have."""
+    """Return a copy without the keys that only pull consumers have."""
     return {key: value for key, value in config.items() if key not in _PULL_ONLY}

@@ -150,9 +150,8 @@ async def delete(api: Api, stream: str, name: str) -> None:
 
 
 async def reset(api: Api, stream: str, name: str, sequence: int | None) -> Json:
-    """Have messages delivered again, from a stream sequence or, without one, from the ack floor; returns the
-    consumer's info. Needs nats-server 2.14.
-    """
+    """Deliver messages again, from a stream sequence or, without one, from the ack floor; return the
+    consumer's info. Needs nats-server 2.14."""
     await api_levels.require(api, {ApiLevel.V2_14: ["consumer reset"]})
     body: Json = {"seq": sequence} if sequence else {}
     return await _with_name(api, stream, name, api.call(f"CONSUMER.RESET.{stream}.{name}", body))
@@ -173,7 +172,7 @@ async def resume(api: Api, stream: str, name: str) -> Json:
 
 
 async def unpin(api: Api, stream: str, name: str, group: str) -> None:
-    """Take the pin of a priority group away from its client (ADR-42)."""
+    """Remove the pin of a priority group from its client (ADR-42)."""
     await api_levels.require(api, {ApiLevel.V2_11: ["consumer unpin"]})
     await _with_name(api, stream, name, api.call(f"CONSUMER.UNPIN.{stream}.{name}", {"group": group}))
 
@@ -196,7 +195,7 @@ def new_name() -> str:
 
 
 def is_pull(config: Json) -> bool:
-    """Return whether clients pull from a consumer; else the server pushes to a subject."""
+    """Return whether clients pull from a consumer, instead of the server pushing to a subject."""
     return not config.get("deliver_subject")
 
 
@@ -235,7 +234,7 @@ async def _with_name(api: Api, stream: str, name: str, call: Awaitable[T]) -> T:
 
 @contextmanager
 def _naming(api: Api, stream: str, name: str = "") -> Iterator[None]:
-    """Has the error for a missing stream or consumer name it."""
+    """Add the name to the error for a missing stream or consumer."""
     try:
         yield
     except ApiError as error:

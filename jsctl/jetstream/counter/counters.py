@@ -49,7 +49,7 @@ class Counter(NamedTuple):
 
 
 def parse_amount(text: str) -> str:
-    """A whole number as servers take it. Raises BadInput."""
+    """Parse a whole number; return it in the form that servers take. Raises BadInput."""
     if not re.fullmatch(r"[+-]?[0-9]+", text):
         raise BadInput(f"{text!r} is not a whole number", "give one such as 5 or -12")
     digits = text.lstrip("+-").lstrip("0") or "0"
@@ -57,14 +57,14 @@ def parse_amount(text: str) -> str:
 
 
 def negate(amount: str) -> str:
-    """The amount with the other sign."""
+    """Return the amount with the opposite sign."""
     if amount.startswith("-"):
         return amount[1:]
     return amount if amount == "0" else f"-{amount}"
 
 
 def decode_counter(message: Message) -> Counter:
-    """The counter that a stored message holds. Raises JsctlError for another message."""
+    """Decode the counter in a stored message. Raises JsctlError for another message."""
     try:
         value = _number(parse_json(message.data)["val"])
         text = header_value(message.header_block, _SOURCES)
@@ -94,7 +94,7 @@ async def names(api: Api) -> list[str]:
 
 
 async def _counting(api: Api) -> list[Json]:
-    """The infos of all streams of counters, by name."""
+    """Fetch the infos of all streams that hold counters, sorted by name."""
     collected = await streams.collect(
         api, lambda info: info if info["config"].get("allow_msg_counter") else None, subject=""
     )

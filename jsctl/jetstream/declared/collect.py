@@ -43,7 +43,7 @@ async def collect_declarations(
     hidden = 0
 
     def extract(info: Json) -> tuple[Json, bool] | None:
-        """(configuration, whether it has consumers) of a wanted stream."""
+        """Return (configuration, whether it has consumers) of a stream to export; None for another."""
         name = info["config"]["name"]
         nonlocal hidden
         if patterns and not any(fnmatchcase(name, pattern) for pattern in patterns):

@@ -73,8 +73,11 @@ async def execute(steps: Sequence[Step], done: list[Step], advance: Callable[[in
 
 
 def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
-    """For each step those that are done first: origins before their mirrors, streams before their consumers,
-    the stream that gives a subject up before the one that takes it, removals last."""
+    """Return for each step the steps to do before it.
+
+    Origins come before their mirrors, streams before their consumers, the stream that gives a subject up
+    before the one that takes it, removals last.
+    """
     before: dict[Key, set[Key]] = {_key(step): set() for step in steps}
     existing = [step for step in steps if not step.consumer and step.before is not None]
     early: set[Key] = set()
@@ -107,7 +110,7 @@ def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
 
 
 def _break_circles(before: dict[Key, set[Key]]) -> dict[Key, set[Key]]:
-    """Streams of several domains may copy from each other: one of them has to be first."""
+    """Remove one dependency of each cycle: streams of several domains may copy from each other."""
     while True:
         try:
             TopologicalSorter(before).prepare()
@@ -119,7 +122,8 @@ def _break_circles(before: dict[Key, set[Key]]) -> dict[Key, set[Key]]:
 
 
 def _origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iterator[Key]:
-    """The steps of what this stream copies from, as far as the API prefix shows where that is."""
+    """Yield the steps of the streams that this one copies from, as far as the API prefix shows where they
+    are."""
     for origin in origins_of(step.after or step.before or {}):
         api = str((origin.get("external") or {}).get("api") or "")
         for other in by_name.get(str(origin["name"]), ()):
@@ -141,7 +145,7 @@ def _by_name(steps: Iterable[Step]) -> dict[str, list[Step]]:
 
 
 def _gives_up_subject(giver: Step, taker: Step) -> bool:
-    """Return whether `giver` has a subject before its step that `taker` has after its own, and loses it."""
+    """Return whether `giver` loses a subject by its step that `taker` has after its own."""
     before: list[Any] = (giver.before or {}).get("subjects") or []
     after: list[Any] = (giver.after or {}).get("subjects") or []
     taken: list[Any] = (taker.after or {}).get("subjects") or []

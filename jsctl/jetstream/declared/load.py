@@ -182,7 +182,8 @@ def _read_name(node: Node, noun: str) -> str:
 
 
 def _read_place(keys: Mapping[str, Node], above: Place) -> Place:
-    """The place that `context`, `domain` and `account` name; what they leave out is that of `above`."""
+    """Return the place that `context`, `domain` and `account` name; what they leave out is that of
+    `above`."""
     place = above
     if "context" in keys:
         context = "" if keys["context"].value is None else keys["context"].string("context")
@@ -209,7 +210,7 @@ def _with_label(config: Json, label: str) -> Json:
 
 
 def _validate(schema: Schema, declared: Json, node: Node) -> None:
-    """The checks of add; they do not know lines."""
+    """Validate a declared configuration as `add` does; errors name the line."""
     schema.validate(schema.with_defaults(merge({}, declared)), f"{node.file}:{node.line}")
 
 
@@ -235,9 +236,10 @@ def _refuse_same_streams(streams: list[Stream]) -> None:
 
 
 def _refuse_cycles(streams: list[Stream]) -> None:
-    """Streams of one place that copy from each other in a circle; the server refuses the last of them.
+    """Raise BadInput for streams of one place that copy from each other in a cycle.
 
-    Over domains it may be meant, each with filters of its own.
+    The server refuses the last of them. Over several domains a cycle may be meant, each stream with filters
+    of its own.
     """
     by_key = {(stream.place, stream.name): stream for stream in streams}
     origins = {

@@ -14,13 +14,13 @@ _ORIGIN: Object = Origin()
 
 
 def without_none(config: Json) -> Json:
-    """A new configuration, from which nothing can be taken away."""
+    """Return a configuration to create, without the keys that are None."""
     return merge({}, config)
 
 
 def merge_stream(live: Json, declared: Json) -> Json:
-    """The stream's configuration to send: objects are merged key by key, lists replace lists, None takes a
-    key away."""
+    """Return the stream configuration to send: objects are merged key by key, lists replace lists, None
+    removes a key."""
     declared = dict(declared)
     if not declared.get("duplicate_window", True):
         del declared["duplicate_window"]  # 0 leaves it to the server
@@ -34,12 +34,12 @@ def merge_stream(live: Json, declared: Json) -> Json:
 
 
 def merge_bucket(kind: BucketKind, live: Json, declared: Json) -> Json:
-    """As `merge_stream`, for a bucket in its own words."""
+    """Return a bucket's configuration, in the bucket's own keys, merged as `merge_stream` does."""
     return {**kind.schema.initial, **merge(live, declared)}
 
 
 def merge_consumer(live: Json, declared: Json) -> Json:
-    """As `merge_stream`, for a consumer."""
+    """Return a consumer's configuration to send, merged as `merge_stream` does."""
     rest = {k: v for k, v in declared.items() if k not in ("filter_subject", "filter_subjects")}
     merged = merge(live, rest)
     if len(rest) < len(declared):
@@ -58,7 +58,7 @@ def merge_consumer(live: Json, declared: Json) -> Json:
 
 
 def _merge_sources(live: list[Json], declared: list[Json]) -> list[Json]:
-    """Sources that exist already keep the keys that jsctl does not know."""
+    """Return the declared sources; those that exist keep the keys that jsctl does not know."""
     by_form = {_known_form(source): source for source in live}
     merged = []
     for source in declared:

@@ -12,7 +12,8 @@ LABEL = "jsctl.label"
 
 
 def without_label(config: Json) -> Json:
-    """The configuration of a copy, which no file declares: --prune leaves it alone."""
+    """Return the configuration for a copy, without the label: no file declares it, and --prune leaves it
+    alone."""
     return without_metadata(config, lambda key: key == LABEL)
 
 

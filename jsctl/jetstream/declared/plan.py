@@ -135,7 +135,7 @@ async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prun
 
 
 async def gather_all(work: Iterable[Awaitable[T]]) -> list[T]:
-    """All results; the first failure ends the others."""
+    """Return all results; when one fails, cancel the others and raise its error."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_as_coroutine(awaitable)) for awaitable in work]
@@ -149,7 +149,7 @@ async def _as_coroutine(awaitable: Awaitable[T]) -> T:
 
 
 async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune: bool) -> list[Step | None]:
-    """The steps for a stream and its consumers; None for each that is as declared."""
+    """Return the steps for a stream and its consumers; None for each that is as declared."""
     live = None
     if not target.is_missing:
         live = await _fetch_config(streams.info(target.api, stream.name), "STREAM_NOT_FOUND")
@@ -186,7 +186,7 @@ async def _plan_consumer(stream: Stream, consumer: Consumer, target: Target) -> 
 def _plan_step(
     noun: _Noun, item: Stream | Consumer, target: Target, stream: str, consumer: str, live: Json | None
 ) -> Step | None:
-    """The step for a stream or a consumer; None where it is as declared."""
+    """Return the step for a stream or a consumer; None when it is as declared."""
     schema = noun.schema
     if live is None:
         config = without_none(item.config)
@@ -204,7 +204,8 @@ def _plan_step(
 
 
 def _plan_bucket(kind: BucketKind, bucket: Stream, target: Target, live: Json | None) -> Step | None:
-    """The step for a bucket: compared in its own words, sent as the stream that holds it."""
+    """Return the step for a bucket, compared in the bucket's own keys and sent as the stream that holds
+    it."""
     before = None if live is None else STREAM.without_server_keys(live)
     own = None if live is None else kind.from_stream(live)
     noun = _Noun(kind.schema, partial(merge_bucket, kind), partial(find_bucket_refusals, kind))
@@ -217,7 +218,7 @@ def _plan_bucket(kind: BucketKind, bucket: Stream, target: Target, live: Json | 
 async def _plan_removals(
     target: Target, labels: frozenset[str], declared: Declared, targets: Mapping[Place, Target]
 ) -> list[Step]:
-    """Removals of streams that carry a label and that no file declares any more."""
+    """Return removals of the streams that carry a label and that no file declares any more."""
     declared_keys = {(targets[stream.place].key, stream.name) for stream in declared.streams}
     steps = []
     for info in (await streams.collect(target.api, lambda info: info)).items.values():
@@ -230,7 +231,7 @@ async def _plan_removals(
 
 
 async def _fetch_config(request: Awaitable[Json], not_found: str) -> Json | None:
-    """The configuration in an info; None where there is no such stream or consumer."""
+    """Return the configuration in an info; None when the stream or consumer does not exist."""
     try:
         config: Json = (await request)["config"]
     except ApiError as error:
@@ -245,7 +246,7 @@ def _label_of(info: Mapping[str, Any]) -> str:
 
 
 def _refuse_same_streams(declared: Sequence[Stream], targets: Mapping[Place, Target]) -> None:
-    """Two places may turn out to be one."""
+    """Raise BadInput for a stream that is declared twice, in places that turn out to be one."""
     seen: dict[tuple[tuple[int, str], str], Stream] = {}
     for stream in declared:
         first = seen.setdefault((targets[stream.place].key, stream.name), stream)

@@ -18,7 +18,7 @@ _PAUSE = "cannot be changed here: jsctl consumer pause and resume do"
 def find_stream_refusals(
     before: Mapping[str, Any], after: Mapping[str, Any], changes: Sequence[Difference]
 ) -> dict[str, str]:
-    """Why the server refuses a change, by key."""
+    """Return why the server refuses changes of a stream, by key."""
     if before.get("sealed"):
         return {change.key: "the stream is sealed" for change in changes}
     refusals = {}
@@ -34,7 +34,7 @@ def find_stream_refusals(
 def find_bucket_refusals(
     kind: BucketKind, before: Mapping[str, Any], after: Mapping[str, Any], changes: Sequence[Difference]
 ) -> dict[str, str]:
-    """Why the server refuses a change, by key."""
+    """Return why the server refuses changes of a bucket, by key."""
     refusals = {}
     for change in changes:
         other_mirror = change.key.partition(".")[0] == "mirror" and bool(after.get("mirror"))
@@ -46,7 +46,7 @@ def find_bucket_refusals(
 def find_consumer_refusals(
     before: Mapping[str, Any], after: Mapping[str, Any], changes: Sequence[Difference]
 ) -> dict[str, str]:
-    """Why the server refuses a change, by key."""
+    """Return why the server refuses changes of a consumer, by key."""
     turned = bool(before.get("deliver_subject")) != bool(after.get("deliver_subject"))
     refusals = {}
     for change in changes:

@@ -35,8 +35,8 @@ _RANGE = re.compile(r"([0-9]{1,18})\.\.([0-9]{1,18})")
 
 
 def expand(node: Node, known: Variables) -> Node:
-    """A copy with every variable replaced. Text that is one variable takes its value whole, a number or list
-    too. Raises BadInput for unknown names."""
+    """Return a copy with every variable replaced. Text that is only a variable takes its value, which may be
+    a number or list. Raises BadInput for unknown names."""
     if isinstance(node.value, dict):
         members = {_replace_all(key, node, known): expand(value, known) for key, value in node.value.items()}
         return node._replace(value=members)
@@ -53,12 +53,12 @@ def expand(node: Node, known: Variables) -> Node:
 
 
 def escape(text: str) -> str:
-    """Text that `expand` turns into this one."""
+    """Return the text that `expand` turns into this one."""
     return _ESCAPABLE.sub(lambda m: m[1] * 2 + "\\" + m[2], text)
 
 
 def resolve_variables(variables: Node, above: Variables) -> dict[str, Node]:
-    """A file's variables by name; each may use those before it, and those of `above` replace them.
+    """Return a file's variables by name; each may use those before it, and those of `above` replace them.
     Raises BadInput."""
     resolved: dict[str, Node] = {}
     size = 0
@@ -92,8 +92,8 @@ class Budget:
             raise node.error(f"what is declared has more than {MAX_CHARACTERS:,} characters")
 
     def expand(self, node: Node, what: str, known: Variables, *apart: str) -> Node:
-        """A copy of an object without the members `apart`, with every variable replaced, and counted.
-        Raises BadInput."""
+        """Return a copy of an object without the members `apart`, with every variable replaced, and count its
+        size. Raises BadInput."""
         own = {key: value for key, value in node.keys(what).items() if key not in apart}
         expanded = expand(node._replace(value=own), known)
         self.write(expanded)
@@ -101,7 +101,7 @@ class Budget:
 
 
 def count_rounds(loop: Node | None, known: Variables) -> int:
-    """How many streams or consumers a loop makes, 0 without a loop. Raises BadInput."""
+    """Return how many streams or consumers a loop makes; 0 without a loop. Raises BadInput."""
     return 0 if loop is None else math.prod(map(len, _loop_values(loop, known).values()))
 
 
@@ -173,7 +173,7 @@ def _replace_all(text: str, node: Node, known: Variables) -> str:
 
 
 def _size(node: Node) -> int:
-    """Characters of all texts in a value, and 32 for each value."""
+    """Count the characters of all texts in a value, and 32 for each value."""
     if isinstance(node.value, dict):
         return sum(len(key) + _size(item) for key, item in node.value.items())
     if isinstance(node.value, list):
@@ -201,7 +201,7 @@ def _to_scalar(text: str) -> Any:
 
 
 def parse_variables(texts: tuple[str, ...]) -> dict[str, Node]:
-    """Variables from `--var NAME=VALUE`; whole numbers, true and false are what they look like.
+    """Parse variables from `--var NAME=VALUE`; whole numbers, true and false become what they look like.
 
     Raises BadInput.
     """

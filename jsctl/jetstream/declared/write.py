@@ -19,7 +19,8 @@ _LISTS = ("streams", *(kind.key for kind in KINDS))
 
 
 def declare_stream(config: Json, consumers: Sequence[Json], place: Mapping[str, str]) -> Json:
-    """A stream of a file, in the server's form. place: `context` and `domain`, where the file names them."""
+    """Return a stream for a file, in the server's form. place: `context` and `domain`, where the file names
+    them."""
     own = STREAM.without_server_keys(config)
     declared = {"name": own["name"], **place, **_split_unknown(own, STREAM)}
     if consumers:
@@ -28,8 +29,8 @@ def declare_stream(config: Json, consumers: Sequence[Json], place: Mapping[str, 
 
 
 def declare_bucket(kind: BucketKind, config: Json, place: Mapping[str, str]) -> Json | None:
-    """A bucket of a file, in its own words; None for a stream that is more than these can say. config: of the
-    stream."""
+    """Return a bucket for a file, in the bucket's own keys; None for a stream with more than these can
+    express. config: of the stream."""
     own = STREAM.without_server_keys(config)
     bucket = kind.from_stream(own)
     if kind.schema.find_problems(bucket) or find_differences(own, kind.to_stream(bucket, None), STREAM):
@@ -39,14 +40,16 @@ def declare_bucket(kind: BucketKind, config: Json, place: Mapping[str, str]) -> 
 
 
 def is_durable(config: Json) -> bool:
-    """Return whether a consumer stays when nobody uses it."""
+    """Return whether a consumer stays when it is not used."""
     return bool(config.get("durable_name"))
 
 
 def render_yaml(document: Json) -> Iterator[str]:
-    """YAML that holds exactly this, durations and sizes as people write them, to the last unit; and
-    nothing that a terminal would take for a command. One piece for each stream: one of many takes little
-    memory."""
+    """Yield YAML that holds exactly this document, with durations and sizes as people write them, and without
+    control characters.
+
+    Each piece is a stream or what stands between them, so that many streams take little memory.
+    """
     if place := {key: value for key, value in document.items() if key not in _LISTS}:
         yield _dump(place)
     yield "streams:\n" if document["streams"] else "streams: []\n"
@@ -81,7 +84,7 @@ def _declare_consumer(config: Json) -> Json:
 
 
 def _split_unknown(config: Json, schema: Schema) -> Json:
-    """Known keys in the order of the help; unknown ones below `extra`, whatever their depth."""
+    """Return the known keys in the order of the help, and the unknown ones, at any depth, below `extra`."""
     heads = list(dict.fromkeys(field.path[0] for field in schema.by_flag.values()))
     order = {key: number for number, key in enumerate(heads)}
     declared: Json = {}
@@ -110,13 +113,13 @@ def _with_extra(value: Any, kind: Object) -> Any:
 
 
 def _split(value: Json, kind: Object) -> tuple[Json, Json]:
-    """The known and the unknown keys."""
+    """Split an object into its known and its unknown keys."""
     known = {name: item for name, item in value.items() if name in kind.kinds}
     return known, {name: item for name, item in value.items() if name not in kind.kinds}
 
 
 def _escape(value: Any) -> Any:
-    """`{{name}}` on a server is text."""
+    """Escape `{{name}}` in all texts of a value: on a server it is plain text."""
     if isinstance(value, dict):
         return {escape(str(key)): _escape(item) for key, item in value.items()}
     if isinstance(value, list):

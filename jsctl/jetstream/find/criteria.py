@@ -132,7 +132,7 @@ def _servers(info: Json) -> list[str]:
 
 
 def _pinned(info: Json) -> bool:
-    """Return whether every priority group of a pinned consumer has its client."""
+    """Return whether every priority group of a consumer has a pinned client."""
     groups = info["config"].get("priority_groups") or []
     pins = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
     return info["config"].get("priority_policy") == "pinned_client" and len(pins) == len(groups)

@@ -54,7 +54,7 @@ class Bucket(NamedTuple):
         return bool(self.stream_config.get("allow_direct"))
 
     def key_of(self, subject: str) -> str:
-        """The key that a stored subject stands for."""
+        """Return the key that a stored subject stands for."""
         return subject.removeprefix(self.prefix)
 
 
@@ -71,7 +71,7 @@ async def collect(api: Api) -> Collected[Json]:
 
 
 async def open_bucket(api: Api, name: str) -> Bucket:
-    """Look a bucket up. Raises MissingName."""
+    """Fetch a bucket. Raises MissingName."""
     try:
         info = await streams.info(api, stream_of(name))
     except ApiError as error:
@@ -95,7 +95,7 @@ def _bucket(api: Api, name: str, info: Json) -> Bucket:
 
 
 def _stored_prefix(mirror: Json, origin: str) -> str:
-    """What the subjects in a mirror begin with."""
+    """Return the prefix of the subjects in a mirror."""
     for transform in mirror.get("subject_transforms") or []:
         if transform.get("src") == f"{origin}>" and str(transform.get("dest")).endswith(".>"):
             return str(transform["dest"])[:-1]
@@ -125,7 +125,7 @@ async def update(bucket: Bucket, config: Json) -> Bucket:
 
 
 def streams_config(config: Json) -> Json:
-    """The configuration of a stream without what the server writes into it."""
+    """Return the configuration of a stream without the keys that the server adds."""
     from jsctl.jetstream.stream.config import STREAM
 
     return STREAM.without_server_keys(config)

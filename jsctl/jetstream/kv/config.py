@@ -204,7 +204,7 @@ BUCKET = BucketSchema("bucket", FIELDS, _REMOVALS)
 
 
 def find_warnings(config: Json) -> list[str]:
-    """What the server takes and other clients do not."""
+    """Return warnings about what the server accepts and other clients do not."""
     history = int(config.get("history") or 1)
     if history > MOST_HISTORY:
         return [f"a history of {history} is more than other clients create: {MOST_HISTORY}"]
@@ -212,7 +212,7 @@ def find_warnings(config: Json) -> list[str]:
 
 
 def to_stream(config: Json, live: Json | None = None) -> Json:
-    """The configuration of the stream for a bucket's. live: of the stream that exists already."""
+    """Return the stream configuration for a bucket's. live: the configuration of the stream, if it exists."""
     bucket = str(config["name"])
     stream: Json = {**(_OF_BUCKETS if live is None else live), "name": stream_of(bucket)}
     unknown = {key: value for key, value in config.items() if key not in BUCKET.kinds}
@@ -235,7 +235,7 @@ def to_stream(config: Json, live: Json | None = None) -> Json:
 
 
 def _reset(stream: Json, key: str) -> None:
-    """A key that a configuration no longer has gets its value of a new bucket."""
+    """Give a key that a configuration no longer has the value of a new bucket."""
     if key in _OF_BUCKETS:
         stream[key] = _OF_BUCKETS[key]
     elif key not in ("storage", "num_replicas", "max_msgs_per_subject"):
@@ -266,13 +266,13 @@ def _put_origins(stream: Json, config: Json, bucket: str) -> None:
 
 
 def _renamed(origin: Json, own: str) -> Json:
-    """An origin whose keys are stored under the bucket's own name."""
+    """Return an origin with a transform that stores its keys under the bucket's own name."""
     theirs = subject_prefix(bucket_of(str(origin["name"]))) + ">"
     return origin if theirs == own else {**origin, "subject_transforms": [{"src": theirs, "dest": own}]}
 
 
 def from_stream(stream: Json) -> Json:
-    """The configuration of the bucket that a stream holds, without what the server owns."""
+    """Return the bucket configuration for a stream's, without the keys that the server adds."""
     bucket = bucket_of(str(stream["name"]))
     config: Json = {"name": bucket}
     for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
@@ -295,7 +295,7 @@ def from_stream(stream: Json) -> Json:
 
 
 def _of_bucket(origin: Json, bucket: str) -> Json:
-    """An origin as a bucket's configuration has it: without what follows from the names."""
+    """Return an origin in a bucket's form: without what follows from the names."""
     name = bucket_of(str(origin["name"]))
     usual = [{"src": f"{subject_prefix(name)}>", "dest": f"{subject_prefix(bucket)}>"}]
     rest = {key: value for key, value in origin.items() if value not in (None, "", [])}

@@ -57,7 +57,7 @@ class Entry(NamedTuple):
 
 
 def decode_entry(bucket: Bucket, message: Message) -> Entry:
-    """The entry that a stored message is."""
+    """Decode the entry in a stored message."""
     key, data, block = message.subject.removeprefix(bucket.prefix), message.data, message.header_block
     metadata = message.metadata
     sequence, time = (metadata.sequence, metadata.timestamp) if metadata else (0, "")
@@ -84,7 +84,7 @@ def decode_entry(bucket: Bucket, message: Message) -> Entry:
 
 
 def markers(operation: str, ttl: str = "", expected: int | None = None) -> list[tuple[str, str]]:
-    """The headers that store an entry.
+    """Return the headers that store an entry.
 
     operation: PUT for a value. ttl: as `Nats-TTL` takes it. expected: the revision that the key must have,
     0 for none.
@@ -102,7 +102,7 @@ def markers(operation: str, ttl: str = "", expected: int | None = None) -> list[
 
 
 def record(bucket: str, entry: Entry, *, value: Json | None = None) -> Json:
-    """The JSON object of an entry. value: the fields of its value; None leaves it out."""
+    """Return the JSON object of an entry. value: the fields of its value; None leaves it out."""
     fields: Json = {
         "bucket": bucket,
         "key": entry.key,

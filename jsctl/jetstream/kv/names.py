@@ -16,12 +16,12 @@ _WILDCARDS = ("*", ">")
 
 
 def stream_of(bucket: str) -> str:
-    """The stream that holds a bucket."""
+    """Return the stream that holds a bucket."""
     return STREAM_PREFIX + bucket
 
 
 def bucket_of(stream: str) -> str:
-    """The bucket that a stream holds, or that an origin names with or without the stream's prefix."""
+    """Return the bucket that a stream holds, or that an origin names with or without the stream's prefix."""
     return stream.removeprefix(STREAM_PREFIX)
 
 
@@ -31,7 +31,7 @@ def is_bucket(stream: str) -> bool:
 
 
 def subject_prefix(bucket: str) -> str:
-    """What the subjects of a bucket's keys begin with."""
+    """Return the prefix of the subjects of a bucket's keys."""
     return f"$KV.{bucket}."
 
 
@@ -80,7 +80,7 @@ def key_pattern(text: str) -> str:
 
 
 def is_pattern(key: str) -> bool:
-    """Return whether it stands for several keys."""
+    """Return whether a key has wildcards, and so stands for several keys."""
     return any(token in _WILDCARDS for token in key.split("."))
 
 

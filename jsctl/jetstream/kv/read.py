@@ -159,7 +159,7 @@ def read_entries(
 
 
 def distinct_patterns(patterns: Sequence[str]) -> list[str]:
-    """Patterns of which none overlaps with another, as consumers want them. Raises BadInput."""
+    """Return the patterns without repetitions. Raises BadInput when two overlap, which consumers refuse."""
     distinct = list(dict.fromkeys(patterns))
     for at, one in enumerate(distinct):
         for other in distinct[:at]:

@@ -26,7 +26,7 @@ _CHUNK = 1 << 20  #: bytes of a file that are read at once
 
 
 def parse_entry(record: Any) -> Entry:
-    """The entry that a line describes. Raises BadInput."""
+    """Parse the entry that a line describes. Raises BadInput."""
     if not isinstance(record, dict):
         raise BadInput("an entry is a JSON object")
     key, operation = record.get("key"), record.get("operation", PUT)

@@ -31,7 +31,8 @@ class Conflict(JsctlError):
 
 
 def ttl_header(span: int) -> str:
-    """The value of `Nats-TTL` for a TTL in ns; empty for 0. Raises BadInput: servers count in seconds."""
+    """Return the value of `Nats-TTL` for a TTL in ns; empty for 0. Raises BadInput: servers count in
+    seconds."""
     if span and (span < SECOND or span % SECOND):
         raise BadInput("--ttl must be whole seconds, 1s or more")
     return f"{span // SECOND}s" if span else ""
@@ -181,13 +182,16 @@ class Removal(NamedTuple):
 
 
 def plan_removals(entries: Iterable[Entry], before: int) -> list[Removal]:
-    """What compacting removes. entries: the newest of each key. before: ns since 1970; markers that are newer
-    stay, so that those who were away learn of them."""
+    """Return what compacting removes.
+
+    entries: the newest of each key. before: ns since 1970; newer markers stay, so that clients that were away
+    learn of them.
+    """
     return [Removal(entry, to_ns(entry.time) < before) for entry in entries if not entry.is_value]
 
 
 async def remove(bucket: Bucket, removal: Removal) -> int:
-    """Remove what is left of a deleted key; returns how many messages that were. A value that was stored
+    """Remove what is left of a deleted key; return the number of messages removed. A value that was stored
     meanwhile stays."""
     entry = removal.entry
     return await streams.purge(
@@ -199,6 +203,6 @@ async def remove(bucket: Bucket, removal: Removal) -> int:
 
 
 def as_message(bucket: Bucket, entry: Entry) -> OutgoingMessage:
-    """The message that stores an entry again, with its TTL and headers."""
+    """Return the message that stores an entry again, with its TTL and headers."""
     block = encode_headers([*markers(entry.operation, entry.ttl), *entry.headers])
     return OutgoingMessage(bucket.target + entry.key, entry.value, "", block)

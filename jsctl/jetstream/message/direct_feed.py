@@ -116,7 +116,7 @@ class DirectFeed(Feed):
             await asyncio.sleep(_POLL)
 
     async def _hand_all(self, messages: AsyncGenerator[Message, None]) -> bool:
-        """Hand messages over; returns whether no more are wanted."""
+        """Deliver messages; return whether no more are wanted."""
         async for message in messages:
             if self._hand_each((message,)):
                 return True

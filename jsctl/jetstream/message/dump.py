@@ -123,7 +123,7 @@ def _is_folder(path: Path) -> bool:
 
 
 def _number(file: Path) -> tuple[int, str]:
-    """`7.json` before `10.json`, and before `7_reply.json`."""
+    """Return the sort key of a file: `7.json` before `10.json`, and before `7_reply.json`."""
     digits = file.stem.split("_")[0]
     return (int(digits) if digits.isdigit() else 0, file.stem)
 

@@ -52,7 +52,7 @@ class Options:
 
 
 def is_transient(error: JsctlError) -> bool:
-    """Return whether an error passes: a server or leader that is away, or just starts."""
+    """Return whether an error is temporary: a server or leader is away, or is starting."""
     return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.code in (500, 503))
 
 
@@ -223,7 +223,7 @@ class ConsumerFeed(Feed):
                 await self._recover()
 
     async def _listen(self) -> None:
-        """A push consumer sends by itself."""
+        """Wait until the feed ends; a push consumer delivers without requests."""
         while not self._finished:
             self._wake.clear()
             await self._wake.wait()
@@ -242,7 +242,8 @@ class ConsumerFeed(Feed):
         )
 
     async def _recover(self) -> None:
-        """Go on after the last message: an ephemeral consumer is created again, a durable one asked again."""
+        """Continue after the last message: create an ephemeral consumer again, request from a durable one
+        again."""
         self.troubles += 1
         start = _from_sequence(self._last + 1) if self._last else self._start
         then = "reading again"

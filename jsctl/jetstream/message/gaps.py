@@ -18,7 +18,8 @@ _MIN_RANGE = 5_000  #: sequences that a reader takes
 
 
 def must_read(info: Json) -> bool:
-    """Return whether the whole stream has to be read to find its gaps."""
+    """Return whether a stream has too many deleted messages for its info to list, so that all of it is
+    read."""
     return deleted_messages(info["state"]) > MAX_DETAILS
 
 

@@ -61,8 +61,10 @@ def patience(api: Api, say: Callable[[str], None]) -> Patience:
 
 
 def _is_settled(info: Json, age: int) -> bool:
-    """Return whether what the former leader had not stored `age` ns ago is lost: there is another leader
-    since, and most replicas have all that it has."""
+    """Return whether messages that the former leader had not stored `age` ns ago are lost.
+
+    They are when there is a new leader since, and most replicas have all that it has.
+    """
     cluster = info.get("cluster") or {}
     since, replicas = cluster.get("leader_since"), cluster.get("replicas") or []
     if not since or parse_time_ns(since) <= parse_time_ns(info["ts"]) - age:
@@ -72,7 +74,8 @@ def _is_settled(info: Json, age: int) -> bool:
 
 
 def is_temporary(error: JsctlError) -> bool:
-    """Return whether a message is not stored, and may be when it is sent again: its stream has no leader."""
+    """Return whether a message was not stored because its stream has no leader, so that sending it again may
+    work."""
     if isinstance(error, NoResponders):
         return True
     codes = (ErrorCode.CLUSTER_NOT_AVAIL, ErrorCode.CLUSTER_NOT_LEADER, ErrorCode.CLUSTER_NOT_ACTIVE)

@@ -51,7 +51,7 @@ def _dump_line(at: int, piece: bytes) -> str:
 
 
 def data_field(data: bytes) -> dict[str, str]:
-    """`{"data": text}`, or `{"data_base64": ...}` for what is not UTF-8."""
+    """Return `{"data": text}`, or `{"data_base64": ...}` for data that are not UTF-8."""
     try:
         return {"data": data.decode()}
     except UnicodeDecodeError:

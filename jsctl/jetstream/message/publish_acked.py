@@ -105,7 +105,7 @@ class _Run:
     # -- what happens ------------------------------------------------------------------------------------
 
     def handle(self, reply: Message) -> None:
-        """Take in an ack, or what came in its place."""
+        """Process an ack, or the error that came instead."""
         number = int(reply.subject.rpartition(".")[2])
         message = self._waiting.get(number)
         if message is None:
@@ -133,12 +133,13 @@ class _Run:
         self._changed.set()
 
     def refuse(self, error: Denied) -> None:
-        """The server refuses a subject."""
+        """Fail with the server's refusal of a subject."""
         self._failure = self._failure or error
         self._changed.set()
 
     def watch(self, event: ConnectionEvent) -> bool:
-        """An event handler: what is on its way when a connection is lost may be stored or not."""
+        """Handle a connection event: messages on their way when a connection is lost may or may not be
+        stored."""
         if isinstance(event, Disconnected):
             self._is_lost = True
             self._changed.set()
@@ -249,7 +250,7 @@ class _Run:
     # -- what people see ----------------------------------------------------------------------------------
 
     def _left(self) -> float:
-        """Seconds until the time-out."""
+        """Return the seconds until the timeout."""
         return self._progress + self._timeout - self._loop.time()
 
     def _tell(self, what: str, count: int) -> None:

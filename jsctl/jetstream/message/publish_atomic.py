@@ -64,7 +64,7 @@ async def publish_atomically(
 
 
 def _stored_nothing(error: JsctlError) -> bool:
-    """Return whether a batch was not stored, and another one of the same messages may be."""
+    """Return whether a batch was not stored, so that it may be sent again."""
     is_incomplete = (
         isinstance(error, ApiError) and error.err_code == ErrorCode.ATOMIC_PUBLISH_INCOMPLETE_BATCH
     )

@@ -209,7 +209,10 @@ class Receiver:
         return handle
 
     def _answer_flow_control(self, message: Message) -> None:
-        """Somebody subscribed to what a push consumer delivers: its questions are not for people."""
+        """Answer a flow control request of a push consumer, which is not shown.
+
+        It arrives when somebody subscribes to the subject to which such a consumer delivers.
+        """
         answer = message.reply or header_value(message.header_block, "Nats-Consumer-Stalled")
         if answer:
             self._connection.post(encode_publish(answer, b""))

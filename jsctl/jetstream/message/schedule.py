@@ -74,7 +74,7 @@ class Schedule:
 
 
 def is_scheduled(names: Iterable[str]) -> bool:
-    """Return whether headers of these names make a schedule."""
+    """Return whether headers with these names make a schedule."""
     return _SCHEDULE.lower() in {name.lower() for name in names}
 
 

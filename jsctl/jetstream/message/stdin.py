@@ -61,7 +61,8 @@ def has_input(stdin: TextIO) -> bool:
 
 
 def _parent_has_read() -> bool:
-    """Return whether our parent, or a child of it that has ended, has read anything since it was started."""
+    """Return whether the parent process, or a child of it that has ended, has read anything since its
+    start."""
     try:
         counts = Path(f"/proc/{os.getppid()}/io").read_text(encoding="ascii")
     except OSError:

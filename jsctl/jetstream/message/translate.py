@@ -22,7 +22,7 @@ def split_command(command: str) -> list[str]:
 
 
 async def translate(command: Sequence[str], data: bytes, subject: str = "", stream: str = "") -> bytes:
-    """Pass `data` through a command. Returns what it writes on stdout and stderr.
+    """Pass `data` through a command; return what it writes to stdout and stderr.
 
     `{{Subject}}` and `{{Stream}}` are filled in after the command was split into words, so that no subject
     can add words. Raises BadInput when the command cannot be run, writes more than a message can hold or

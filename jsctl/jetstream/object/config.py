@@ -40,7 +40,7 @@ OBJECT_BUCKET = ObjectBucketSchema(
 
 
 def bucket_of(stream: str) -> str:
-    """The bucket that a stream holds."""
+    """Return the bucket that a stream holds."""
     return stream.removeprefix(STREAM_PREFIX)
 
 
@@ -50,7 +50,7 @@ def is_bucket(stream: str) -> bool:
 
 
 def to_stream(config: Json, live: Json | None = None) -> Json:
-    """The configuration of the stream for a bucket's. live: of the stream that exists already."""
+    """Return the stream configuration for a bucket's. live: the configuration of the stream, if it exists."""
     bucket = str(config["name"])
     stream: Json = {**(buckets.config(bucket, {}) if live is None else live), "name": stream_name(bucket)}
     for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
@@ -70,7 +70,7 @@ def to_stream(config: Json, live: Json | None = None) -> Json:
 
 
 def from_stream(stream: Json) -> Json:
-    """The configuration of the bucket that a stream holds, without what the server owns."""
+    """Return the bucket configuration for a stream's, without the keys that the server adds."""
     config: Json = {"name": bucket_of(str(stream["name"]))}
     for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
         if stream.get(name) not in (None, "", {}):

@@ -98,7 +98,8 @@ def plan_download(
 
 
 def is_same(path: Path, known: ObjectInfo) -> bool:
-    """Return whether a file holds what an object holds. Raises BadInput for a file that cannot be read."""
+    """Return whether a file and an object have the same content. Raises BadInput for a file that cannot be
+    read."""
     try:
         if known.link is not None or path.stat().st_size != known.size:
             return False

@@ -76,13 +76,13 @@ class PutObserver:
     """Callbacks of a put; all do nothing by default."""
 
     def advance(self, size: int) -> None:
-        """Bytes were stored, or were stored already."""
+        """Handle progress: `size` bytes more are stored, or were stored already."""
 
     def resumed(self, size: int) -> None:
-        """An interrupted put continues after `size` bytes."""
+        """Handle the continuation of an interrupted put after `size` bytes."""
 
     def retried(self, reason: str) -> None:
-        """Some chunks were lost and are sent again."""
+        """Handle the loss of some chunks, which are sent again."""
 
 
 class _Stored(NamedTuple):
@@ -217,7 +217,8 @@ class _Upload:
         await self._verify()
 
     async def _verify(self) -> None:
-        """See that the bucket has each chunk once. One that was late, and was sent again, is there twice."""
+        """Verify that the bucket has each chunk once, and remove duplicates, which are late chunks that were
+        sent again."""
         if await buckets.chunk_count(self._api, self._bucket, self._subject) == self._reader.chunks:
             return
         count, surplus = 0, list[int]()
@@ -288,7 +289,8 @@ class _Upload:
             self._observer.resumed(sum(one.size for one in self._there))
 
     async def _is_there(self, chunk: Chunk) -> bool:
-        """Return whether a chunk was stored by a put that broke off. The first one that differs ends that."""
+        """Return whether an interrupted put stored a chunk. At the first that differs, remove the rest of its
+        chunks."""
         if not self._there:
             return False
         stored = self._there[0]
@@ -366,7 +368,7 @@ class _Upload:
 
 
 def _passes(error: JsctlError) -> bool:
-    """Return whether it is worth trying again."""
+    """Return whether an error may pass, so that another attempt is worthwhile."""
     if isinstance(error, ApiError):
         if error.err_code in (ErrorCode.STREAM_STORE_FAILED, ErrorCode.STORAGE_RESOURCES_EXCEEDED):
             return False  # the bucket is full

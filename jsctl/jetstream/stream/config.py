@@ -61,13 +61,16 @@ STREAM = StreamSchema("stream", FIELDS, REMOVALS)
 
 
 def default_window(max_age: int) -> int:
-    """The duplicate window of a new stream, ns: two minutes, or the maximum age where that is shorter, as the
-    server wants."""
+    """Return the duplicate window of a new stream in ns: two minutes, or the maximum age if that is shorter.
+
+    The server refuses a longer one.
+    """
     return min(_DUPLICATE_WINDOW, max_age) if max_age > 0 else _DUPLICATE_WINDOW
 
 
 def find_warnings(config: Json, domain: str = "") -> list[str]:
-    """What the server accepts but does not do as it reads. domain: the one that the stream is in."""
+    """Return warnings about what the server accepts but handles otherwise than it reads. domain: the
+    stream's."""
     warnings = [
         f"{origin['name']}@{domain} is never reached: that is the stream's own domain; write {origin['name']}"
         for origin in origins_of(config)
@@ -83,7 +86,7 @@ def find_warnings(config: Json, domain: str = "") -> list[str]:
 
 
 def _transforms(config: Json) -> list[str]:
-    """The destinations of subject transforms."""
+    """Return the destinations of subject transforms."""
     destinations = [
         get_value(config, ("subject_transform", "dest")),
         get_value(config, ("republish", "dest")),

@@ -32,12 +32,12 @@ _FORMS = (
 
 
 def api_of(domain: str) -> str:
-    """The API prefix of a domain, as `external.api` has it."""
+    """Return the API prefix of a domain, as `external.api` has it."""
     return f"$JS.{domain}.API"
 
 
 def parse_origin(text: str) -> Json:
-    """A mirror's or source's JSON object. Raises BadInput."""
+    """Parse a mirror or source into its JSON object. Raises BadInput."""
     if text.lstrip().startswith("{"):
         return _from_json(text)
     head, *settings = text.split(",")
@@ -56,7 +56,7 @@ def parse_origin(text: str) -> Json:
 
 
 def format_origin(origin: Json) -> str:
-    """What `parse_origin` takes: the short form, or JSON where that says less."""
+    """Return the text that `parse_origin` parses: the short form, or JSON where that cannot express it."""
     external = origin.get("external") or {}
     api = str(external.get("api") or "")
     domain = match[1] if (match := re.fullmatch(r"\$JS\.(.+)\.API", api)) else ""
@@ -75,13 +75,13 @@ def format_origin(origin: Json) -> str:
 
 
 def origins_of(config: Json) -> list[Json]:
-    """The mirror and the sources of a stream's configuration."""
+    """Return the mirror and the sources of a stream's configuration."""
     origins = (config.get("mirror"), *(config.get("sources") or []))
     return [origin for origin in origins if isinstance(origin, dict)]
 
 
 def import_from(origin: Json, *, domain: str = "", api: str = "", deliver: str = "") -> Json:
-    """A copy of `origin` that is imported from a domain, or from where another account's API is."""
+    """Return a copy of `origin` that is imported from a domain, or from another account's API prefix."""
     imported = dict(origin)
     if domain and api:
         raise BadInput("--mirror-domain and --mirror-api-prefix cannot be used together")
@@ -93,7 +93,7 @@ def import_from(origin: Json, *, domain: str = "", api: str = "", deliver: str =
 
 
 def with_start(origin: Json, start: str) -> Json:
-    """A copy of `origin` that starts at a sequence (`1000`) or time (RFC 3339). Raises ValueError."""
+    """Return a copy of `origin` that starts at a sequence (`1000`) or time (RFC 3339). Raises ValueError."""
     rest = {key: value for key, value in origin.items() if key not in ("opt_start_seq", "opt_start_time")}
     if start.isdigit():
         return {**rest, "opt_start_seq": int(start)} if int(start) else rest
@@ -101,19 +101,19 @@ def with_start(origin: Json, start: str) -> Json:
 
 
 def with_filter(origin: Json, text: str) -> Json:
-    """A copy of `origin` with one more filter: SUBJECT, or SUBJECT:DESTINATION to rename it."""
+    """Return a copy of `origin` with one more filter: SUBJECT, or SUBJECT:DESTINATION to rename it."""
     subject, _, destination = text.partition(":")
     transform = {"src": subject, "dest": destination}
     return {**origin, "subject_transforms": [*origin.get("subject_transforms", []), transform]}
 
 
 def is_imported(origin: Mapping[str, Any]) -> bool:
-    """Return whether it says where it comes from."""
+    """Return whether an origin says where it is imported from."""
     return bool(origin.get("external"))
 
 
 def has_start(origin: Mapping[str, Any]) -> bool:
-    """Return whether it says where it starts (a durable consumer on the other side does, too)."""
+    """Return whether an origin says where it starts (a durable consumer on the other side does, too)."""
     return any(key in origin for key in ("opt_start_seq", "opt_start_time", "consumer"))
 
 

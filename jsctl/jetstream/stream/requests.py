@@ -49,7 +49,7 @@ async def infos(api: Api, stream_names: list[str]) -> list[Json]:
 
 
 async def info_or_none(api: Api, name: str) -> Json | None:
-    """As `info`, None when there is no stream of that name."""
+    """Fetch a stream's info as `info` does; return None when there is no stream of that name."""
     try:
         return await info(api, name)
     except ApiError as error:
@@ -136,7 +136,8 @@ def is_internal(name: str) -> bool:
 
 
 async def _with_name(api: Api, name: str, call: Awaitable[Json]) -> Json:
-    """Await a request; the errors for a stream that is missing, or that differs, then name it."""
+    """Await a request; add the stream's name to the errors for one that is missing or has another
+    configuration."""
     try:
         return await call
     except ApiError as error:
