@@ -20,7 +20,7 @@ from jsctl.errors import BadInput, Declined, ExitStatus, JsctlError
 @click.version_option(__version__, "--version", message="jsctl %(version)s", help="Show the version")
 @click.group(cls=Group, name="jsctl", examples=["jsctl demo", "jsctl stream ls", "jsctl report --watch"])
 def root() -> None:
-    """A terminal tool for NATS JetStream.
+    """Operate NATS JetStream from the terminal.
 
     jsctl does what nats does for JetStream, with the same words and the same context files. It adds live
     reports over many domains, a whole network on your laptop, declared streams, and streams in Spark.
@@ -116,7 +116,7 @@ def _run(args: Sequence[str], env: Env) -> int:
 
 
 def main(begin: Callable[[], None] = lambda: None) -> NoReturn:
-    """Entry point of the `jsctl` script. begin: see `Env`."""
+    """Run the `jsctl` script. begin: see `Env`."""
     sys.unraisablehook = _keep_interrupts
     # Backups, dumps and exports hold what streams hold: for this user alone, unless JSCTL_UMASK allows more.
     mask = os.environ.get("JSCTL_UMASK", "")
@@ -129,8 +129,9 @@ def main(begin: Callable[[], None] = lambda: None) -> NoReturn:
 
 
 def _keep_interrupts(lost: "sys.UnraisableHookArgs") -> None:
-    """Interrupt again when Python dropped a KeyboardInterrupt, as it does where one comes in a destructor or
-    in the locks of an import."""
+    """Raise KeyboardInterrupt again when Python dropped one, as it does in a destructor or in the locks of an
+    import.
+    """
     if issubclass(lost.exc_type, KeyboardInterrupt):
         import _thread
 
@@ -149,7 +150,7 @@ def _interrupt_soon() -> None:
 
 
 def _check_argument(arg: str) -> None:
-    """Raise BadInput for an argument with a NUL byte or half a character, which no path can contain."""
+    """Raise BadInput for an argument with a NUL byte or an unpaired surrogate, which no path can contain."""
     if "\0" in arg:
         raise BadInput("an argument contains a NUL character, which no name and no path can have")
     try:

@@ -29,7 +29,7 @@ _NARROW = 40  #: columns of the narrowest terminal that is worth folding for
 
 
 class Streams:
-    """Where input comes from and where output goes. Each stream knows whether it is a terminal.
+    """The standard streams of a run. Each knows whether it is a terminal.
 
     width: columns of the terminal; None looks them up.
     """
@@ -43,7 +43,7 @@ class Streams:
 
     @classmethod
     def real(cls) -> "Streams":
-        """The streams of the process; in place of one that is closed (`>&-`), the null device."""
+        """Return the streams of the process, with the null device in place of one that is closed (`>&-`)."""
         stdin, stdout, stderr = sys.stdin, sys.stdout, sys.stderr
         if None in (stdin, stdout, stderr):
             from pathlib import Path
@@ -61,12 +61,12 @@ class Env:
     from_environment: which of these flags come from environment variables.
     repeated: every value of the flags that may be repeated (--context, --js-domain), in their order.
     clock: seconds since the epoch.
-    last_words: lines that people see below everything else, an error too.
+    last_words: lines shown below everything else, even below an error.
     prompter: asks the questions; None looks for a terminal.
-    dry_run: whether the verb has --dry-run.
-    session: of the shell that runs this command line.
+    dry_run: whether --dry-run was given.
+    session: that of the shell that runs this command line.
     run_line: runs a further command line in this process, in an Env of its own; set by the app.
-    begin: called before a verb begins, which ctrl-C no longer ends on the spot.
+    begin: called before a verb begins, from when on ctrl-C no longer ends the process on the spot.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Env:
 
     @property
     def prompter(self) -> "Prompter":
-        """What asks questions; without a terminal, it fails with the flag that would have answered."""
+        """What asks questions; without a terminal, it fails and names the flag that would have answered."""
         if self._prompter is None:
             if self.can_ask:
                 from jsctl.prompts.terminal import TerminalPrompter
@@ -159,8 +159,7 @@ class Env:
         return self._prompter
 
     def say(self, text: str) -> None:
-        """Write a line for people to stderr, without control characters, folded on a terminal; while a screen
-        is up, show it there."""
+        """Write a line for people to stderr, folded on a terminal; while a screen is up, show it there."""
         from jsctl.render.text import clean_lines
 
         lines = clean_lines(text)
@@ -221,8 +220,7 @@ class Env:
             return ""
 
     def discard_output(self, stream: TextIO | None = None) -> None:
-        """Send further output of a stream, by default stdout, nowhere: the reader of a pipe has gone, or the
-        disk is full, which Python would report at exit."""
+        """Discard what is written to a stream from now on, by default stdout: nobody can read it."""
         with contextlib.suppress(OSError, ValueError):  # a stream without a file
             os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or self.streams.stdout).fileno())
 
@@ -236,9 +234,8 @@ class Env:
         return ContextStore.from_environment(self.environ)
 
     def context(self, name: str | None = None) -> "Context | None":
-        """The context of this name, else that of --context or NATS_CONTEXT, else the selected one.
-
-        Raises NotFound.
+        """Return the context of this name, of --context or NATS_CONTEXT, or the selected one. Raises
+        NotFound.
         """
         if name:
             return self.contexts.find(name)
@@ -249,13 +246,13 @@ class Env:
         return store.find(wanted) if wanted else None
 
     def settings(self, context: str | None = None) -> "Settings":
-        """The settings of a context, with flags and environment applied. Raises BadInput, NotFound."""
+        """Return the settings of a context, with flags and environment applied. Raises BadInput, NotFound."""
         from jsctl.contexts.settings import resolve
 
         return resolve(self.flags, self.context(context), self.from_environment)
 
     async def connection(self, context: str | None = None) -> "Connection":
-        """The connection of a context: opened once, closed when the command ends."""
+        """Return the connection of a context, which is opened once and closed when the command ends."""
         key = context or ""
         if key not in self._open:
             settings = self.settings(context)
@@ -282,7 +279,7 @@ class Env:
         return connection
 
     async def jetstream(self, context: str | None = None, domain: str | None = None) -> "Api":
-        """The JetStream API of a context. domain: replaces the domain and API prefix of the context."""
+        """Return the JetStream API of a context. domain: replaces the context's domain and API prefix."""
         from jsctl.jetstream.api import Api
 
         connection = await self.connection(context)
@@ -295,8 +292,10 @@ class Env:
         )
 
     def run(self, work: Coroutine[Any, Any, T], *, loop_free: bool = False) -> T:
-        """Run a command's coroutine, and close every connection when it ends. loop_free: without an event
-        loop until it asks for one (see jsctl.loops)."""
+        """Run a command's coroutine, and close every connection when it ends.
+
+        loop_free: run it without an event loop until it asks for one (see jsctl.loops).
+        """
         from jsctl import loops
         from jsctl.signals import unlost_cancellation
 
@@ -321,8 +320,9 @@ class Env:
         return outcome[0]
 
     async def finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
-        """Await a verb and write the Events that it returns. Returns what is to be shown last, or the exit
-        status alone."""
+        """Await a verb and write the Events that it returns. Returns what to show last, or the exit
+        status.
+        """
         try:
             return await self._finish(verb)
         except MissingName as error:
@@ -375,14 +375,14 @@ class Env:
         )
 
     def announce(self, intent: "Intent") -> None:
-        """Tell what is done next: with --dry-run, the verb ends here. Raises DryRun."""
+        """End the verb before it changes anything: with --dry-run, raise DryRun with what it would do."""
         if self.dry_run:
             raise DryRun(intent.result())
 
     async def confirm(self, intent: "Intent", *, force: bool, flag: str = "--force") -> None:
-        """Ask before something is destroyed; with --dry-run, tell it instead.
+        """Ask before something is destroyed; with --dry-run, raise DryRun with what it would be.
 
-        Raises Declined when the answer is no; without a terminal, BadInput that names the flag; DryRun.
+        Raises Declined when the answer is no; BadInput, which names the flag, without a terminal.
         """
         self.announce(intent)
         if force:
@@ -392,7 +392,7 @@ class Env:
 
     @property
     def trace(self) -> Callable[[str, str], None] | None:
-        """What writes JetStream requests and replies to stderr; None without --trace."""
+        """A function that writes JetStream requests and replies to stderr; None without --trace."""
         return self._trace if self.flags.get("trace") else None
 
     def _trace(self, subject: str, body: str) -> None:

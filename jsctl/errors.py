@@ -69,7 +69,7 @@ class RequestTimeout(Unreachable):
 
 
 class MalformedAnswer(JsctlError):
-    """An answer has another shape than servers give it. why: what is wrong with it."""
+    """An answer does not have the form that servers give it. why: what is wrong with it."""
 
     def __init__(self, subject: str, why: str) -> None:
         super().__init__(f"the server's answer on {subject} is malformed: {why}")
@@ -92,7 +92,7 @@ class Cancelled(JsctlError):
 
 
 class Declined(Cancelled):
-    """The user answered no: what was asked for was done, and nothing was changed."""
+    """The user answered no: the question was all that was done, and nothing was changed."""
 
     status = ExitStatus.OK
 
@@ -117,7 +117,7 @@ class ApiError(JsctlError):
 class MissingName(ApiError):
     """A stream or consumer that was named does not exist.
 
-    list_names: fetches the names of those that do.
+    list_names: fetches the names that do.
     """
 
     def __init__(
@@ -133,7 +133,9 @@ class MissingName(ApiError):
         self.list_names = list_names
 
     async def propose(self) -> None:
-        """Add a name that exists and is like the missing one to the hint, if it is found within a second."""
+        """Add the existing name that is most like the missing one to the hint, if the names arrive within a
+        second.
+        """
         from jsctl.loops import time_limit
         from jsctl.registry.noun_record import nearest_name
 

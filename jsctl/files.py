@@ -86,7 +86,10 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
 @contextlib.contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
     """Yield a folder for this user alone, which is removed at the end, and remove those that killed processes
-    left. prefix: of its name, in the folder for temporary files."""
+    left.
+
+    prefix: that of its name, in the folder for temporary files.
+    """
     import shutil  # 5 ms
     import tempfile
 
@@ -104,7 +107,9 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 
 
 def _remove_unused(folder: Path) -> None:
-    """Remove a folder of ours that no process holds; one that was made a moment ago may not be held yet."""
+    """Remove a folder of jsctl's that no process has locked, unless it is so new that its lock may be yet to
+    come.
+    """
     import shutil
 
     with contextlib.suppress(OSError):  # another user's, or gone
@@ -124,7 +129,7 @@ def _owned_prefix() -> str:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed processes of this machine left in a folder: it may be secret."""
+    """Remove what killed processes of this machine left in a folder, as it may be secret."""
     prefix = _owned_prefix()
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -178,8 +183,8 @@ def _decode(data: bytes, shown: str, errors: str) -> str:
 def read_bytes(path: Path, what: str = "", limit: int = SMALL_SIZE) -> bytes:
     """Return the content of a regular file, which is opened once.
 
-    what: how errors call it. limit: bytes. Raises BadInput for what is not there, is not a regular file (a
-    device or a named pipe might never end) or is larger.
+    what: the file's name in errors. limit: bytes. Raises BadInput for a file that is missing, is not regular
+    (a device or a named pipe might never end) or is larger.
     """
     shown = f"{what}{' ' * bool(what)}{ascii_path(path)}"
     with open_regular(path, shown) as file:
@@ -198,7 +203,9 @@ def read_blocks(path: Path) -> Iterator[bytes]:
 
 @contextlib.contextmanager
 def open_regular(path: Path, shown: str = "") -> Iterator[BinaryIO]:
-    """Yield a regular file to read. shown: how errors call it, its path without one. Raises BadInput."""
+    """Yield a regular file, open for reading. shown: its name in errors; empty for its path. Raises
+    BadInput.
+    """
     shown = shown or ascii_path(path)
     try:
         # A named pipe without a writer would be waited for.
@@ -216,7 +223,7 @@ def open_regular(path: Path, shown: str = "") -> Iterator[BinaryIO]:
 
 
 def ascii_path(path: Path) -> str:
-    """Return a path as it can be written anywhere: half characters are escaped."""
+    """Return a path in a form that can be written anywhere: unpaired surrogates are escaped."""
     return str(path).encode(errors="backslashreplace").decode().replace("\0", "\\0")
 
 
@@ -228,8 +235,11 @@ def write_output(path: str, text: str) -> None:
 
 @contextlib.contextmanager
 def open_output(path: str) -> Iterator[BinaryIO]:
-    """Like `open_atomically`, for a file that a flag names: `~` is the home folder, and the file can be
-    read by those whom the umask allows. Raises BadInput when it cannot be written."""
+    """Yield a file to write, as `open_atomically` does, for the path that a flag names.
+
+    `~` is the home folder; the umask decides who can read the file. Raises BadInput when it cannot be
+    written.
+    """
     try:
         with open_atomically(Path(path).expanduser(), mode=None) as file:
             yield file
@@ -238,7 +248,7 @@ def open_output(path: str) -> Iterator[BinaryIO]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the disk has the names in a folder: of new, renamed and removed files. Raises OSError."""
+    """Wait until the names in a folder (of new, renamed and removed files) are on disk. Raises OSError."""
     if os.name == "nt":  # which opens no folders
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -266,7 +276,7 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a file of this name is what a killed process left of an atomic write or a backup."""
+    """Return whether a file of this name was left by a killed atomic write or backup."""
     return name.startswith(TEMPORARY)
 
 

@@ -30,12 +30,12 @@ def parse_json(
 ) -> Any:
     """Parse JSON.
 
-    half_characters: take half of a character as it is; a file of people's own may hold one. any_depth: for a
-    caller that calls `check_depth` where values can be deep: all brackets take a fifth of the time.
-    parse_float: makes a value of a number with a fraction or an exponent; a float without it.
+    half_characters: accept unpaired surrogates, which a file that people write may contain. any_depth: for a
+    caller that calls `check_depth` where values can be deep: counting all brackets takes a fifth of the time.
+    parse_float: makes the value of a number with a fraction or an exponent; by default a float.
 
-    Raises ValueError for what is not JSON, is nested too deeply, has too many values, has numbers that are
-    not finite or have thousands of digits, or holds half a character.
+    Raises ValueError for text that is not JSON, is nested too deeply, has too many values, has numbers that
+    are not finite or have thousands of digits, or contains an unpaired surrogate.
     """
     raw = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
     if len(raw) > MAX_VALUES and _count_values(raw) > MAX_VALUES:
@@ -75,7 +75,9 @@ def _refuse_constant(text: str) -> None:
 
 
 def _count_values(raw: bytes) -> int:
-    """How many values a document has at most; those in its texts count where they do no harm."""
+    """Return an upper bound of the number of values; exact, without commas and brackets in strings, above the
+    limit.
+    """
     count = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
     if count <= MAX_VALUES:
         return count
@@ -83,8 +85,10 @@ def _count_values(raw: bytes) -> int:
 
 
 def _is_deep(raw: bytes) -> bool:
-    """Whether a document is nested deeper than MAX_DEPTH. As fast as a look at its brackets: most are gone
-    when the innermost levels are removed."""
+    """Return whether a document is nested deeper than MAX_DEPTH.
+
+    Takes as long as one pass over its brackets, as most disappear with the innermost levels.
+    """
     marks, levels = _structure(raw, b"[]{}"), MAX_DEPTH
     while len(marks) > 2 * levels > 2 * MAX_DEPTH - 8:
         marks, levels = marks.replace(b"[]", b""), levels - 1
@@ -92,7 +96,9 @@ def _is_deep(raw: bytes) -> bool:
 
 
 def _structure(raw: bytes, marks: bytes) -> bytes:
-    """Return these marks of a JSON document, as far as they are not in its texts; braces as brackets."""
+    """Return the given marks of a JSON document in their order, without those in strings; braces become
+    brackets.
+    """
     if b"\\" in raw:  # only in texts
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     bare = raw.translate(_AS_BRACKETS, bytes(set(range(256)) - {*marks, *b'"'})).replace(b'""', b"")
@@ -100,7 +106,7 @@ def _structure(raw: bytes, marks: bytes) -> bytes:
 
 
 def _depth(value: Any) -> int:
-    """How many objects and lists are within each other, counted no further than needed."""
+    """Return how deeply objects and lists are nested; counting stops above MAX_DEPTH."""
     level, depth = [value], 0
     while level and depth <= MAX_DEPTH:
         below: list[Any] = []

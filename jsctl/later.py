@@ -1,5 +1,6 @@
-"""Modules that are imported at the first use of a name in them: for what a verb without an event loop imports
-and does not use."""
+"""Modules that are imported when a name in them is first used: for what a verb without an event loop names
+but rarely uses.
+"""
 
 import importlib
 from types import ModuleType

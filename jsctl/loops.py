@@ -22,13 +22,13 @@ _limit = contextvars.ContextVar("limit", default=float("inf"))
 
 
 def is_stepped() -> bool:
-    """Whether the coroutine that runs has no event loop."""
+    """Return whether the running coroutine has no event loop."""
     return _stepped.get()
 
 
 @types.coroutine
 def event_loop() -> Generator[None, None, None]:
-    """Wait for an event loop, for what needs asyncio; at once where there is one."""
+    """Wait for an event loop, for work that needs asyncio; return at once where there is one."""
     if _stepped.get():
         yield
 
@@ -77,8 +77,9 @@ def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
 
 
 class Begun(Generic[T]):
-    """What a task is without an event loop: work that has sent its first request, and continues when it is
-    waited for."""
+    """The counterpart of a task without an event loop: work that has sent its first request, and continues
+    when it is awaited.
+    """
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
         self._work = work
@@ -112,8 +113,9 @@ def _raise(error: Exception) -> NoReturn:
 
 @types.coroutine
 def request_sent() -> Generator[None, None, None]:
-    """Say that a request is sent, before its answer is waited for without an event loop: what only had to be
-    begun stops here."""
+    """Mark that a request was sent and its answer is not awaited yet: without an event loop, work that only
+    had to begin stops here.
+    """
     if _beginning.get():
         _beginning.set(False)
         yield
@@ -148,6 +150,8 @@ async def time_limit(seconds: float) -> AsyncIterator[None]:
 
 
 def earliest(deadline: float) -> float:
-    """Return this deadline on time.monotonic, or that of the time limits around, whichever comes first. For
-    what waits without an event loop, and raises TimeoutError then."""
+    """Return a deadline on time.monotonic, or that of the enclosing time limits if it is earlier.
+
+    For code that waits without an event loop, and raises TimeoutError at the deadline.
+    """
     return min(deadline, _limit.get())

@@ -5,7 +5,7 @@ from typing import AnyStr
 
 
 def compile_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Compile a regular expression. Raises re.error for all that is wrong with it, and nothing else."""
+    """Compile a regular expression. Raises re.error for anything that is wrong with it, and nothing else."""
     try:
         return re.compile(text, flags)
     except RecursionError:

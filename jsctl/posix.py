@@ -28,19 +28,21 @@ def lock(file: int | IO[bytes] | IO[str], *, wait: bool = True, shared: bool = F
 
 
 def open_folder(path: Path) -> int:
-    """Open a folder, not a link to one, to lock it or to write what it holds to disk. Windows opens none:
-    there it is a file that nobody else sees. Raises OSError."""
+    """Open a folder, not a link to one, to lock it or to sync it to disk. Raises OSError.
+
+    Windows cannot open folders: there it is a temporary file that nobody else sees.
+    """
     if os.name == "nt":
         return os.open(os.devnull, os.O_RDONLY)
     return os.open(path, os.O_RDONLY | NOFOLLOW | CLOEXEC | getattr(os, "O_DIRECTORY", 0))
 
 
 def set_mode(handle: int, mode: int) -> None:
-    """Set the permissions of an open file, where it has some. Raises OSError."""
+    """Set the permissions of an open file, on systems that have them. Raises OSError."""
     if hasattr(os, "fchmod"):
         os.fchmod(handle, mode)
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Whether a file is this user's."""
+    """Return whether a file belongs to this user."""
     return not hasattr(os, "getuid") or status.st_uid == os.getuid()

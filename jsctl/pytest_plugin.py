@@ -40,21 +40,21 @@ def _networks(folders: pytest.TempPathFactory) -> Iterator[Start]:
 
 @pytest.fixture
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
-    """`network("hub-leaf")` starts real nats-servers, which end with the test."""
+    """Return a function that starts real nats-servers, `network("hub-leaf")`; they end with the test."""
     with _networks(tmp_path_factory) as start:
         yield start
 
 
 @pytest.fixture(scope="session")
 def network_factory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
-    """As `network`, for a network that many tests share: it ends with the run."""
+    """Return a function as `network` does, for networks that many tests share: they end with the run."""
     with _networks(tmp_path_factory) as start:
         yield start
 
 
 @pytest.hookimpl(hookwrapper=True)  # the form that pytest 7 knows, too
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """A failed test shows the last lines that the servers wrote."""
+    """Add the last lines that the servers logged to the report of a failed test."""
     outcome = yield
     report = outcome.get_result()
     fixtures = getattr(item, "fixturenames", ())

@@ -22,8 +22,8 @@ _ELSEWHERE = 0.15  #: seconds that another thread waits for the loop
 class Session:
     """The event loop and the connections of all command lines.
 
-    say: writes a line for people. is_busy: whether a command runs; events of a connection are reported only
-    then, not at the prompt.
+    say: writes a line for people. is_busy: whether a command runs; connection events are reported only then,
+    not at the prompt.
     """
 
     def __init__(self, say: Callable[[str], None]) -> None:
@@ -46,7 +46,7 @@ class Session:
             raise TimeoutError from None
 
     async def connection(self, settings: "Settings") -> "Connection":
-        """The connection with these settings: an open one, else a new one."""
+        """Return the connection with these settings: an open one, else a new one."""
         from jsctl.nats.connection import Connection
         from jsctl.nats.outage import ConnectionReporter
 
@@ -69,7 +69,7 @@ class Session:
         return known
 
     def end_command(self) -> None:
-        """Say no more about connections until the next command."""
+        """Report no further connection events until the next command."""
         self.is_busy = False
         for stop in self._reporters:
             stop()

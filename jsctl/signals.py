@@ -45,10 +45,10 @@ _due: Counter[int] = Counter()
 
 @contextlib.contextmanager
 def handled(handlers: Mapping[int, Callable[[int], object]]) -> Iterator[Callable[[], None]]:
-    """Call a handler with the number of its signal, in the event loop; handlers of an inner block go before
-    those of an outer one. What was there is restored at the end.
+    """Call a handler with the number of its signal, in the event loop; handlers of an inner block come before
+    those of an outer one. The former handlers are restored at the end.
 
-    Yields a function that restores it earlier.
+    Yields a function that restores them earlier.
     """
     import asyncio
 
@@ -104,8 +104,9 @@ def _hand_over(number: int) -> None:
 
 @contextlib.contextmanager
 def interrupts(end: Callable[[], object], *, sigterm: bool = True) -> Iterator[None]:
-    """The first SIGINT calls `end`, and with `sigterm` the first SIGTERM; a second one ends the process as
-    usual."""
+    """Call `end` on the first SIGINT and, with `sigterm`, on the first SIGTERM; a second one ends the process
+    as usual.
+    """
 
     def first(number: int) -> None:
         restore()
@@ -120,8 +121,9 @@ def interrupts(end: Callable[[], object], *, sigterm: bool = True) -> Iterator[N
 
 @contextlib.asynccontextmanager
 async def unlost_cancellation() -> AsyncIterator[None]:
-    """End the block as cancelled when the task was, also where what it waited for lost that, or ended at that
-    moment."""
+    """End the block as cancelled when the task was cancelled, even where the awaited call swallowed the
+    cancellation or ended at that moment.
+    """
     from jsctl.later import asyncio
     from jsctl.loops import is_stepped
 
@@ -133,8 +135,10 @@ async def unlost_cancellation() -> AsyncIterator[None]:
 
 @contextlib.asynccontextmanager
 async def stoppable() -> AsyncIterator[list[signal.Signals]]:
-    """The first SIGINT, SIGTERM or SIGHUP cancels the task, which may take its time to clean up; the block
-    then ends with Stopped, whatever the cleaning up raises. Yields the list of signals that arrived."""
+    """Cancel the task on the first SIGINT, SIGTERM or SIGHUP; it may take its time to clean up.
+
+    The block then ends with Stopped, whatever the clean-up raises. Yields the list of signals that arrived.
+    """
     import asyncio
 
     task = asyncio.current_task()
@@ -159,8 +163,9 @@ async def stoppable() -> AsyncIterator[list[signal.Signals]]:
 
 @contextlib.contextmanager
 def graceful_stop(graceful: bool = True) -> Iterator["asyncio.Event"]:
-    """SIGTERM counts as ctrl-C. With `graceful` the first of them only sets the event; the next one
-    interrupts the task as usual."""
+    """Treat SIGTERM as ctrl-C. With `graceful` the first of either only sets the event; the next one
+    interrupts the task as usual.
+    """
     import asyncio
 
     stop = asyncio.Event()
@@ -181,8 +186,9 @@ def graceful_stop(graceful: bool = True) -> Iterator["asyncio.Event"]:
 
 @contextlib.contextmanager
 def restoring_first(end: Callable[[], object]) -> Iterator[None]:
-    """SIGTERM and SIGHUP call `end`; when the block is left, and with it what it has to restore, the process
-    ends as the signal would have ended it."""
+    """Call `end` on SIGTERM and SIGHUP. When the block has ended and has restored what it must, the process
+    ends as the signal would have ended it.
+    """
     arrived: list[int] = []
 
     def stop(number: int) -> None:
@@ -198,8 +204,9 @@ def restoring_first(end: Callable[[], object]) -> Iterator[None]:
 
 
 class HeldInterrupts:
-    """Within the block ctrl-C waits for the next `run`, which it ends at once: for what runs one command
-    after the other, and continues when one is interrupted."""
+    """Holds ctrl-C back until the next `run`, which it then ends at once: for a series of commands that
+    continues when one of them is interrupted.
+    """
 
     def __init__(self) -> None:
         self._is_active = threading.current_thread() is threading.main_thread()
@@ -215,7 +222,7 @@ class HeldInterrupts:
             signal.signal(signal.SIGINT, self._before)
 
     def run(self, work: Callable[[], T]) -> T:
-        """Run what ctrl-C may interrupt. Raises KeyboardInterrupt."""
+        """Run a function that ctrl-C may interrupt. Raises KeyboardInterrupt."""
         try:
             if self._is_active:
                 signal.signal(signal.SIGINT, self._before)
@@ -226,7 +233,7 @@ class HeldInterrupts:
             self._hold()
 
     def forget(self) -> None:
-        """Drop what arrived."""
+        """Forget the interrupts that have arrived."""
         self._arrived = False
 
     def _hold(self) -> None:
@@ -239,8 +246,9 @@ class HeldInterrupts:
 
 @contextlib.contextmanager
 def blocking() -> Iterator[None]:
-    """In an event loop that cannot run meanwhile: ctrl-C raises KeyboardInterrupt at once. asyncio would
-    cancel the task, which learns of it when the call ends, or never."""
+    """Let ctrl-C raise KeyboardInterrupt at once during a call that blocks the event loop. asyncio would
+    cancel the task, which learns of it when the call ends, or never.
+    """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
@@ -254,7 +262,7 @@ def blocking() -> Iterator[None]:
 
 @contextlib.contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """Without an event loop: SIGTERM raises KeyboardInterrupt, as ctrl-C does."""
+    """Let SIGTERM raise KeyboardInterrupt, as ctrl-C does, where there is no event loop."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

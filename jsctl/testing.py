@@ -8,8 +8,8 @@
         ...
         net.heal()
 
-With pytest, the fixtures `network` and `network_factory` do the same; see `jsctl.pytest_plugin`. What is
-started here ends when the `with` block does, and when the process that started it is killed.
+With pytest, the fixtures `network` and `network_factory` do the same; see `jsctl.pytest_plugin`. Servers end
+with the `with` block, or when the process that started them is killed.
 """
 
 import asyncio
@@ -49,8 +49,10 @@ _LOG_LINES = 15
 
 
 class Network:
-    """Servers that run, on free ports of this machine. All methods may also be called from asynchronous
-    tests: they block, but they use no event loop of the caller's.
+    """A running network of servers on free ports of this machine.
+
+    All methods may also be called from asynchronous tests: they block, but do not use the caller's event
+    loop.
 
     source: a network that comes with jsctl (`single`, `cluster`, `hub-leaf`, `hub-spokes`, `supercluster`),
     or the path of a YAML file as `jsctl server network topology` prints it. folder: for data, configurations
@@ -73,7 +75,9 @@ class Network:
         self.end()
 
     def start_network(self) -> None:
-        """Start all servers, and wait until the network is ready. Raises JsctlError, and stops all then."""
+        """Start all servers, and wait until the network is ready. Raises JsctlError after stopping them
+        all.
+        """
         if self._loop is not None:
             raise JsctlError(f"network {self.source} runs already")
         where = (self._given or Path(tempfile.mkdtemp(prefix="jsctl-network-"))).absolute()
@@ -88,7 +92,7 @@ class Network:
             raise
 
     def end(self) -> None:
-        """Stop all servers; the network's own temporary folder is removed. It may be called again."""
+        """Stop all servers, and remove the network's own temporary folder. It may be called again."""
         if self._loop is None or self._thread is None:
             return
         try:
@@ -145,7 +149,7 @@ class Network:
 
     @property
     def environ(self) -> dict[str, str]:
-        """The environment for programs that are to see these contexts alone: `jsctl`, `nats`, yours."""
+        """The environment for programs that are to see only these contexts: `jsctl`, `nats`, your own."""
         environ = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_VARIABLES)}
         forget_secrets(environ)
         environ.update(identities.variables(self.folder))
@@ -204,7 +208,9 @@ class Network:
         self.start(*names)
 
     def pause(self, *names: str) -> None:
-        """Hold servers (SIGSTOP), as a machine that hangs: their connections stay open, nothing answers."""
+        """Suspend servers (SIGSTOP), like a machine that hangs: their connections stay open, nothing
+        answers.
+        """
         self._run(networks.pause_nodes(*self._select(names)))
 
     def resume(self, *names: str) -> None:
@@ -216,19 +222,19 @@ class Network:
         self._disturb(links, down=True)
 
     def link_drop(self, *links: str) -> None:
-        """Let nothing pass, with connections open."""
+        """Drop everything on links whose connections stay open."""
         self._disturb(links, drop=True)
 
     def link_delay(self, *links: str, seconds: float) -> None:
-        """Let everything take longer, on each way."""
+        """Delay everything on links, in each direction."""
         self._disturb(links, delay_ms=int(seconds * SECOND) // MS)
 
     def link_limit(self, *links: str, bytes_per_second: int) -> None:
-        """Let no more pass than this, on each way."""
+        """Limit the throughput of links, in each direction."""
         self._disturb(links, limit=bytes_per_second)
 
     def link_up(self, *links: str) -> None:
-        """Undo what was done to links."""
+        """Undo the faults of links."""
         self._disturb(links)
 
     def heal(self, seconds: float = READY_SECONDS) -> None:
@@ -243,7 +249,7 @@ class Network:
         self._run(wait_until_ready(self._local(), lambda _: None, seconds))
 
     def missing(self) -> list[str]:
-        """Return what `wait` would wait for, a sentence each; an empty list when the network is ready.
+        """Return what `wait` would wait for, one sentence each; an empty list when the network is ready.
 
         Servers that were stopped, killed or paused here are not waited for.
         """
@@ -281,7 +287,7 @@ class Network:
             await processes.stop(list(processes.find_all(self.folder).values()))
 
     def _local(self) -> LocalNetwork:
-        """The network as its files describe it now: commands may have changed it."""
+        """Return the network as its files describe it now: commands may have changed it."""
         state = load_state(self.folder)
         if state is None:
             raise JsctlError(f"there is no network in {self.folder}")

@@ -40,7 +40,7 @@ NEVER = -1
 
 
 def parse_duration(text: str) -> int:
-    """Nanoseconds from `1y2M3d4h5m6s7ms`, `-1h`, `0`. Raises ValueError."""
+    """Parse a duration, such as `1y2M3d4h5m6s7ms`, `-1h` or `0`. Returns ns. Raises ValueError."""
     body = _short(text)
     negative = body.startswith("-")
     body = body[1:] if body[:1] in ("-", "+") else body
@@ -64,8 +64,10 @@ def parse_duration(text: str) -> int:
 
 
 def parse_bytes(text: str) -> int:
-    """Bytes from `1GB`, `1GiB`, `512`, `-1` (unlimited). Units are powers of 1024, as in the
-    `nats` tool. Raises ValueError."""
+    """Parse a size, such as `1GB`, `1GiB`, `512` or `-1` (unlimited). Returns bytes.
+
+    Units are powers of 1024, as in the `nats` tool. Raises ValueError.
+    """
     body = _short(text)
     if body.startswith("-"):
         if body != "-1":
@@ -87,15 +89,16 @@ def parse_bytes(text: str) -> int:
 
 
 def _short(text: str) -> str:
-    """A text without blanks around it. Raises ValueError for one that no number has."""
+    """Return a text without surrounding blanks. Raises ValueError for one too long to be a number."""
     if len(text) > _LONGEST:
         raise ValueError(f"{text[:20]!r}... has {len(text):,} characters, at most {_LONGEST} are valid")
     return text.strip()
 
 
 def parse_time(text: str) -> datetime:
-    """A time from RFC 3339, local where it names no zone; digits below the microsecond are cut off. Raises
-    ValueError."""
+    """Parse an RFC 3339 time, local without a zone; digits below the microsecond are cut off. Raises
+    ValueError.
+    """
     try:
         time = datetime.fromisoformat(_short(text))
         return time if time.tzinfo else time.astimezone()
@@ -104,8 +107,10 @@ def parse_time(text: str) -> datetime:
 
 
 def parse_time_ns(text: str) -> int:
-    """ns since 1970 from RFC 3339 with up to nine digits after the second, all of them used; local where it
-    names no zone. Raises ValueError."""
+    """Parse an RFC 3339 time with up to nine digits after the second, local without a zone.
+
+    Returns ns since 1970. Raises ValueError.
+    """
     zone = "Z"
     text = _short(text)
     if text.endswith("Z"):
@@ -124,7 +129,7 @@ def _parse_second(text: str) -> int:
 
 
 def parse_past_time(text: str, now: int) -> int:
-    """ns since 1970 from a time, or from a duration (`1h`) before `now` (ns since 1970).
+    """Parse a time, or a duration (`1h`) before `now` (ns since 1970). Returns ns since 1970.
 
     Raises ValueError.
     """
@@ -136,7 +141,10 @@ def parse_past_time(text: str, now: int) -> int:
 
 
 def parse_future_time(text: str, now: int) -> int:
-    """ns since 1970 from a time, or from a duration (`1h`) after `now` (ns since 1970). Raises ValueError."""
+    """Parse a time, or a duration (`1h`) after `now` (ns since 1970). Returns ns since 1970.
+
+    Raises ValueError.
+    """
     try:
         after = parse_duration(text)
     except ValueError:
@@ -145,13 +153,14 @@ def parse_future_time(text: str, now: int) -> int:
 
 
 def known_time(text: str | None) -> str | None:
-    """A time as the server wrote it; None where there is none, or one of the zero times that it writes for
-    what has not happened."""
+    """Return a time as the server wrote it; None if it is missing or one of the zero times that stand for
+    never.
+    """
     return None if not text or text.startswith(_UNSET_TIMES) else text
 
 
 def to_ns(time: Time) -> int:
-    """ns since 1970. Raises ValueError for a text that is not a time."""
+    """Return a time in ns since 1970. Raises ValueError for text that is not a time."""
     if isinstance(time, int):
         return time
     if isinstance(time, str):
@@ -162,8 +171,10 @@ def to_ns(time: Time) -> int:
 
 
 def to_datetime(time: Time) -> datetime:
-    """A datetime in UTC; digits below the microsecond are cut off. Raises ValueError for a text that is not a
-    time."""
+    """Return a datetime in UTC; digits below the microsecond are cut off.
+
+    Raises ValueError for text that is not a time.
+    """
     if isinstance(time, int):
         seconds, rest = divmod(time, SECOND)
         return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // US)
@@ -172,13 +183,17 @@ def to_datetime(time: Time) -> datetime:
 
 
 def seconds_to_ns(seconds: float) -> int:
-    """ns of a clock that counts seconds, such as `env.clock`: to the microsecond, more a float has not."""
+    """Return ns of a clock in seconds, such as `env.clock`, exact to the microsecond like the float
+    itself.
+    """
     return round(seconds * 1e6) * US
 
 
 def age(since: str | None, now: Time | None) -> int:
-    """ns from a time that the server wrote until `now`, 0 where that is earlier; NEVER (-1) where the time
-    is missing or one of the server's zero times, or `now` is missing."""
+    """Return ns from a time that the server wrote until `now`, 0 for a later time.
+
+    NEVER (-1) where the time is missing or one of the server's zero times, or `now` is missing.
+    """
     known = known_time(since)
     if known is None or now is None or now == "":
         return NEVER
@@ -186,22 +201,22 @@ def age(since: str | None, now: Time | None) -> int:
 
 
 def whole_seconds(span: int) -> int:
-    """A duration in ns without its fraction of a second."""
+    """Return a duration in ns without its fraction of a second."""
     return span - span % SECOND
 
 
 def format_count(value: int) -> str:
-    """`200,004`."""
+    """Format a number: `200,004`."""
     return f"{value:,}"
 
 
 def plural(count: int, noun: str) -> str:
-    """A count with its noun: `1 message`, `1,204 messages`."""
+    """Format a count with its noun: `1 message`, `1,204 messages`."""
     return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def format_bytes(value: int) -> str:
-    """`45 B`, `82 KiB`, `1.1 GiB`: one decimal below ten, none above."""
+    """Format a size: `45 B`, `82 KiB`, `1.1 GiB`, with one decimal below ten and none above."""
     if value < 0:
         return "-" + format_bytes(-value)
     if value < 1024:
@@ -215,7 +230,7 @@ def format_bytes(value: int) -> str:
 
 
 def format_duration(value: int) -> str:
-    """A span of time for people: `937ms`, `2.17s`, `2m0s`, `1h0m0s`, `1d2h0m0s`, `1y0d0h0m0s`."""
+    """Format a duration in ns for people: `937ms`, `2.17s`, `2m0s`, `1h0m0s`, `1d2h0m0s`, `1y0d0h0m0s`."""
     if value < 0:
         return "-" + format_duration(-value)
     if value == 0:
@@ -239,7 +254,7 @@ def format_duration(value: int) -> str:
 
 
 def exact_duration(value: int) -> str:
-    """A configured span, nothing rounded away: `2m0s`, `30s`, `1.5s`, `100ms`, `365d`."""
+    """Format a configured duration in ns without rounding: `2m0s`, `30s`, `1.5s`, `100ms`, `365d`."""
     if value < 0:
         return "-" + exact_duration(-value)
     if value == 0:
@@ -263,13 +278,14 @@ def _trimmed(value: int, unit: int) -> str:
 
 
 def format_age(value: int) -> str:
-    """How long ago, or `never` for NEVER: `2.17s`, `2m0s`."""
+    """Format an age in ns: `2.17s`, `2m0s`, or `never` for NEVER."""
     return "never" if value < 0 else format_duration(value)
 
 
 def format_time(time: Time) -> str:
-    """Local time to the second with its zone, as `parse_time` takes it: `2026-11-21 06:57:05+01:00`. Raises
-    ValueError for a text that is not a time."""
+    """Format a time as local time to the second with its zone, as `parse_time` reads it: `2026-11-21
+    06:57:05+01:00`. Raises ValueError for text that is not a time.
+    """
     if isinstance(time, str) and time.endswith("Z"):  # as servers write it
         try:
             return (
@@ -284,19 +300,20 @@ def format_time(time: Time) -> str:
 
 
 def format_time_us(time: int) -> str:
-    """Local time to the microsecond with its zone, from ns since 1970:
-    `2026-11-21 06:57:05.123456+01:00`."""
+    """Format ns since 1970 as local time to the microsecond with its zone: `2026-11-21
+    06:57:05.123456+01:00`.
+    """
     seconds, rest = divmod(time, SECOND)
     return f"{_format_second(seconds)}.{rest // US:06d}{_format_zone(seconds)}"
 
 
 def format_clock(time: Time) -> str:
-    """Local time of the day: `06:57:05`. Raises ValueError for a text that is not a time."""
+    """Format the local time of day: `06:57:05`. Raises ValueError for text that is not a time."""
     return format_time(time)[11:19]
 
 
 def format_server_time(text: str | None) -> str:
-    """Local time of what the server wrote; a text that is not a time as it is."""
+    """Format a time from the server as local time; return text that is not a time unchanged."""
     if not text:
         return "at an unknown time"
     try:
@@ -306,20 +323,21 @@ def format_server_time(text: str | None) -> str:
 
 
 def format_rfc3339(time: Time) -> str:
-    """UTC as the server writes it, without zeros at the end of the fraction:
-    `2026-11-21T06:57:05.1234Z`. Raises ValueError for a text that is not a time."""
+    """Format a time in UTC as the server writes it, without zeros at the end of the fraction:
+    `2026-11-21T06:57:05.1234Z`. Raises ValueError for text that is not a time.
+    """
     seconds, rest = divmod(to_ns(time), SECOND)
     text = _format_utc_second(seconds)
     return f"{text}.{rest:09d}".rstrip("0") + "Z" if rest else text + "Z"
 
 
 def format_rfc3339_local(time: int) -> str:
-    """Local time with its zone, to the second, from ns since 1970: `2026-11-21T06:57:05+01:00`."""
+    """Format ns since 1970 as local time to the second with its zone: `2026-11-21T06:57:05+01:00`."""
     return datetime.fromtimestamp(time // SECOND).astimezone().isoformat()
 
 
 def format_kitchen(time: int) -> str:
-    """Local time of the day as Go's "kitchen" format has it, from ns since 1970: `6:57AM`."""
+    """Format the local time of day of ns since 1970 in Go's "kitchen" format: `6:57AM`."""
     return datetime.fromtimestamp(time // SECOND).strftime("%I:%M%p").lstrip("0")
 
 
@@ -329,7 +347,7 @@ def _format_second(seconds: int) -> str:
 
 
 def _is_rfc3339(text: str) -> bool:
-    """Whether a text that ends with Z has its second at the usual place, and digits after it."""
+    """Return whether a text that ends with Z has its seconds at the usual place, and digits after them."""
     return len(text) == 20 or (20 < len(text) <= 30 and text[19] == "." and text[20:-1].isdecimal())
 
 
@@ -345,6 +363,6 @@ def _format_utc_second(seconds: int) -> str:
 
 @lru_cache(64)
 def _format_zone(seconds: int) -> str:
-    """The local zone at a time: `Z`, or `+01:00`."""
+    """Format the offset of the local zone from UTC at a time: `Z`, or `+01:00`."""
     zone = datetime.fromtimestamp(seconds).astimezone().isoformat()[19:]
     return "Z" if zone == "+00:00" else zone

@@ -12,7 +12,7 @@ from jsctl.prompts.prompter import Prompter
 
 
 async def ask_name(prompter: Prompter, api: Api | None, stream: str) -> str:
-    """The name of a new consumer. api: to check that it is free; None does not check."""
+    """Ask for the name of a new consumer. api: checks that the name is free; None skips the check."""
 
     async def verify(name: str) -> None:
         if api is not None:
@@ -37,11 +37,10 @@ async def ask_rest(
     api: Api | None = None,
     stream_config: Json | None = None,
 ) -> Json:
-    """The draft with an answer for everything that it leaves out.
+    """Return the draft with an answer for every key that it leaves out.
 
-    pull: it is known to be a pull consumer. all_subjects: it is known to have no filter. now: seconds
-    since the epoch, for a start some time ago. stream_config: of the stream that it is for; with it and
-    api the filter is checked.
+    pull: it must be a pull consumer. all_subjects: it must not have a filter. now: seconds since the epoch,
+    for a start some time ago. stream_config: that of its stream; with it and `api`, the filter is checked.
     """
     answered = dict(draft)
 

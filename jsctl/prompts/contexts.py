@@ -24,12 +24,12 @@ _LOGINS = (
 
 
 def has_login(values: Mapping[str, Any]) -> bool:
-    """Whether settings contain a login, of their own or in the URL."""
+    """Return whether settings contain a login, as fields or in the URL."""
     return any(values.get(name) for name in METHODS) or "@" in str(values.get("url", ""))
 
 
 async def ask_name(prompter: Prompter, message: str = "Context name") -> str:
-    """The name of a new context."""
+    """Ask for the name of a new context."""
     return await prompter.text(message, flag="NAME", check=_check_name, help="A name without slashes")
 
 

@@ -14,9 +14,9 @@ async def ask_field(
     check: Check | None = None,
     verify: Verify | None = None,
 ) -> Any:
-    """Return the value of a choice, or the text that was answered; the field's kind parses it.
+    """Return the value of a choice, or the text that was entered, which the field's kind parses.
 
-    default: instead of the question's own. check: instead of the kind's. verify: asks a server as well.
+    default, check: replace those of the field and its kind. verify: a further check that asks a server.
     """
     question = field.question or FieldQuestion(field.label)
     flag, help = question.flag or f"--{field.flag}", question.help or field.help

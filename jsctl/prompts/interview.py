@@ -1,4 +1,6 @@
-"""A questionnaire with a way back: earlier answers are given again, up to the question before."""
+"""A questionnaire with a way back: on the way back, earlier answers are replayed up to the question
+before.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -12,7 +14,7 @@ KEYS = "? explains a question, shift-tab goes back, ctrl-C ends without a change
 
 
 class Interview(Prompter):
-    """Asks the questions of a function, from its start again when the user goes back.
+    """Asks the questions of a function, and calls it again from its start when the user goes back.
 
     say: writes a line for people. begin: awaited before the first question that is asked; nothing is asked
     when it raises.
@@ -34,7 +36,7 @@ class Interview(Prompter):
         self._completes = False
 
     async def run(self, questions: Callable[[Prompter], Awaitable[T]]) -> T:
-        """Return what the function returns. It may be called several times, and must only ask."""
+        """Run the function and return what it returns. It may be called several times, and must only ask."""
         while True:
             self._at = 0
             try:
@@ -50,7 +52,8 @@ class Interview(Prompter):
     async def complete(self, questions: Callable[[Prompter], Awaitable[T]]) -> T:
         """Return what the function returns for the answers so far, with the defaults of all other questions.
 
-        A text without a default is the name of its flag in capitals. Raises what the function raises.
+        A question for text that has no default is answered with the name of its flag in capitals. Raises what
+        the function raises.
         """
         self._at, self._completes = 0, True
         return await questions(self)
@@ -76,7 +79,7 @@ class Interview(Prompter):
         return answer
 
     def _default(self, question: Question) -> Any:
-        """What was answered before the user went back, else the question's own default."""
+        """Return what was answered before the user went back, else the question's own default."""
         if question.message not in self._earlier:
             return question.default
         answer = self._earlier[question.message]
@@ -84,7 +87,7 @@ class Interview(Prompter):
 
 
 def _assumed(question: Question) -> Any:
-    """The value that is assumed for a question without an answer."""
+    """Return the value that is assumed for a question without an answer."""
     if question.form is Form.SELECT:
         titles = [choice.title for choice in question.choices]
         return question.choices[titles.index(question.default) if question.default in titles else 0].value

@@ -1,4 +1,4 @@
-"""Questions, who asks them, and two implementations: without a terminal, and with prepared answers.
+"""Questions, and two of those who ask them: without a terminal, and with prepared answers.
 
 `terminal.TerminalPrompter` asks on a terminal. A questionnaire asks only for what flags left out, through an
 `interview.Interview`, which knows the way back.
@@ -19,7 +19,7 @@ Verify = Callable[[str], Awaitable[None]]
 
 
 class GoBack(Exception):
-    """The user wants the question before."""
+    """The user wants to go back to the question before."""
 
 
 class Choice(NamedTuple):
@@ -44,7 +44,7 @@ class Question:
     """One question.
 
     flag: the flag or argument that answers it on the command line. default: a text, the title of a choice, or
-    whether yes is the answer. help: what `?` shows. note: shown beside the message. can_go_back: whether
+    whether yes is the default. help: what `?` shows. note: shown beside the message. can_go_back: whether
     there is a question before.
     """
 
@@ -61,7 +61,7 @@ class Question:
 
     @property
     def explanation(self) -> list[str]:
-        """What `?` shows, by paragraph: the help, and what answers it on the command line."""
+        """What `?` shows, by paragraph: the help, and the flag that answers the question."""
         flag = f"On the command line: {self.flag}"
         return [self.help, flag] if self.help else [flag]
 
@@ -115,7 +115,7 @@ class Prompter:
         help: str = "",
         note: str = "",
     ) -> Any:
-        """Ask for one of several. default: the title that is marked first."""
+        """Ask for one of several choices. default: the title that is marked first."""
         entries = tuple(c if isinstance(c, Choice) else Choice(c, c) for c in choices)
         return await self.ask(Question(Form.SELECT, message, flag, default, help, note, choices=entries))
 
@@ -125,7 +125,9 @@ class Prompter:
 
 
 class RefusingPrompter(Prompter):
-    """For use without a terminal: every question fails with the flag that would have answered it."""
+    """The prompter without a terminal: every question fails and names the flag that would have answered
+    it.
+    """
 
     async def ask(self, question: Question) -> Any:
         message = question.message.rstrip("?")

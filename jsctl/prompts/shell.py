@@ -22,7 +22,7 @@ from jsctl.prompts.typed_ahead import raise_typed_interrupt
 
 
 class Candidate(NamedTuple):
-    """A completion. text: replaces the line from `start`. shown, help: in the menu."""
+    """A completion. text: replaces the line from `start`. shown, help: what the menu shows."""
 
     text: str
     start: int
@@ -33,7 +33,7 @@ class Candidate(NamedTuple):
 class ShellPrompt:
     """Reads lines.
 
-    history: the file of earlier lines; one that cannot be written is done without. complete: returns the
+    history: the file of earlier lines; if it cannot be written, there is no history. complete: returns the
     completions of a line up to the cursor; called in a thread. is_whole: whether a text needs no further row.
     keeps: whether a line may be written to the history.
     """
@@ -58,10 +58,10 @@ class ShellPrompt:
         )
 
     async def read(self, place: str, failed: int) -> str | None:
-        """Return a line; None where the user ends the session, an empty one for ctrl-C. Raises
-        KeyboardInterrupt for ctrl-C right after a line.
+        """Return a line, empty after ctrl-C; None where the user ends the session.
 
-        place: shown ahead of it. failed: the status of the line before.
+        place: shown ahead of the line. failed: the exit status of the line before. Raises KeyboardInterrupt
+        for ctrl-C right after a line.
         """
         mark = [("ansired", f"[{failed}] ")] if failed else []
         prompt = FormattedText([*mark, ("ansicyan", place), ("bold", "> ")])
@@ -77,8 +77,9 @@ class ShellPrompt:
 
 
 def _tab(complete: Callable[[str], Iterable[Candidate]]) -> KeyBindings:
-    """Let tab insert the only completion at once: while a menu is still being made, which typing begins, the
-    prompt forgets that tab was pressed."""
+    """Let tab insert the only completion at once. While a menu is still being built, which typing triggers,
+    prompt_toolkit would forget that tab was pressed.
+    """
     bindings = KeyBindings()
 
     @bindings.add("tab")

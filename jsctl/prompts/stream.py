@@ -16,7 +16,7 @@ _NAME_HELP = "A name without dots, spaces, wildcards or slashes"
 
 
 async def ask_name(prompter: Prompter, api: Api | None) -> str:
-    """The name of a new stream. api: to check that it is free; None does not check."""
+    """Ask for the name of a new stream. api: checks that the name is free; None skips the check."""
 
     async def verify(name: str) -> None:
         if api is not None:
@@ -28,7 +28,9 @@ async def ask_name(prompter: Prompter, api: Api | None) -> str:
 
 
 async def ask_subjects(prompter: Prompter, api: Api | None) -> list[str]:
-    """Subjects, separated by spaces or commas. api: to check that they are free; None does not check."""
+    """Ask for subjects, separated by spaces or commas. api: checks that they are free; None skips the
+    check.
+    """
 
     async def verify(text: str) -> None:
         if api is not None:
@@ -39,9 +41,9 @@ async def ask_subjects(prompter: Prompter, api: Api | None) -> list[str]:
 
 
 async def ask_rest(prompter: Prompter, draft: Json, *, size_needed: bool = False) -> Json:
-    """The draft with an answer for everything that it leaves out.
+    """Return the draft with an answer for every key that it leaves out.
 
-    size_needed: the account wants a limit of size on every stream.
+    size_needed: the account requires a size limit on every stream.
     """
     answered = dict(draft)
     mirror, collects = "mirror" in answered, bool(answered.get("sources"))
@@ -73,7 +75,7 @@ async def ask_rest(prompter: Prompter, draft: Json, *, size_needed: bool = False
 
 
 class _MirrorWords:
-    """What is asked about a mirror."""
+    """The wording of the questions about a mirror."""
 
     flag = "--mirror"
     adjust = "Adjust mirror start"
@@ -88,7 +90,7 @@ class _MirrorWords:
 
 
 class _SourceWords(_MirrorWords):
-    """What is asked about one of several sources."""
+    """The wording of the questions about one of several sources."""
 
     flag = "--source"
 
@@ -105,7 +107,7 @@ class _SourceWords(_MirrorWords):
 
 
 async def _ask_origin(prompter: Prompter, origin: Json, words: _MirrorWords) -> Json:
-    """The origin with answers to where it starts and where it is."""
+    """Ask where a mirror or source starts and where it is. Returns the origin with the answers."""
     at = f"{words.flag} NAME,start=SEQUENCE or start=TIME"
     if not has_start(origin) and await prompter.confirm(
         words.adjust, flag=at, help="Without a start it copies all messages"

@@ -97,7 +97,7 @@ class TerminalPrompter(Prompter):
                 return shown
 
     def _keys(self, question: Question, shown: questionary.Question) -> KeyBindings:
-        """The keys of every question: help, and the way back; those of readline in a default."""
+        """Return the keys of every question: help, the way back, and the keys of readline in a default."""
         keys = KeyBindings()
         buffer = shown.application.current_buffer
         types = question.form in (Form.TEXT, Form.PATH, Form.SECRET)
@@ -124,7 +124,7 @@ class TerminalPrompter(Prompter):
         return keys
 
     def _explain(self, *paragraphs: str) -> None:
-        """Write paragraphs in lines that the terminal does not break."""
+        """Write paragraphs in lines that fit the terminal."""
         width = max(self._output.get_size().columns, 20) - 1
         for paragraph in paragraphs:
             for line in textwrap.wrap(paragraph, width, initial_indent="  ", subsequent_indent="  "):
@@ -132,7 +132,9 @@ class TerminalPrompter(Prompter):
 
 
 def _validator(question: Question) -> Any:
-    """What questionary calls for each text: True, or the reason why it is not valid."""
+    """Return what questionary calls for each text: it returns True, or the reason why the text is not
+    valid.
+    """
 
     def validate(answer: str) -> bool | str:
         try:

@@ -8,9 +8,11 @@ from prompt_toolkit.keys import Keys
 
 
 def raise_typed_interrupt(input: Input) -> None:
-    """Raise KeyboardInterrupt when ctrl-C was typed after what a prompt took, and before the terminal made it
-    a signal again: prompt_toolkit would keep it for the next prompt, or leave it in the terminal. Other keys
-    stay for the next prompt."""
+    """Raise KeyboardInterrupt when ctrl-C was typed between the answer and the end of the prompt.
+
+    prompt_toolkit would keep it for the next prompt, or leave it in the terminal. Other keys stay for the
+    next prompt.
+    """
     keys = get_typeahead(input)
     with contextlib.suppress(OSError):  # the terminal is gone
         keys += input.read_keys()

@@ -8,11 +8,11 @@ _COMMANDS = "jsctl.commands."
 class Entry(NamedTuple):
     """One command or group.
 
-    help: its one line of help, written here and nowhere else. The command's own help has further
+    help: its one line of help, written here and nowhere else. The command's docstring has the further
         paragraphs only.
     target: "module:attribute" of a click command. For a group: of a command whose flags (and, with
         `runs`, whose callback) the group takes over; empty for a group without flags.
-    runs: a group that does something without a subcommand, too.
+    runs: whether the group also does something without a subcommand.
     """
 
     help: str
@@ -23,10 +23,10 @@ class Entry(NamedTuple):
 
 
 def verb(help: str, target: str, *aliases: str) -> Entry:
-    """A command. target: "module:attribute" below jsctl.commands."""
+    """Return the entry of a command. target: "module:attribute" below jsctl.commands."""
     return Entry(help, _COMMANDS + target, aliases)
 
 
 def group(help: str, target: str = "", aliases: tuple[str, ...] = (), runs: bool = False) -> Entry:
-    """A group of commands. target: "module:attribute" below jsctl.commands, or empty."""
+    """Return the entry of a group of commands. target: "module:attribute" below jsctl.commands, or empty."""
     return Entry(help, target and _COMMANDS + target, aliases, group=True, runs=runs)

@@ -37,9 +37,9 @@ class Noun(NamedTuple):
     any_text: bool = False
 
     def missing(self, name: str, parent: str = "", known: Sequence[str] = ()) -> tuple[str, str]:
-        """Return what to say of a name that does not exist: what is wrong, and what to do.
+        """Return an error text for a name that does not exist: what is wrong, and what to do.
 
-        known: the names that exist; one that is like it is proposed.
+        known: the names that exist; the one most like it is suggested.
         """
         hint = " ".join(self.hint.format(parent=parent).split())
         if near := nearest_name(name, known):
@@ -48,7 +48,7 @@ class Noun(NamedTuple):
 
 
 def nearest_name(name: str, known: Sequence[str]) -> str:
-    """Return the known name that a misspelled one is probably meant for; empty when none is like it."""
+    """Return the known name that a misspelled one probably means; empty when none is similar."""
     import difflib
 
     by_lower = {other.lower(): other for other in known}

@@ -21,10 +21,10 @@ Value = Callable[[Any], Any]
 
 
 class GridColumn(NamedTuple):
-    """A column.
+    """A column of a grid.
 
-    value: the raw value of a row, or a Cell. wide: shown only when all columns are asked for. optional: left
-    out where it says nothing in any row. quiet: a change of it is not pointed out.
+    value: gets the raw value of a row, or a Cell. wide: shown only when all columns are asked for. optional:
+    left out where it has no value in any row. quiet: its changes are not highlighted.
     """
 
     title: str
@@ -37,7 +37,7 @@ class GridColumn(NamedTuple):
 
     @property
     def column(self) -> Column:
-        """The same as a column of a table."""
+        """Return the same column for a table."""
         return Column(self.title, self.key, self.kind)
 
     def raw(self, row: Any) -> Any:
@@ -67,15 +67,15 @@ class Grid:
 
     Args:
         columns: in their order.
-        rows: anything; the functions read it.
-        key: tells a row from others, the same in every round.
-        level: FINE, WARN or BAD; what is wrong comes first.
+        rows: of any type; the functions read them.
+        key: identifies a row, the same in every round.
+        level: FINE, WARN or BAD; problems come first.
         dim: whether the row is from before a failure.
         spare: keys of the columns that a narrow terminal leaves out, the most dispensable first.
-        order: key of the column that it is sorted by at first; empty for what is wrong first, then as given.
-        record: the row as JSON. line: a command line that shows or mends it. page: what `enter` opens, None
-            for nothing.
-        noun: what rows are called, in the plural. empty: what is said where there are none.
+        order: key of the column to sort by at first; empty for problems first, then as given.
+        record: returns the row as JSON. line: returns a command line that shows or fixes it. page: returns
+            what `enter` opens, None for nothing.
+        noun: what rows are called, in the plural. empty: shown where there are none.
     """
 
     def __init__(
@@ -110,11 +110,11 @@ class Grid:
 
     @cached_property
     def by_key(self) -> Mapping[Hashable, Any]:
-        """The rows by their key."""
+        """Return the rows by their key."""
         return {self.key(row): row for row in self.rows}
 
     def words(self, row: Any) -> str:
-        """Return the texts of a row, in which a filter searches."""
+        """Return the texts of a row, which a filter searches."""
         return " ".join(_words(value(row)) for value in self._texts)
 
 
@@ -133,11 +133,11 @@ class Part(NamedTuple):
 
 
 class Board(NamedTuple):
-    """What is known at one time.
+    """The data of a screen at one time.
 
-    number: of the round, -1 before the first; what changed since the round before is pointed out. heading: a
-    line at the top. notices: lines below it, such as what cannot be reached. page: what the page that is open
-    shows. picture: what is drawn where there are no parts.
+    number: of the round, -1 before the first; changes since the round before are highlighted. heading: a line
+    at the top. notices: lines below it, such as what cannot be reached. page: the content of the open page.
+    picture: what is drawn where there are no parts.
     """
 
     parts: Sequence[Part]
@@ -149,13 +149,14 @@ class Board(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is from before the first answer."""
+        """Whether the board is from before the first answer."""
         return self.number < 0
 
 
 class Query(NamedTuple):
-    """What is on the screen. part: its key. page: what `enter` opened, None for no page. again: counts
-    the demands to ask at once. position: the round that a replay shows, from 0."""
+    """What is on the screen. part: its key. page: what `enter` opened, None for no page. again: counts the
+    requests to fetch at once. position: the round that a replay shows, from 0.
+    """
 
     part: str
     page: Hashable | None = None
@@ -173,7 +174,7 @@ class Fetch(Protocol):
 
 
 class Start(NamedTuple):
-    """How a screen begins: what flags say. title: the command. sort: the key of a column."""
+    """How a screen begins, as the flags say. title: the command. sort: the key of a column."""
 
     title: str
     part: str = ""
@@ -183,9 +184,12 @@ class Start(NamedTuple):
 
 
 class Live(NamedTuple):
-    """A live screen: what asks, every `interval` (ns), for a number of `rounds` (0 without end). close: is
-    awaited at the end. times: of what is replayed, in seconds since 1970, a round each; empty for what is
-    live. status: is asked after each round; another one than OK ends the screen, and is its exit status."""
+    """A live screen.
+
+    fetch: fetches the data, every `interval` (ns), for a number of `rounds` (0 for no end). close: awaited at
+    the end. times: of the rounds of a replay, in seconds since 1970; empty for live data. status: called
+    after each round; a status other than OK ends the screen, and is its exit status.
+    """
 
     fetch: Fetch
     start: Start
@@ -206,8 +210,11 @@ def table_board(result: Result, number: int = 0) -> Board:
 
 
 def table_live(fetch: Callable[[], Awaitable[Result]], start: Start, interval: int, rounds: int = 0) -> Live:
-    """Return a live screen of a command's result, which `fetch` builds again each round: every table of it
-    gets the keys. interval: ns. rounds: see Live."""
+    """Return a live screen of a command's result, which `fetch` builds again each round; all of its tables
+    react to keys.
+
+    interval: ns. rounds: see Live.
+    """
     number = 0
 
     async def board(query: Callable[[], Query]) -> AsyncIterator[Board]:
@@ -235,7 +242,7 @@ _WORST = {"bad": 2, "warn": 1}
 
 
 def grid_of(table: Table) -> Grid:
-    """Return a table of a result with keys: a row is known by its first two names."""
+    """Return a table of a result as a grid, whose rows are identified by their first two names."""
     columns = [
         GridColumn(
             column.title,
@@ -274,19 +281,21 @@ def grid_of(table: Table) -> Grid:
 
 
 class Filter(NamedTuple):
-    """A search: rows whose words match, or with `inverse` those that do not."""
+    """A search: it keeps rows whose words match, or with `inverse` those whose words do not."""
 
     pattern: re.Pattern[str]
     inverse: bool
 
     def takes(self, words: str) -> bool:
-        """Whether a row with these words is shown."""
+        """Return whether a row with these words is shown."""
         return (self.pattern.search(words) is None) == self.inverse
 
 
 def parse_filter(text: str) -> Filter | None:
-    """Parse a regular expression, with `!` ahead for its inverse; None for an empty one. Letters match both
-    cases unless there is a capital. Raises ValueError for one that is not valid."""
+    """Parse a regular expression, with `!` ahead for its inverse; return None for an empty one.
+
+    Upper and lower case are the same unless it has a capital. Raises ValueError for one that is not valid.
+    """
     inverse = text.startswith("!")
     body = text[1:] if inverse else text
     if not body:

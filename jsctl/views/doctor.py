@@ -1,4 +1,4 @@
-"""`doctor`: each finding with what was seen, why it matters and what mends it."""
+"""`doctor`: each finding with what was seen, why it matters and how to fix it."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a command gives back that has no fixed end: events, with a view for each.
+"""What a command without a fixed end returns: events, with a view for each.
 
 `Result` is data that is complete; `Events` are written while they occur (`render.event_writer`). A verb
 builds them from one asynchronous iterator and says how an event looks; it prints nothing itself.
@@ -109,12 +109,12 @@ class Events(NamedTuple, Generic[E]):
 
     @property
     def goes_on(self) -> bool:
-        """Whether something is done beside writing the events."""
+        """Whether other work continues while events are written."""
         return self.endless or self.answers or self.live is not None or self.gauge is not None
 
 
 async def once(event: E) -> AsyncIterator[Sequence[E]]:
-    """Yield one event: for what is written once, in the forms that events have."""
+    """Return one event, for a text that is written once, in the forms that events have."""
     yield [event]
 
 
@@ -132,8 +132,11 @@ async def one_by_one(events: AsyncIterator[E]) -> AsyncGenerator[Sequence[E], No
 def results(
     each: AsyncIterator[Result], last: Callable[[], Result | ExitStatus | None] = _no_result
 ) -> Events[Result]:
-    """Return results that are written below each other, each when it is there: for a verb that shows
-    something and then continues. last: see `Events.result`."""
+    """Return results that are written below each other, each as soon as it is there: for a verb that shows
+    something and then continues.
+
+    last: see `Events.result`.
+    """
     return Events(
         batches=one_by_one(each),
         record=lambda result: result.document(),
@@ -144,8 +147,10 @@ def results(
 
 
 def repeated(rounds: AsyncIterator[Result], live: "Live") -> Events[Result]:
-    """Return results that replace each other: `--watch` of a table; on a terminal, the screen `live`. Ctrl-C
-    ends them with status 130."""
+    """Return results that replace each other, for `--watch` of a table; on a terminal, the screen `live`.
+
+    Ctrl-C ends them with status 130.
+    """
     return results(rounds)._replace(live=live, noun="round")
 
 
@@ -160,13 +165,16 @@ def text_in_pieces(pieces: Iterable[str]) -> Events[str]:
 
 
 def names(pages: AsyncIterator[Sequence[str]]) -> Events[str]:
-    """Names, one per line, as JSON one array. A long list is written a page at a time: its memory is that of
-    a page, and the first lines come at once."""
+    """Return names, one per line; in JSON one array.
+
+    A long list is written a page at a time: it takes the memory of a page, and its first lines appear at
+    once.
+    """
     return items(pages, lambda name: name)
 
 
 def items(pages: AsyncIterator[Sequence[E]], name: Callable[[E], str]) -> Events[E]:
-    """As `names`, for records: as JSON the array holds them whole."""
+    """Return records, as `names` does; in JSON one array of them."""
     return Events(
         batches=pages,
         text=lambda item: name(item) + "\n",

@@ -13,7 +13,7 @@ NOTHING = "Nothing was changed"
 
 
 class Intent(NamedTuple):
-    """What would be changed.
+    """A change that a verb is about to make.
 
     action: what follows "Really" and "Would": `delete Consumer ORDERS > NEW`. facts: the same for --json.
     lines: what would be done, where that is more than one sentence. question: in place of "Really ...".
@@ -36,7 +36,7 @@ class Intent(NamedTuple):
 
 
 def seal_intent(label: str, kind: str, info: Mapping[str, Any]) -> Intent:
-    """Return that a stream or bucket is about to be sealed. label: `Stream ORDERS`. kind: "streams"."""
+    """Return the intent to seal a stream or bucket. label: `Stream ORDERS`. kind: "streams"."""
     state = info["state"]
     facts = {"stream": info["config"]["name"], "messages": state["messages"], "bytes": state["bytes"]}
     what = f"{plural(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
@@ -44,7 +44,7 @@ def seal_intent(label: str, kind: str, info: Mapping[str, Any]) -> Intent:
 
 
 def file_intent(what: str, path: Path, facts: Mapping[str, Any] | None = None) -> Intent:
-    """Return that a file is about to be written, or replaced. what: `the credentials of alice`."""
+    """Return the intent to write or replace a file. what: `the credentials of alice`."""
     exists = path.expanduser().exists()
     named = ascii_path(path)
     action = f"replace {named} by {what}" if exists else f"write {what} to {named}"

@@ -52,11 +52,11 @@ class Column(NamedTuple):
 
     @property
     def data_key(self) -> str:
-        """The name of the value in CSV and JSON: `idle_ns` for a span of time."""
+        """The name of the value in CSV and JSON: `idle_ns` for a duration."""
         return f"{self.key}_ns" if self.kind in _SPANS and not self.key.endswith("_ns") else self.key
 
     def data_value(self, value: Any) -> Any:
-        """The raw form of a value; None for never and for no limit."""
+        """Return the raw form of a value; None for never and for no limit."""
         raw = _raw(value)
         least = 0 if self.key.endswith("_ns") else _LEAST.get(self.kind)
         return None if least is not None and isinstance(raw, int) and raw < least else raw
@@ -92,9 +92,9 @@ class Table(NamedTuple):
 
     footer: totals, for people only.
     spare: `data_key`s of the columns that a narrow terminal leaves out, the most dispensable first.
-    empty: what people see in place of a table without rows, of which CSV still has the heading.
-    optional: `data_key`s of the columns that people see only where they say something.
-    rising: whether the last row is the one that matters most, next to the prompt; a screen has it first.
+    empty: what people see in place of a table without rows; CSV still has its heading.
+    optional: `data_key`s of the columns that people see only where they have a value.
+    rising: whether the last row is the most important one, next to the prompt; a screen puts it first.
     """
 
     title: str
@@ -107,7 +107,7 @@ class Table(NamedTuple):
     rising: bool = False
 
     def without_blanks(self) -> "Table":
-        """The table without the optional columns that say nothing."""
+        """Return the table without the optional columns that have no value."""
         blank = {
             at
             for at, column in enumerate(self.columns)
@@ -121,12 +121,12 @@ class Table(NamedTuple):
         return self._replace(columns=columns, rows=rows, footer=footer)
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows as dictionaries of raw values."""
+        """Return the rows as dictionaries of raw values."""
         keys = [column.data_key for column in self.columns]
         return [dict(zip(keys, row, strict=True)) for row in self.data_rows()]
 
     def data_rows(self) -> Iterator[list[Any]]:
-        """The rows as raw values."""
+        """Yield the rows as raw values."""
         for row in self.rows:
             yield [column.data_value(value) for column, value in zip(self.columns, row, strict=True)]
 
@@ -155,9 +155,8 @@ class Sheet(NamedTuple):
 class Text(NamedTuple):
     """Plain lines.
 
-    style: colours the whole on a terminal. whole: a document or data, of which no line is folded; sentences
-    are folded between words where a terminal is narrower. drawn: a tree, whose lines are cut in the middle
-    there.
+    style: colours the whole on a terminal. whole: a document or data, whose lines are never folded; sentences
+    are folded between words on a narrow terminal. drawn: a tree, whose lines are cut in the middle there.
     """
 
     text: str
@@ -169,8 +168,8 @@ class Text(NamedTuple):
 class Chart(NamedTuple):
     """Numbers over time, drawn as text.
 
-    values: the newest last, None where nothing is known. style: a curve, bars or an area of dots. height:
-    lines. label: how a value is written at the axis of a curve.
+    values: the newest last, None for an unknown one. style: a curve, bars or an area of dots. height: lines.
+    label: formats a value at the axis of a curve.
     """
 
     caption: str
@@ -203,7 +202,8 @@ class Result(NamedTuple):
     records
         (one table: a list; several: a mapping by title). A long list in it may be an iterator.
     table: what CSV and TSV hold, where people see no table.
-    error: what ended the work, raised when the result, what was done until then, has been shown.
+    error: what ended the work early; it is raised after the result, which holds what was done until then, is
+    shown.
     """
 
     parts: Sequence[Part] = ()
@@ -213,7 +213,7 @@ class Result(NamedTuple):
     error: JsctlError | None = None
 
     def document(self) -> Any:
-        """The one JSON document that stands for this result."""
+        """Return the one JSON document that stands for this result."""
         if not isinstance(self.data, _Unset):
             return self.data() if callable(self.data) else self.data
         tables = self.tables()

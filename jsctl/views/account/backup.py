@@ -1,4 +1,4 @@
-"""`account backup` and `account restore`: what became of each stream."""
+"""`account backup` and `account restore`: the outcome of each stream."""
 
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.backup.account_files import AccountResult, StreamOutcome
@@ -19,7 +19,9 @@ _STYLES: dict[str, Style] = {"failed": "bad", "warning": "warn"}
 
 
 def rehearsed(title: str, result: AccountResult) -> Result:
-    """`account restore --dry-run`: what would become of each stream; fails when one would fail."""
+    """Show what `account restore --dry-run` would do with each stream; the status is a failure if one would
+    fail.
+    """
     ordered, failed, table = _streams(title, result)
     rest = f"; not {', '.join(failed)}" if failed else ""
     text = (
@@ -31,7 +33,9 @@ def rehearsed(title: str, result: AccountResult) -> Result:
 
 
 def outcomes(title: str, result: AccountResult, participle: str) -> Result:
-    """Return a line for each stream; fails when one failed. participle: "saved" or "restored"."""
+    """Return a line for each stream; the status is a failure if one failed. participle: "saved" or
+    "restored".
+    """
     ordered, failed, table = _streams(title, result)
     succeeded, total = len(ordered) - len(failed), len(ordered)
     summary = (

@@ -10,11 +10,11 @@ from jsctl.views.result import Cell, Field, Part, Result, Section, Sheet, Text
 
 
 def chain(certificates: Sequence[Certificate], now: float, warn: int, *, pem: bool, ocsp: bool) -> Result:
-    """Show a chain, the server's certificate first. Fails when one has expired or will in `warn` ns (0: none
-    will).
+    """Show a certificate chain, the server's certificate first.
 
-    now: seconds since 1970. pem: with the certificates themselves. ocsp: with who says whether they were
-    revoked.
+    The status is a failure when one has expired or expires within `warn` ns (0: only when one has expired).
+    now: seconds since 1970. pem: with the certificates themselves. ocsp: with the responders that say whether
+    they were revoked.
     """
     parts: list[Part] = []
     troubles = [_trouble(one, now, warn) for one in certificates]

@@ -24,8 +24,8 @@ _ORIGIN: Mapping[str, str] = {
 }
 
 
-def report(document: Json, path: str, most: int, *, verbose: bool) -> Result:
-    """Show a report. path: of the archive or of the saved report. most: examples of a check; 0 for all.
+def report(document: Json, path: str, limit: int, *, verbose: bool) -> Result:
+    """Show a report. path: of the archive or of the saved report. limit: examples of a check; 0 for all.
 
     verbose: with the thresholds.
     """
@@ -35,7 +35,7 @@ def report(document: Json, path: str, most: int, *, verbose: bool) -> Result:
         code, description = check["code"], check["description"]
         cell = Cell(outcome, outcome, _STYLES.get(outcome, ""))
         checks.append((cell, code, description, _thresholds(check)))
-        sentences = list(_sentences(result, most))
+        sentences = list(_sentences(result, limit))
         if sentences:
             findings.append(Field(f"{outcome} {code}", sentences))
         rows += [(cell, code, description, sentence) for sentence in sentences or [""]]
@@ -62,7 +62,7 @@ def _doctor(finding: Json) -> Section:
     return Section(f"{finding['code']}: {finding['about']}", fields)
 
 
-def markdown(document: Json, most: int) -> Result:
+def markdown(document: Json, limit: int) -> Result:
     """Show a report as Markdown."""
     metadata = document.get("metadata") or {}
     lines = [
@@ -85,7 +85,7 @@ def markdown(document: Json, most: int) -> Result:
             lines += ["", f"## {_escape(suite)}"]
         title = f"{check['code']}: {check['description']}"
         lines += ["", f"### {_escape(title)}", "", f"Outcome: **{result['outcome_string']}**"]
-        if sentences := list(_sentences(result, most)):
+        if sentences := list(_sentences(result, limit)):
             lines += ["", *(f"- {_escape(sentence)}" for sentence in sentences)]
     if findings := document.get("doctor"):
         lines += ["", "## jsctl doctor"]
@@ -109,11 +109,11 @@ def _thresholds(check: Json) -> str:
     )
 
 
-def _sentences(result: Json, most: int) -> Iterator[str]:
-    """Yield the examples of a check, and how many there are more; why it was skipped."""
+def _sentences(result: Json, limit: int) -> Iterator[str]:
+    """Yield the examples of a check, and how many more there are; or why it was skipped."""
     examples = result.get("examples") or {}
     sentences = examples.get("examples") or []
-    shown = sentences[:most] if most else sentences
+    shown = sentences[:limit] if limit else sentences
     yield from map(str, shown)
     if more := len(sentences) - len(shown) + int(examples.get("more", 0)):
         yield f"{more:,} more"
@@ -122,5 +122,5 @@ def _sentences(result: Json, most: int) -> Iterator[str]:
 
 
 def _escape(text: object) -> str:
-    """Return a text in which Markdown finds no marks of its own."""
+    """Return a text with all characters escaped that Markdown would read as markup."""
     return "".join("\\" + char if char in "\\`*_{}[]<>()#+!|~" else char for char in str(text))

@@ -71,14 +71,16 @@ def _limit_keys(nats: Json) -> list[str]:
 
 
 def _with_unlimited(nats: Json) -> Json:
-    """The claims with the zeros that Go leaves out."""
+    """Return the claims with 0 for the limits that Go leaves out."""
     caps = [key for key in _ALWAYS if key not in ("limits.disallow_bearer", "limits.wildcards")]
     missing = {key.removeprefix("limits."): 0 for key in caps if get_value(nats, key.split(".")) is None}
     return {**nats, "limits": {**missing, **_limits(nats)}}
 
 
 def _with_storage(place: Json) -> Json:
-    """A tier's limits with what a missing value means: no storage, no streams, but no limit of a stream."""
+    """Return a tier's limits with what a missing value means: no storage and no streams, but no limit per
+    stream.
+    """
     missing = {"disk_storage": 0, "mem_storage": 0, "streams": 0, "consumer": 0}
     unlimited = {
         key: -1

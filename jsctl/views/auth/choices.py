@@ -5,7 +5,7 @@ from jsctl.views.result import Cell, Field, Result, Section, Sheet
 
 
 def sheet(choices: Choices) -> Result:
-    """Show what is used where a command line names nothing else, and what decided it."""
+    """Show what is used where a command line does not name an operator or account, and what decided it."""
     rows = {
         "stores": ("Folder of Operators", choices.stores),
         "keys": ("Folder of Keys", choices.keys),

@@ -14,14 +14,14 @@ from jsctl.views.result import Cell, Field
 
 
 def validity_fields(record: Record) -> list[Field]:
-    """When the claims were signed, and from when until when they are valid."""
+    """Return when the claims were signed, and from when until when they are valid."""
     labels = (("iat", "Issued"), ("nbf", "Not Before"), ("exp", "Expiry"))
     times = [(label, record.claims.get(key)) for key, label in labels]
     return [Field(label, seconds * SECOND, "time") for label, seconds in times if isinstance(seconds, int)]
 
 
 def claim_fields(schema: Schema, nats: Json, *keys: str) -> list[Field]:
-    """The lines of a sheet for these keys, with the labels of their fields.
+    """Return the lines of a sheet for these keys, with the labels of their fields.
 
     A key without a value is left out where its field has no `blank`.
     """
@@ -52,14 +52,14 @@ def _line(field: ConfigField, value: Any) -> Field:
 
 
 def cap_cell(value: Any, *, in_bytes: bool = False) -> Cell:
-    """A limit, of which -1 is unlimited and 0 none."""
+    """Return the cell of a limit, where -1 is unlimited."""
     if not isinstance(value, int) or value == UNLIMITED:
         return Cell(None if value == UNLIMITED else value, "unlimited")
     return Cell(value, format_bytes(value) if in_bytes else format_count(value))
 
 
 def permission_fields(permissions: Json) -> list[Field]:
-    """The lines of publish and subscribe permissions."""
+    """Return the lines of publish and subscribe permissions."""
     fields = []
     for way, label in (("pub", "Publish"), ("sub", "Subscribe")):
         rules = permissions.get(way) or {}

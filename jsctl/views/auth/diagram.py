@@ -32,7 +32,7 @@ def _draw_tree(graph: Graph) -> Iterator[str]:
 
 
 def _account_lines(graph: Graph, account: str) -> Iterator[tuple[str, list[str]]]:
-    """The lines of an account: what it exports with who imports it, then imports that go nowhere."""
+    """Yield the lines of an account, each with those below it: exports with their importers, then imports."""
     for at, one in enumerate(graph.exports):
         if one.account == account:
             takers = [f"to {_taker(each)}" for each in graph.imports if each.export == at]
@@ -90,19 +90,19 @@ def _draw_mermaid(graph: Graph) -> Iterator[str]:
 
 
 def _nodes(graph: Graph) -> dict[str, str]:
-    """A key for each account, those that the store does not have, too."""
+    """Return a node key for each account, including those that the store does not have."""
     names = [*graph.accounts, *(one.origin for one in graph.imports)]
     return {name: f"a{at}" for at, name in enumerate(dict.fromkeys(names))}
 
 
 def _quote(text: str) -> str:
-    """A string of Graphviz."""
+    """Return a text as a quoted string of Graphviz."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{"".join(c if c.isprintable() else " " for c in escaped)}"'
 
 
 def _text(text: str) -> str:
-    """A string of Mermaid, in which nothing is markup."""
+    """Return a text as a quoted string of Mermaid, with everything escaped that could be markup."""
     plain = "".join(c if c.isalnum() or c in " ._-" else f"#{ord(c)};" for c in text)
     return f'"{plain}"'
 

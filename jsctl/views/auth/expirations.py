@@ -20,7 +20,7 @@ _STYLES: dict[str, Style] = {"expired": "bad", "soon": "warn"}
 
 
 def expirations_result(expirations: Sequence[Expiration], now: int, within: int, empty: str) -> Result:
-    """Show when JWTs end. now: ns since 1970. within: ns from now in which an end is soon."""
+    """Show when JWTs expire. now: ns since 1970. within: ns from now in which an expiry is soon."""
     rows = []
     for one in expirations:
         left = one.expires * SECOND - now

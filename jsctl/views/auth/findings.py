@@ -42,7 +42,7 @@ def findings_result(findings: Sequence[Finding], looked_at: str) -> Result:
 
 
 def format_findings(findings: Sequence[Finding]) -> str:
-    """The findings as text, shown before a question or an error."""
+    """Format the findings as text, shown before a question or an error."""
     return "\n".join(line for finding in findings for line in [*_lines(finding), f"    {finding.fix}"])
 
 

@@ -58,11 +58,11 @@ _KEY_COLUMNS = (Column("Key", "key"), Column("Seed", "seed", "bool"), Column("Ac
 
 
 def keys(rows: Sequence[tuple[str, bool, int]]) -> Result:
-    """Show signing keys: each with whether the seed is there, and how many accounts it signed."""
+    """Show signing keys, each with whether the store has its seed and how many accounts it signed."""
     return Result([Table("Signing Keys", _KEY_COLUMNS, rows, empty="No signing keys")])
 
 
 def _named(store: AuthStore, public: str) -> str:
-    """An account's name and key, as far as the store knows it."""
+    """Return an account's name and key; only the key where the store does not have the account."""
     name = next((one.name for one in store.read_accounts() if one.public == public), "")
     return f"{name} ({public})" if name else public

@@ -21,7 +21,7 @@ _OUTCOMES = (Column("Account", "account"), Column("Server", "server"), Column("R
 
 
 def differences(rows: Sequence[Difference], *, is_failure: bool = True) -> Result:
-    """Show how accounts differ. is_failure: whether a difference is an exit status."""
+    """Show how accounts differ. is_failure: whether a difference makes the exit status a failure."""
     cells = [
         (
             one.account,
@@ -38,21 +38,23 @@ def differences(rows: Sequence[Difference], *, is_failure: bool = True) -> Resul
 
 
 def push_intent(
-    accounts: Sequence[Record], there: Sequence[Difference], surplus: Sequence[Difference], servers: int
+    accounts: Sequence[Record], differing: Sequence[Difference], surplus: Sequence[Difference], servers: int
 ) -> Intent:
-    """Accounts that are about to be sent, and removed. there: how servers have them."""
-    lines = [f"Would send account {one.account} ({one.state})" for one in there]
-    lines += [f"Would remove account {one.public} from the servers" for one in surplus]
+    """Return the intent to send accounts, and to remove others. differing: those whose state differs."""
+    lines = [f"Would send account {change.account} ({change.state})" for change in differing]
+    lines += [f"Would remove account {change.public} from the servers" for change in surplus]
     removal = f", and remove {len(surplus)} there" if surplus else ""
     where = f" to {plural(servers, 'server')}" if servers else " to the servers"
     action = f"send {plural(len(accounts), 'account')}{where}{removal}"
-    states = [{"account": one.account, "key": one.public, "state": one.state} for one in there]
-    facts = {"servers": servers, "accounts": states, "surplus": [one.public for one in surplus]}
+    states = [
+        {"account": change.account, "key": change.public, "state": change.state} for change in differing
+    ]
+    facts = {"servers": servers, "accounts": states, "surplus": [change.public for change in surplus]}
     return Intent(action, facts, lines)
 
 
 def save_intent(rows: Sequence[Difference]) -> Intent:
-    """Accounts that are about to be saved to the store."""
+    """Return the intent to save accounts to the store."""
     lines = [f"Would save account {one.account} ({one.state})" for one in rows]
     facts = [{"account": one.account, "key": one.public, "state": one.state} for one in rows]
     return Intent(f"save {plural(len(rows), 'account')} to the store", {"accounts": facts}, lines)
@@ -67,7 +69,7 @@ def outcomes(
 ) -> Result:
     """Show what servers did with accounts. servers: how many there are; 0 where that is unknown.
 
-    tokens: JWTs to show, by account. surplus: keys of accounts to remove; removed: how that went.
+    tokens: JWTs to show, by account. surplus: keys of accounts to remove. removed: the outcomes of removals.
     """
     rows = [(name, one.server, _result(one, "updated")) for name, _, one in sorted(sent)]
     label = surplus[0] if len(surplus) == 1 else f"{len(surplus)} accounts"

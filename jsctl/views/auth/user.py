@@ -31,7 +31,7 @@ LIMITS = (
 
 
 def sheet(user: Record, account: Record) -> Result:
-    """Show a user with the permissions and limits that hold; the document is the claims."""
+    """Show a user with the permissions and limits in effect; the document is the claims."""
     role, rules = effective_rules(user, account)
     fields = [
         Field("Account", f"{account.name} ({account.public})"),
@@ -75,25 +75,27 @@ def listing(account: Record, users: Sequence[Record]) -> Result:
 
 
 def effective_rules(user: Record, account: Record) -> tuple[str | None, Json]:
-    """The role of a scoped user, None for another, and the permissions and limits that hold."""
+    """Return the role of a scoped user (None for another), and the permissions and limits in effect."""
     key = signing_key(account.nats, user.issuer)
     return (key.role, key.template) if key and key.scope is not None else (None, user.nats)
 
 
 def is_revoked(user: Record, account: Record) -> bool:
-    """Whether the account's claims revoke the user's: those issued until a time, of a key or all (`*`)."""
+    """Return whether the account's claims revoke the user's: those issued until a time, of one key or of all
+    (`*`).
+    """
     issued = int(user.claims.get("iat") or 0)
     return bool(find_revocation(account.nats.get("revocations"), user.public, issued))
 
 
 def permission_lines(rules: Json) -> list[Field]:
-    """The lines of permissions; one that says so without any."""
+    """Return the lines of permissions, or one that says that everything is allowed."""
     fields = permission_fields(rules) + claim_fields(USER, rules, "resp.max", "resp.ttl")
     return fields or [Field("Allowed", "everything")]
 
 
 def with_zeros(rules: Json) -> Json:
-    """Limits with the zeros that Go leaves out."""
+    """Return limits with 0 for those that Go leaves out."""
     return {**dict.fromkeys(("payload", "data", "subs"), 0), **rules}
 
 

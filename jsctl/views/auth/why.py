@@ -15,7 +15,7 @@ _ACTIONS = {PUBLISH: "publish to", SUBSCRIBE: "subscribe to"}
 
 
 def why_result(answer: Answer, *, with_servers: bool) -> Result:
-    """Show an answer; the status is 1 where it is no. with_servers: whether they were asked, too."""
+    """Show an answer; the status is 1 where it is no. with_servers: whether servers were asked, too."""
     status = ExitStatus.OK if answer.allowed else ExitStatus.FAILURE
     return Result(list(_parts(answer, with_servers)), data=lambda: _document(answer), status=status)
 

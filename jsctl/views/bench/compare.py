@@ -17,7 +17,7 @@ _COLUMNS = (
 
 
 def comparison(one: Comparison, worse: Sequence[Difference], tolerance: float | None) -> Result:
-    """Return every measure of both. worse: what is worse than `tolerance`, a share, lets it be."""
+    """Show every measure of both. worse: the measures that are worse by more than `tolerance`, a share."""
     rows = [_row(difference) for difference in one.differences]
     parts: list[Part] = [Table("Comparison", _COLUMNS, rows)]
     parts += [Text(f"Note: {warning}", "warn") for warning in one.warnings]

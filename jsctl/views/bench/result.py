@@ -1,4 +1,4 @@
-"""What a benchmark measured: `bench`."""
+"""Results of `bench`: what was measured."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -63,8 +63,10 @@ def announcement(plan: Plan, size: int) -> str:
 
 
 def intent(plan: Plan, stream: str, info: Json | None, keys: Sequence[str], *, purges: bool) -> Intent:
-    """A benchmark that is about to run, and what it does to a stream first. info: of the stream; None for one
-    that is created. keys: of its configuration, which change."""
+    """Return the intent to run a benchmark, with what it does to a stream first.
+
+    info: that of the stream; None for one that is created. keys: of its configuration, which change.
+    """
     state = info["state"] if info else {"messages": 0, "bytes": 0}
     lines = [f"Would create stream {stream}"] if info is None else []
     lines += [f"Would change {', '.join(keys)} of stream {stream}"] if keys else []
@@ -115,7 +117,7 @@ def _figures(plan: Plan, outcome: Outcome, limit: Limit, word: str) -> list[Fiel
 
 
 def limit_text(limit: Limit, plan: Plan) -> str:
-    """Return a sentence on what limited it."""
+    """Return a sentence on what limited the throughput."""
     client = f"{limit.client_cpu:.0%} of a core"
     seen = limit.server_cpu >= 0
     server = f", the server {limit.server_cpu:.0%}" if seen else ""
@@ -147,7 +149,7 @@ def _latency_fields(latencies: Histogram) -> list[Field]:
 
 
 def latency(span: float) -> str:
-    """Return a span of ns with three digits that count."""
+    """Format a latency in ns with three significant digits."""
     value = round(span)
     step: int = 10 ** max(len(str(abs(value))) - 3, 0)
     return exact_duration(round(value / step) * step)
@@ -203,7 +205,7 @@ def document(plan: Plan, outcome: Outcome, limit: Limit) -> dict[str, Any]:
 
 
 def _options(plan: Plan) -> dict[str, Any]:
-    """What distinguishes one benchmark of a kind from another."""
+    """Return the options that distinguish one benchmark of a kind from another."""
     return {
         "subject": plan.subject or None,
         "name": plan.name or None,

@@ -23,8 +23,7 @@ _CURVES = (
 def events(
     stream: str, consumer: str, sampler: Sampler[ConsumerSample], every: int, count: int | None
 ) -> Events[ConsumerSample]:
-    """Return samples, each with its views. every: ns between two. count: how many are wanted, None for no
-    end."""
+    """Return samples, each with its views. every: ns between two. count: how many; None for no end."""
     return sample_events(
         sampler,
         every,

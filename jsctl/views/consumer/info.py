@@ -26,7 +26,7 @@ _TARGETS = (("Mirror Target", "_nats.mirror."), ("Source Target", "_nats.src."))
 
 
 def sheet(info: Json, *, state_only: bool = False) -> Result:
-    """`consumer info`; the document is the server's info."""
+    """Show a consumer, for `consumer info`; the document is the server's info."""
     config = info["config"]
     title = "State" if state_only else "Information"
     name = f"{info['stream_name']} > {info['name']}"
@@ -44,7 +44,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
 
 
 def format_backoff(waits: list[int]) -> str:
-    """The waits in words; of many only the first and last five."""
+    """Format the waits (ns), of many only the first and last five."""
     words = [exact_duration(wait) for wait in waits]
     if len(words) > 15:
         return f"{', '.join([*words[:5], '...', *words[-5:]])} ({len(words)} total)"
@@ -105,7 +105,7 @@ def _remaining(info: Json) -> str:
 
 
 def _target(title: str, prefix: str, metadata: Json) -> Section:
-    """The stream that a consumer of a mirror or source delivers to."""
+    """Return a section about the stream that the consumer of a mirror or source delivers to."""
     labels = (("Stream", "stream"), ("Account", "acc"), ("Domain", "domain"))
     return Section(title, present(*(Field(label, metadata.get(prefix + key)) for label, key in labels)))
 

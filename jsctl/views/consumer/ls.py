@@ -20,7 +20,7 @@ _COLUMNS = (
 
 
 def list_row(info: Json) -> Sequence[object]:
-    """Return the line of a consumer's info, a value for each column."""
+    """Return the row of a consumer's info, one value for each column."""
     return (
         info["name"],
         info["config"].get("description", ""),
@@ -32,7 +32,7 @@ def list_row(info: Json) -> Sequence[object]:
 
 
 def listing(stream: str, consumers: Collected[Sequence[object]]) -> Result:
-    """`consumer ls`. consumers: their `list_row`s by name."""
+    """Show the list of `consumer ls`. consumers: their `list_row`s by name."""
     names = sorted(consumers.items)
     if not names and not consumers.missing and not consumers.offline:
         return Result([Table("", _COLUMNS, (), empty="No Consumers defined")], data=names)

@@ -101,7 +101,7 @@ def record(event: Delivery | Acknowledgement) -> Json | None:
 
 
 def summary(deliveries: Deliveries, ending: Ending) -> str:
-    """Return what was not as wanted."""
+    """Return lines about acks that nobody received, and messages that did not arrive; empty for neither."""
     if ending != "complete":
         return ""
     lines = []

@@ -58,9 +58,10 @@ CONSUMER_KEYS = (
 def report(
     rows: Sequence[Row], lists: Sequence[ConsumerList], *, raw: bool = False, leaders: bool = False
 ) -> Result:
-    """`consumer report`: all consumers in one table, then leaders where asked for, and what is offline.
+    """Show the report of `consumer report`: all consumers in one table, leaders on request, and what is
+    offline.
 
-    lists: the streams' consumer lists, for those that did not answer. raw: show numbers as they are.
+    lists: the streams' consumer lists, which name those that did not answer. raw: show numbers in full.
     """
     data = {
         "consumers": map(recorder(CONSUMER_KEYS), rows),

@@ -1,4 +1,4 @@
-"""Why a consumer does not move, in words."""
+"""Why a consumer makes no progress, in words."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ _VERDICTS = {
 
 
 def explained(stream: str, consumer: str, causes: Sequence[Cause]) -> Result:
-    """Each cause with its numbers and the command that would help."""
+    """Show each cause with its numbers and the command that would help."""
     worst = causes[0].weight
     style: Style = "bad" if worst == STOPPED else "good" if worst == FINE else "warn"
     parts: list[Part] = [Text(f"Consumer {stream} > {consumer} {_VERDICTS[worst]}:", style)]

@@ -70,7 +70,7 @@ def sheet(context: Context, *, show_secrets: bool = False, check: "ContextCheck 
 
 
 def connection_cell(check: "ContextCheck") -> Cell:
-    """Whether a server accepted the context."""
+    """Return a cell that says whether a server accepted the context."""
     if not check.tried:
         return Cell(None, "not tried", "dim")
     if check.error:

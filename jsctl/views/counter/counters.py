@@ -11,19 +11,19 @@ from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Tex
 
 
 def value(stream: str, subject: str, number: str) -> Result:
-    """`counter get`, and what an increment leads to: the number alone."""
+    """Show the number alone, for `counter get` and after an increment."""
     return Result([Text(number, whole=True)], data={"subject": subject, "stream": stream, "value": number})
 
 
 def intent(stream: str, subject: str, amount: str, now: str, then: str | None) -> Intent:
-    """A counter that is about to be changed. then: its new value, where it can be calculated."""
+    """Return the intent to change a counter. then: its new value, where it can be calculated."""
     new = f" to {then}" if then is not None else ""
     facts = {"stream": stream, "subject": subject, "amount": amount, "value": now, "new_value": then}
     return Intent(f"change counter {stream} > {subject} by {amount} from {now}{new}", facts)
 
 
 def record(counter: Counter) -> Json:
-    """The JSON object of a counter. Numbers are text: they may have more digits than readers of JSON keep."""
+    """Return the JSON object of a counter. Numbers are text, as many JSON readers would round large ones."""
     return {
         "subject": counter.subject,
         "stream": counter.stream,
@@ -36,7 +36,7 @@ def record(counter: Counter) -> Json:
 
 
 def sheet(counter: Counter) -> Result:
-    """`counter view`."""
+    """Show a counter, for `counter view`."""
     fields = [
         Field("Value", counter.value),
         Field("Increment", counter.increment),
@@ -67,7 +67,7 @@ _WHOLE = 40  #: digits that a table shows whole
 
 
 def listing(counters: Sequence[Counter], pattern: str) -> Result:
-    """`counter list`. pattern: of subjects, empty for all."""
+    """Show the list of `counter list`. pattern: of subjects, empty for all."""
     data = [record(counter) for counter in counters]
     if not counters:
         text = "There are no counters; jsctl counter increment creates one in a stream with --allow-counter"
@@ -83,7 +83,7 @@ def listing(counters: Sequence[Counter], pattern: str) -> Result:
 def changes(
     batches: AsyncIterator[Sequence[Counter]], *, limit: int, stop: Callable[[], None]
 ) -> Events[Counter]:
-    """`counter watch`."""
+    """Return the changes of `counter watch`."""
 
     def text(counter: Counter) -> str:
         sign = "" if counter.increment.startswith(("-", "+")) else "+"

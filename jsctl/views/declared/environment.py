@@ -26,9 +26,9 @@ _AS_THERE = "Servers have the accounts as they are"
 
 
 def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | None) -> Result:
-    """Show a plan above what else would change; the status says whether anything would.
+    """Add a plan above a result; the status says whether anything would change.
 
-    differences: of accounts on servers; None where these were not asked.
+    differences: of accounts on servers; None where servers were not asked.
     """
     parts: list[Part] = [Text("\n".join(_lines(step)), MARKS[step.action][1]) for step in plan.steps]
     parts.append(Text(_summary(plan)))
@@ -48,7 +48,7 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
 def add_outcome(
     result: Result, done: Sequence[AuthStep], plan: AuthPlan, sent: Sequence[tuple[str, str, Outcome]] | None
 ) -> Result:
-    """Show what was done above what else was. sent: accounts to servers; None where these were not asked."""
+    """Add what was done above a result. sent: accounts sent to servers; None where servers were not asked."""
     rows = [(DONE[step.action], step.operator, step.account, step.user) for step in done]
     table = Table("Applied to the Store", _COLUMNS, rows)
     parts: list[Part] = [table, Text(f"{format_counts(done)} done")] if done else [Text(_summary(plan))]
@@ -65,12 +65,14 @@ def add_outcome(
 
 
 def format_auth_plan(plan: AuthPlan) -> str:
-    """The steps as text, shown before a question."""
+    """Format the steps as text, shown before a question."""
     return "\n".join([*(line for step in plan.steps for line in _lines(step)), "", _summary(plan)])
 
 
 def format_auth_question(plan: AuthPlan, differences: Sequence[Account] = ()) -> str:
-    """What to ask before removals and changes; names what is removed, and which accounts are sent."""
+    """Return the question before removals and changes; it names what is removed and which accounts are
+    sent.
+    """
     removed = [format_name(step) + _loss(step) for step in plan.steps if step.action == "remove"]
     changed = [step for step in plan.steps if step.action == "change"]
     sent = [one.account for one in differences if one.state != REMOVED]
@@ -78,14 +80,14 @@ def format_auth_question(plan: AuthPlan, differences: Sequence[Account] = ()) ->
 
 
 def format_name(step: AuthStep) -> str:
-    """`operator ACME`, `account ORDERS` or `user ORDERS/alice`."""
+    """Format a name with its kind: `operator ACME`, `account ORDERS` or `user ORDERS/alice`."""
     if step.user:
         return f"user {step.account}/{step.user}"
     return f"account {step.account}" if step.account else f"operator {step.operator}"
 
 
 def format_counts(steps: Sequence[AuthStep]) -> str:
-    """`1 operator, 2 accounts and 3 users`."""
+    """Format counts: `1 operator, 2 accounts and 3 users`."""
     users = sum(bool(step.user) for step in steps)
     operators = sum(not step.account for step in steps)
     counts = [(operators, "operator"), (len(steps) - users - operators, "account"), (users, "user")]
@@ -104,7 +106,7 @@ def _lines(step: AuthStep) -> Iterator[str]:
 
 
 def _list_lines(change: Difference) -> Iterator[str]:
-    """A line for each export, import or role that differs."""
+    """Yield a line for each export, import or role that differs."""
     noun, key_of = _LISTS[change.key]
     before, after = ({key_of(one): one for one in value or ()} for value in (change.before, change.after))
     for key, one in after.items():
@@ -164,7 +166,7 @@ def _summary(plan: AuthPlan) -> str:
 
 
 def _is_empty(result: Result) -> bool:
-    """Whether files declare nothing else."""
+    """Return whether files declare nothing else."""
     document = result.document()
     return (
         not document.get("changes")

@@ -28,7 +28,7 @@ _COLUMNS = (
 
 
 def plan_result(plan: Plan) -> Result:
-    """What would change; the status says whether anything would."""
+    """Show what would change; the status says whether anything would."""
     data = {"changes": [_record(step) for step in plan.steps], "unchanged": _same(plan)}
     if not plan.steps:
         return Result([Text(_unchanged(plan))], data=data)
@@ -37,20 +37,22 @@ def plan_result(plan: Plan) -> Result:
 
 
 def format_plan(plan: Plan) -> str:
-    """The steps as text, shown before a question."""
+    """Format the steps as text, shown before a question."""
     return "\n".join([*(one for step in plan.steps for one in _lines(step)), "", _summary(plan)])
 
 
 def format_question(plan: Plan) -> str:
-    """What to ask before removals and changes; names what is removed."""
+    """Return the question before removals and changes; it names what is removed."""
     removed = [format_name(step) + _loss(step) for step in plan.steps if step.action == "remove"]
     changed = [step for step in plan.steps if step.action == "change"]
     return question(removed, format_counts(changed) if changed else "")
 
 
 def question(removed: Sequence[str], changed: str, sent: str = "") -> str:
-    """What to ask before a plan is carried out. removed: names, with what is lost. changed: in words. sent:
-    names of accounts."""
+    """Return the question before a plan is carried out.
+
+    removed: names, with what is lost. changed: in words. sent: names of accounts.
+    """
     actions = [f"remove {', '.join(removed)}"] if removed else []
     actions += [f"change {changed}"] if changed else []
     actions += [f"send {sent} to the servers"] if sent else []
@@ -58,7 +60,7 @@ def question(removed: Sequence[str], changed: str, sent: str = "") -> str:
 
 
 def apply_result(outcome: Outcome, plan: Plan) -> Result:
-    """What was done, and after a failure what was not done."""
+    """Show what was done and, after a failure, what was not."""
     rows = [_row(step, DONE[step.action]) for step in outcome.done]
     rows += [_row(step, "failed", str(error)) for step, error in outcome.failed]
     rows += [_row(step, "not done") for step in outcome.not_tried]
@@ -73,14 +75,14 @@ def apply_result(outcome: Outcome, plan: Plan) -> Result:
 
 
 def format_name(step: Step) -> str:
-    """`stream ORDERS`, `bucket CONFIG` or `consumer ORDERS > NEW`."""
+    """Format a name with its kind: `stream ORDERS`, `bucket CONFIG` or `consumer ORDERS > NEW`."""
     if step.consumer:
         return f"consumer {step.stream} > {step.consumer}"
     return f"{step.kind.word} {step.kind.bucket_of(step.stream)}" if step.kind else f"stream {step.stream}"
 
 
 def format_counts(steps: Sequence[Step]) -> str:
-    """`2 streams and 1 consumer`."""
+    """Format counts: `2 streams and 1 consumer`."""
     consumers = sum(bool(step.consumer) for step in steps)
     buckets = sum(bool(step.kind) for step in steps)
     parts = [
@@ -92,7 +94,7 @@ def format_counts(steps: Sequence[Step]) -> str:
 
 
 def join_counts(parts: Sequence[tuple[int, str]]) -> str:
-    """`2 streams and 1 consumer`: of counts with their words, those that are not 0."""
+    """Join counts with their words, those that are not 0: `2 streams and 1 consumer`."""
     *rest, last = [plural(count, what) for count, what in parts if count] or [""]
     return f"{', '.join(rest)} and {last}" if rest else last
 

@@ -17,14 +17,16 @@ _KINDS: dict[str, Kind] = {
 
 
 def answer(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> Result:
-    """The result of `export query`. columns: (name, Spark type). A number called bytes is shown as a size."""
+    """Show the result of `export query`. columns: (name, Spark type). A number called bytes is shown as a
+    size.
+    """
     shown = [Column(name, name, _kind(name, type)) for name, type in columns]
     values = [[_json_value(value) for value in row] for row in rows]
     return Result([Table("", shown, values)] if rows else [Text("no rows")], data=_records(columns, values))
 
 
 def reports(rows: dict[str, int], where: str, took: int, status: ExitStatus) -> Result:
-    """The result of `export reports`. rows: number of rows by table. where: the folder. took: ns."""
+    """Show the result of `export reports`. rows: number of rows by table. where: the folder. took: ns."""
     counts = " and ".join(
         f"{format_count(count)} {'row' if count == 1 else 'rows'} to {where}/{name}"
         for name, count in rows.items()
@@ -36,8 +38,11 @@ def reports(rows: dict[str, int], where: str, took: int, status: ExitStatus) -> 
 
 
 def buckets(rows: dict[str, int], bad: dict[str, int], where: str, took: int) -> Result:
-    """The result of `export kv` and `export objects`. bad: values that could not be decoded, by table; empty
-    where nothing is decoded."""
+    """Show the result of `export kv` and `export objects`.
+
+    rows: number of rows by table. bad: number of values that could not be decoded, by table; empty where
+    nothing is decoded. where: the folder. took: ns.
+    """
     written = reports(rows, where, took, ExitStatus.OK)
     if not bad:
         return written
@@ -108,7 +113,7 @@ class Exported(Protocol):
 
 
 def intent(tables: Sequence[str], existing: Sequence[str], where: str) -> Intent:
-    """Tables that are about to be written. existing: those of them that are replaced."""
+    """Return the intent to write tables. existing: those of them that are replaced."""
     lines = [f"Would {'replace' if name in existing else 'write'} {where}/{name}" for name in tables]
     verb = "replace" if list(tables) == list(existing) else "write"
     facts = [{"table": name, "replaces": name in existing} for name in tables]
@@ -116,7 +121,7 @@ def intent(tables: Sequence[str], existing: Sequence[str], where: str) -> Intent
 
 
 def streams(outcomes: Sequence[Exported], where: str, took: int) -> Result:
-    """The result of `export stream`: the closing line, and data with a record for each stream.
+    """Show the result of `export stream`: the closing line, and data with a record for each stream.
 
     took: ns. The status is FAILURE when a table differs from its stream.
     """
@@ -166,8 +171,11 @@ def so_far(outcomes: Sequence[Exported], word: str = "so far") -> str:
 
 
 def _missing(deleted: int | None, lost: int) -> list[str]:
-    """deleted: None where only some subjects are read, and deletions look like other subjects. What is lost
-    may then have been on other subjects, too."""
+    """Return how many messages were deleted, and how many were lost.
+
+    deleted: None where only some subjects are read: deletions then look like messages on other subjects, and
+    what is lost may have been on other subjects, too.
+    """
     if deleted is None:
         return ["deleted not counted", f"lost {'up to ' if lost else ''}{format_count(lost)}"]
     return [f"deleted {format_count(deleted)}", f"lost {format_count(lost)}"]

@@ -7,7 +7,7 @@ from jsctl.views.result import Result, Text
 
 
 def imported(stream: str, published: int, duplicates: int, size: int, took: int) -> Result:
-    """The result of `jsctl import`. size: bytes of payload. took: ns."""
+    """Show the result of `jsctl import`. size: bytes of payload. took: ns."""
     dropped = f", {_messages(duplicates, 'duplicate')} dropped" if duplicates else ", no duplicates"
     what = f"published {_messages(published)} ({format_bytes(size)}) to {stream}"
     text = f"{what}{dropped}, in {took / SECOND:.1f}s"
@@ -23,7 +23,7 @@ def imported(stream: str, published: int, duplicates: int, size: int, took: int)
 
 
 def rehearsed(stream: str, messages: int, size: int, subjects: Sequence[str]) -> Result:
-    """The result of `jsctl import --dry-run`. size: bytes of payload."""
+    """Show the result of `jsctl import --dry-run`. size: bytes of payload."""
     shown = ", ".join(subjects[:5]) + (", ..." if len(subjects) > 5 else "")
     text = f"would publish {_messages(messages)} ({format_bytes(size)}) to {stream}"
     data = {"stream": stream, "messages": messages, "bytes": size, "subjects": list(subjects)}

@@ -14,13 +14,13 @@ _LISTED = 10
 
 
 def stored(bucket: str, key: str, revision: int) -> Result:
-    """A value that was stored."""
+    """Show a value that was stored."""
     data = {"bucket": bucket, "key": key, "revision": revision}
     return Result([Text(f"{bucket} > {key} revision: {revision}")], data=data)
 
 
 def intent(verb: str, bucket: str, keys: Sequence[str]) -> Intent:
-    """The keys that are about to be deleted or purged."""
+    """Return the intent to delete or purge keys."""
     listed = ", ".join(keys[:_LISTED])
     more = f" and {len(keys) - _LISTED:,} more" if len(keys) > _LISTED else ""
     action = f"{verb} {plural(len(keys), 'key')} of bucket {bucket} ({listed}{more})"
@@ -31,7 +31,7 @@ def intent(verb: str, bucket: str, keys: Sequence[str]) -> Intent:
 
 
 def revert_intent(bucket: str, entry: Entry, latest: Entry) -> Intent:
-    """An earlier value that is about to be stored again, in place of the latest entry."""
+    """Return the intent to store an earlier value again, in place of the latest entry."""
     now = shorten(latest.value) if latest.is_value else f"nothing, it {latest.removal}"
     action = (
         f"revert {bucket} > {entry.key} to revision {entry.revision}: {shorten(entry.value)}"
@@ -42,46 +42,48 @@ def revert_intent(bucket: str, entry: Entry, latest: Entry) -> Intent:
 
 
 def marked(verb: str, bucket: str, keys: Sequence[str]) -> Result:
-    """Keys that were deleted or purged. verb: "deleted" or "purged"."""
+    """Show keys that were deleted or purged. verb: "deleted" or "purged"."""
     what = f"{bucket} > {keys[0]}" if len(keys) == 1 else f"{plural(len(keys), 'key')} of bucket {bucket}"
     was = "was" if len(keys) == 1 else "were"
     return Result([Text(f"{what} {was} {verb}")], data={"bucket": bucket, "keys": list(keys), verb: True})
 
 
 def bucket_intent(bucket: str, values: int, size: int) -> Intent:
-    """A bucket that is about to be removed."""
+    """Return the intent to remove a bucket. size: bytes."""
     action = f"delete bucket {bucket} ({plural(values, 'value')}, {format_bytes(size)})"
     return Intent(action, {"bucket": bucket, "values": values, "bytes": size})
 
 
 def bucket_removed(bucket: str) -> Result:
-    """A bucket that was removed."""
+    """Show a bucket that was removed."""
     return Result([Text(f"Bucket {bucket} was deleted")], data={"bucket": bucket, "deleted": True})
 
 
 def compact_intent(bucket: str, keys: int, with_marker: int) -> Intent:
-    """What `kv compact` is about to remove."""
+    """Return the intent of `kv compact`. keys: how many have been deleted. with_marker: how many old markers
+    go.
+    """
     rest = f", and {plural(with_marker, 'old marker')}," if with_marker else ""
     action = f"remove the earlier values of {plural(keys, 'deleted key')}{rest} of bucket {bucket}"
     return Intent(action, {"bucket": bucket, "keys": keys, "markers": with_marker})
 
 
 def compacted(bucket: str, keys: int, with_marker: int, *, messages: int) -> Result:
-    """`kv compact`. messages: how many were removed."""
+    """Show the result of `kv compact`. messages: how many were removed."""
     data: Json = {"bucket": bucket, "keys": keys, "markers": with_marker, "messages": messages}
     text = f"Removed {plural(messages, 'message')} of {plural(keys, 'deleted key')} of bucket {bucket}"
     return Result([Text(text)], data=data)
 
 
 def import_intent(bucket: str, values: int, removals: int, present: int) -> Intent:
-    """What `kv import` is about to store. present: values that the bucket has."""
+    """Return the intent of `kv import`. present: values that the bucket has already."""
     question = f"Bucket {bucket} holds {plural(present, 'value')}; replace those of the same keys"
     action = f"store {_entries(values, removals)} in bucket {bucket}"
     return Intent(action, {"bucket": bucket, "values": values, "markers": removals}, question=question)
 
 
 def imported(bucket: str, values: int, removals: int) -> Result:
-    """`kv import`."""
+    """Show the result of `kv import`."""
     data: Json = {"bucket": bucket, "values": values, "markers": removals}
     return Result([Text(f"Stored {_entries(values, removals)} in bucket {bucket}")], data=data)
 
@@ -91,7 +93,7 @@ def _entries(values: int, removals: int) -> str:
 
 
 def exported(bucket: str, entries: int, file: str) -> Result:
-    """`kv export --output FILE`."""
+    """Show the result of `kv export --output FILE`."""
     data = {"bucket": bucket, "entries": entries, "file": file}
     noun = "entry" if entries == 1 else "entries"
     return Result([Text(f"Wrote {entries:,} {noun} of bucket {bucket} to {file}")], data=data)

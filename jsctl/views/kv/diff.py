@@ -13,7 +13,7 @@ _STYLES: dict[str, Style] = {"added": "good", "removed": "bad", "changed": "warn
 
 
 def differences(one: str, other: str, differing: Sequence[KeyDifference], same: int) -> Result:
-    """What differs between two buckets, by key. same: keys with the same value in both."""
+    """Show what differs between two buckets, by key. same: number of keys with the same value in both."""
     data: Json = {
         "same": same,
         "differences": [

@@ -13,8 +13,10 @@ Entries = AsyncIterator[Sequence[Entry]]
 
 
 def values(bucket: str, batches: Entries, *, raw: bool, single: bool) -> Events[Entry]:
-    """`kv get`. single: a key was named; what is raw is then its value byte for byte, and the document is an
-    object."""
+    """Return the entries of `kv get`.
+
+    single: one key was named; the raw form is then its value byte for byte, and the document is an object.
+    """
     end = b"" if single else b"\n"
 
     def text(entry: Entry) -> str:
@@ -44,7 +46,7 @@ _VALUE = Column("Value", "value")
 
 
 def keys(bucket: str, entries: Sequence[Entry], *, with_values: bool) -> Result:
-    """`kv ls --verbose`."""
+    """Show the list of `kv ls --verbose`."""
     has_ttl = any(entry.ttl for entry in entries)
     columns = [*_HEAD, *([_TTL] if has_ttl else []), *([_VALUE] if with_values else [])]
 
@@ -65,7 +67,7 @@ _OPERATIONS: dict[str, Style] = {"PUT": "good", "DEL": "bad", "PURGE": "bad"}
 
 
 def history(bucket: str, key: str, entries: Sequence[Entry]) -> Result:
-    """`kv history`: the oldest first."""
+    """Show the entries of `kv history`, the oldest first."""
     columns = (
         Column("Key", "key"),
         Column("Revision", "revision", "number"),
@@ -96,7 +98,7 @@ def history(bucket: str, key: str, entries: Sequence[Entry]) -> Result:
 def changes(
     bucket: str, batches: Entries, *, limit: int, stop: Callable[[], None], summary: str = ""
 ) -> Events[Entry]:
-    """`kv watch`."""
+    """Return the changes of `kv watch`."""
 
     def text(entry: Entry) -> str:
         head = f"[{format_time(entry.time)}] {entry.operation} {bucket} > {entry.key}"

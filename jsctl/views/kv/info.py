@@ -18,7 +18,9 @@ _PLACES = ("storage", "replicas", "placement.cluster", "placement.tags")
 
 
 def sheet(bucket: Bucket) -> Result:
-    """`kv info`; the document has the bucket's configuration in its own words, and its stream's info."""
+    """Show a bucket, for `kv info`; the document has its configuration in the terms of buckets, and its
+    stream's info.
+    """
     info, config, state = bucket.info, bucket.config, bucket.info["state"]
     heading = (
         f"Information for Key-Value Store Bucket {bucket.name} created"
@@ -56,7 +58,7 @@ def sheet(bucket: Bucket) -> Result:
 
 
 def document(bucket: Bucket) -> Json:
-    """The JSON document of a bucket. Its `config` is what `kv add --config` takes."""
+    """Return the JSON document of a bucket. Its `config` is what `kv add --config` takes."""
     state = bucket.info["state"]
     return {
         "bucket": bucket.name,
@@ -75,7 +77,7 @@ def _republishing(pair: Json) -> list[Field]:
 
 
 def _origin(origin: Json, label: str) -> list[Field]:
-    """The state of a mirror or source, by the name of its bucket."""
+    """Return the lines of the state of a mirror or source, with the name of its bucket."""
     hidden = ("Stream Name", "Subject Filter and Transform")
     lines = [line for line in origin_lines(origin) if line.label not in hidden]
     return present(Field(label, bucket_of(str(origin.get("name", "")))), *lines)
@@ -103,7 +105,7 @@ class BucketRow(NamedTuple):
 
 
 def listing(buckets: Collected[Json], now: float) -> Result:
-    """`kv ls` without a bucket: smallest first. now: seconds since the epoch."""
+    """Show the list of `kv ls` without a bucket, smallest first. now: seconds since the epoch."""
     rows = []
     for info in buckets.items.values():
         config, state = from_stream(info["config"]), info["state"]
@@ -121,6 +123,6 @@ def listing(buckets: Collected[Json], now: float) -> Result:
 
 
 def named(label: str, bucket: Bucket) -> Result:
-    """The sheet of a bucket below a line that says what became of it."""
+    """Show the sheet of a bucket below a line that says what was done to it."""
     result = sheet(bucket)
     return Result([Text(label), *result.parts], data=result.data)

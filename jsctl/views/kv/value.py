@@ -11,7 +11,7 @@ _SHOWN = 33  #: characters of a value in a table
 
 
 def value_fields(value: bytes) -> dict[str, Any]:
-    """`{"value": text}`, or `{"value_base64": ...}` for what is not UTF-8."""
+    """Return `{"value": text}`, or `{"value_base64": ...}` for bytes that are not UTF-8."""
     try:
         return {"value": value.decode()}
     except UnicodeDecodeError:
@@ -19,29 +19,29 @@ def value_fields(value: bytes) -> dict[str, Any]:
 
 
 def full_record(bucket: str, entry: Entry) -> dict[str, Any]:
-    """The JSON object of an entry with its value."""
+    """Return the JSON object of an entry with its value."""
     return record(bucket, entry, value=value_fields(entry.value))
 
 
-def short_value(entry: Entry, most: int = _SHOWN) -> Cell | str:
-    """A value in a table: its start and end, of binary ones the first bytes in hex."""
+def short_value(entry: Entry, limit: int = _SHOWN) -> Cell | str:
+    """Return a value for a table: its start and end; of a binary one the first bytes in hex."""
     value = entry.value
     if entry.operation != PUT:
         return Cell(None, "")
     if value.isascii() and (text := value.decode()).isprintable():  # nearly always
-        return text if len(text) <= most else Cell(text, _cut(text, most))
-    return Cell(next(iter(value_fields(value).values())), shorten(value, most))
+        return text if len(text) <= limit else Cell(text, _cut(text, limit))
+    return Cell(next(iter(value_fields(value).values())), shorten(value, limit))
 
 
-def shorten(value: bytes, most: int = _SHOWN) -> str:
-    """A value on one line of at most `most` characters."""
+def shorten(value: bytes, limit: int = _SHOWN) -> str:
+    """Return a value on one line of at most `limit` characters."""
     text = as_text(value)
     if text is None:
-        start = value[: most // 3].hex(" ")
-        return f"{start} …" if len(value) > most // 3 else start
-    return text if len(text) <= most else _cut(text, most)
+        start = value[: limit // 3].hex(" ")
+        return f"{start} …" if len(value) > limit // 3 else start
+    return text if len(text) <= limit else _cut(text, limit)
 
 
-def _cut(text: str, most: int) -> str:
-    half = (most - 3) // 2
+def _cut(text: str, limit: int) -> str:
+    half = (limit - 3) // 2
     return f"{text[:half]}...{text[-half:]}"

@@ -54,7 +54,7 @@ def events(listener: EventListener, *, short: bool = False, cloudevent: bool = F
 
 
 def _summary(listener: EventListener) -> str:
-    """Return what --count asked for and was not received in time."""
+    """Return a line about the events that --count asked for and that did not arrive in time."""
     wanted = listener.selection.limit
     if not listener.missing:
         return ""
@@ -132,7 +132,7 @@ def _peer(peer: Json) -> str:
 
 
 def _folded(value: str, indent: int) -> str:
-    """A value of several lines, or JSON in a string, below itself."""
+    """Return a value whose further lines are indented; JSON in a string is indented, too."""
     if value[:1] in "{[" and len(value) > 1:
         with contextlib.suppress(ValueError):
             value = json.dumps(parse_json(value), indent=2, ensure_ascii=False)

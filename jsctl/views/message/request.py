@@ -73,7 +73,7 @@ def record(reply: Reply) -> Json:
 
 
 def _headers(message: Message) -> Headers:
-    """Headers, those of a status such as `404 No Messages` first."""
+    """Return the header lines, with a status such as `404 No Messages` first."""
     code, description = message.status
     status = [("Status", str(code)), ("Description", description)] if code else []
     return [*status, *message.headers]

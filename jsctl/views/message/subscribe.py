@@ -16,8 +16,9 @@ from jsctl.views.message.text import content, raw_bytes, raw_line
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """What is shown of a message. exact: raw payloads have no line end added. delta: the time since the
-    start, in place of its own."""
+    """What is shown of a message. exact: raw payloads have no line end added. delta: show the time since the
+    start instead of the message's own.
+    """
 
     raw: bool = False
     exact: bool = False
@@ -78,8 +79,11 @@ def text_view(show: Show, *, reads_stream: bool) -> Callable[[Received], str]:
 
 
 def heading(number: int, message: Message, stamp: str = "", *, reads_stream: bool) -> str:
-    """Return `[#1] Received on "orders.new"`; from a stream with its sequence, what is pending and its time,
-    and what a push consumer delivered to a subscribed subject with that consumer's numbers."""
+    """Return the line above a message: `[#1] Received on "orders.new"`.
+
+    For a message of a stream it has the sequence, the number of pending messages and the time; for one of a
+    push consumer that was received by subscribing, that consumer's numbers.
+    """
     metadata = message.metadata
     if metadata is None:
         reply = f' with reply "{message.reply}"' if message.reply else ""
@@ -137,7 +141,7 @@ def dumped_record(received: Received) -> Any:
 
 
 def summary(statistics: Statistics, ending: Ending) -> str:
-    """Return what was received, after ctrl-C or when something went wrong meanwhile."""
+    """Return a line about what was received, after ctrl-C or when something went wrong meanwhile."""
     counts = [
         (statistics.disconnections, "connection lost"),
         (statistics.reconnections, "connected again"),

@@ -49,7 +49,7 @@ _CHANGES = (Column("Change", "change"), Column("Name", "name"), Column("Size", "
 
 
 def buckets(collected: Collected[Json], now: float) -> Result:
-    """The buckets, smallest first; the document is their names. now: seconds since the epoch."""
+    """Show the buckets, smallest first; the document is their names. now: seconds since the epoch."""
     infos = sorted(collected.items.values(), key=lambda info: (info["state"]["bytes"], bucket_of(info)))
     unreachable = unreachable_streams(collected.missing, collected.offline)
     if not infos and not unreachable:
@@ -69,7 +69,7 @@ def buckets(collected: Collected[Json], now: float) -> Result:
 
 
 def objects(infos: Sequence[ObjectInfo]) -> Result:
-    """The objects of a bucket; the document is their descriptions."""
+    """Show the objects of a bucket; the document is their descriptions."""
     data = [object_info.data for object_info in infos]
     if not infos:
         return Result([Text("No entries found")], data=data)
@@ -88,7 +88,7 @@ def objects(infos: Sequence[ObjectInfo]) -> Result:
 
 
 def status(rows: Sequence[tuple[Json, int, int]]) -> Result:
-    """The state of buckets. rows: a bucket's info, its number of objects, and of unfinished puts."""
+    """Show the state of buckets. rows: a bucket's info, its number of objects, and of unfinished puts."""
     if not rows:
         return Result([Text("No Object Store buckets found")], data=[])
     cells = [
@@ -108,7 +108,7 @@ def status(rows: Sequence[tuple[Json, int, int]]) -> Result:
 
 
 def stored(infos: Sequence[ObjectInfo]) -> Result:
-    """What a put stored: the sheet of one object, a table of several."""
+    """Show what a put stored: the sheet of one object, or a table of several."""
     if len(infos) == 1:
         return one_object(infos[0])
     rows = [
@@ -118,7 +118,7 @@ def stored(infos: Sequence[ObjectInfo]) -> Result:
 
 
 def put_intent(bucket: str, names: Sequence[str], known: Sequence[ObjectInfo]) -> Intent:
-    """Objects that are about to be put; known: those of them that are replaced."""
+    """Return the intent to put objects. known: those of them that are replaced."""
     replaced = {one.name: one for one in known}
     lines = [
         f"Would replace {bucket} > {name} ({format_bytes(replaced[name].size)})"
@@ -131,14 +131,14 @@ def put_intent(bucket: str, names: Sequence[str], known: Sequence[ObjectInfo]) -
 
 
 def write_intent(object_info: ObjectInfo, path: Path) -> Intent:
-    """A file that an object is about to be written to."""
+    """Return the intent to write an object to a file."""
     what = f"{object_info.bucket} > {object_info.name} ({format_bytes(object_info.size)})"
     facts = {"bucket": object_info.bucket, "name": object_info.name, "size": object_info.size}
     return file_intent(what, path, facts)
 
 
 def written(object_info: ObjectInfo, path: str, duration: int) -> Result:
-    """What a get wrote. duration: ns."""
+    """Show what a get wrote. duration: ns."""
     line = (
         f"Wrote: {format_bytes(object_info.size)} to {path} in {format_duration(duration)} "
         f"average {transfer_rate(object_info.size, duration)}"
@@ -148,7 +148,7 @@ def written(object_info: ObjectInfo, path: str, duration: int) -> Result:
 
 
 def intent(verb: str, infos: Sequence[ObjectInfo]) -> Intent:
-    """Objects that are about to be removed, or replaced. verb: "remove", "replace"."""
+    """Return the intent to remove or replace objects. verb: "remove", "replace"."""
     named = [f"{one.bucket} > {one.name} ({format_bytes(one.size)})" for one in infos]
     more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
     lines = [f"Would {verb} {one.bucket} > {one.name}, {format_bytes(one.size)}" for one in infos]
@@ -157,14 +157,14 @@ def intent(verb: str, infos: Sequence[ObjectInfo]) -> Intent:
 
 
 def removed(infos: Sequence[ObjectInfo]) -> Result:
-    """Which objects were removed."""
+    """Show which objects were removed."""
     records = [{"bucket": one.bucket, "name": one.name, "size": one.size, "removed": True} for one in infos]
     lines = [f"Removed {one.bucket} > {one.name}" for one in infos]
     return Result([Text("\n".join(lines))], data=records if len(records) > 1 else records[0])
 
 
 def synced(changes: Sequence[Change], same: int, *, dry_run: bool) -> Result:
-    """What a sync changed, or would."""
+    """Show what a sync changed, or would change."""
     data = {
         "dry_run": dry_run,
         "changes": [{"change": one.kind, "name": one.name, "size": one.size} for one in changes],

@@ -14,7 +14,7 @@ _RESERVED = "_nats."
 
 
 def bucket(info: Json, *, first_line: str = "") -> Result:
-    """A bucket's sheet; the document is the info of its stream. first_line: what was done to it."""
+    """Show a bucket; the document is the info of its stream. first_line: what was done to it."""
     config, state = info["config"], info["state"]
     name = bucket_of(info)
     metadata = {
@@ -45,7 +45,7 @@ def bucket(info: Json, *, first_line: str = "") -> Result:
 
 
 def one_object(object_info: ObjectInfo) -> Result:
-    """An object's sheet; the document is its description as the bucket holds it, with `mtime`."""
+    """Show an object; the document is its description as the bucket holds it, with `mtime`."""
     digest = parse_digest(object_info.digest)
     fields = present(
         Field("Description", object_info.description),
@@ -72,7 +72,7 @@ def one_object(object_info: ObjectInfo) -> Result:
 
 
 def removal(bucket_name: str, info: Json, objects: int) -> Intent:
-    """A bucket that is about to be removed, with what goes with it."""
+    """Return the intent to remove a bucket with its objects."""
     size = info["state"]["bytes"]
     what = f"bucket {bucket_name} with {plural(objects, 'object')}, {format_bytes(size)}"
     return Intent(f"remove {what}", {"bucket": bucket_name, "objects": objects, "bytes": size})

@@ -14,8 +14,9 @@ from jsctl.views.result import Text
 def board(
     places: Sequence[Place], now: float, number: int, queries: Sequence[SparkQuery] | None = None
 ) -> Board:
-    """Return the board of a round. now: seconds since 1970. queries: of Spark, None where they are not
-    wanted."""
+    """Return the board of a round. now: seconds since 1970. queries: Spark's; None when they were not asked
+    for.
+    """
     parts = [
         Part("streams", "Streams", lambda: stream_grids.streams(places)),
         Part("consumers", "Consumers", lambda: stream_grids.consumers(places)),

@@ -19,7 +19,7 @@ left for a copy or a consumer."""
 
 
 def matching_rows(document: Mapping[str, Any], condition: Callable[[Mapping[str, Any]], bool]) -> list[str]:
-    """Return what the rows are called for which a condition holds.
+    """Return the names of the rows for which a condition holds.
 
     document: the JSON form of the report. Raises ValueError for a condition that no row can have.
     """

@@ -1,4 +1,4 @@
-"""What the tables of the live report share: rows of places, cells, command lines. Pure."""
+"""Parts of the live report's tables: rows of places, cells, command lines. Pure."""
 
 import shlex
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -13,7 +13,7 @@ from jsctl.views.result import Cell, Kind
 
 
 class Row(NamedTuple):
-    """A line of one place. number: of the place."""
+    """A line of one place. number: that of the place."""
 
     place: Place
     number: int
@@ -21,7 +21,7 @@ class Row(NamedTuple):
 
 
 class Page(NamedTuple):
-    """What `enter` opens: a stream, or with a consumer's name a consumer. place: its number."""
+    """A page that `enter` opens: a stream, or with a consumer's name a consumer. place: its number."""
 
     place: int
     stream: str
@@ -40,7 +40,7 @@ def place_grid(
     key: Callable[[Any], Hashable],
     **rest: Any,
 ) -> Grid:
-    """Return a table with the place of each row ahead where there are several."""
+    """Return a grid of lines; where there are several places, the first column names them."""
     if len(places) > 1:
         columns = [GridColumn("Where", "where", "text", lambda row: row.place.title), *columns]
     if all(place.at is None and not place.error for place in places):
@@ -68,7 +68,7 @@ def _words(troubles: Sequence[Any]) -> str:
 
 
 def left_cell(span: int | None, soon: int = 10 * MINUTE) -> Any:
-    """Return a time that is left (ns); a short one is a warning."""
+    """Return a cell for the time left (ns); a short one is a warning."""
     """Return a time that is left; a short one is a warning."""
     if span is None:
         return None
@@ -76,14 +76,14 @@ def left_cell(span: int | None, soon: int = 10 * MINUTE) -> Any:
 
 
 def drain_cell(span: int | None, lag: int) -> Any:
-    """Return a time (ns) after which all is well."""
+    """Return a cell for the time (ns) until a lag is gone."""
     if span is not None:
         return Cell(span, exact_duration(span), "good")
     return None
 
 
 def growth_cell(value: float | None) -> Any:
-    """Return bytes per second, with their sign."""
+    """Return a cell for bytes per second, with their sign."""
     if value is None:
         return None
     rounded = round(value)
@@ -93,7 +93,7 @@ def growth_cell(value: float | None) -> Any:
 
 
 def rate_cell(value: float | None, event: str = "") -> Any:
-    """Return a rate, or what made its counter go back."""
+    """Return a cell for a rate, or for what reset its counter."""
     if event:
         return Cell(None, event, "warn")
     if not value:
@@ -102,7 +102,7 @@ def rate_cell(value: float | None, event: str = "") -> Any:
 
 
 def share_cell(value: float | None) -> Any:
-    """Return how full something is, 0 to 1."""
+    """Return a cell for how full something is, 0 to 1."""
     if value is None:
         return None
     style = STYLES[2] if value >= 1 else STYLES[1] if value >= 0.9 else ""
@@ -110,12 +110,12 @@ def share_cell(value: float | None) -> Any:
 
 
 def ago_cell(span: int) -> Any:
-    """Return a time (ns) since something, -1 for never."""
+    """Return a cell for the time (ns) since something, -1 for never."""
     return Cell(None, "never", "dim") if span < 0 else Cell(span, exact_duration(whole_seconds(span)))
 
 
 def age_words(seconds: float) -> str:
-    """Return a span in seconds as people read it, at least a second."""
+    """Format a span in seconds for people, at least a second."""
     return exact_duration(whole_seconds(max(seconds_to_ns(seconds), SECOND)))
 
 
@@ -125,7 +125,7 @@ def command_line(place: Place, verb: str, *names: str) -> str:
 
 
 def mending_line(place: Place, help: str, stream: str, consumer: str) -> str:
-    """Return the command line that mends a consumer, or says why it stands."""
+    """Return the command line that fixes a consumer, or that explains why it makes no progress."""
     if help:
         return f"{help} {shlex.join(place.flags)}"
     return command_line(place, "consumer why", stream, consumer)

@@ -54,7 +54,8 @@ def _caption(series: Series) -> str:
 
 def page_note(source: str, created: float) -> str:
     """Return the line below the title of a page. source: the name of the folder. created: seconds since
-    1970."""
+    1970.
+    """
     return f"From {source}, made {to_datetime(seconds_to_ns(created)):%Y-%m-%d %H:%M} UTC"
 
 
@@ -64,7 +65,7 @@ def page_written(file: str, size: int) -> Result:
 
 
 def axis(rows: Iterable[Row], daily: bool) -> list[datetime]:
-    """Return the start of every period from the first to the last, without holes."""
+    """Return the start of every period from the first to the last, without gaps."""
     periods = [row["period"] for row in rows]
     if not periods:
         return []
@@ -79,7 +80,7 @@ def axis(rows: Iterable[Row], daily: bool) -> list[datetime]:
 
 
 def series(reports: Mapping[str, Sequence[Row]], daily: bool) -> list[Series]:
-    """Return what all streams together did, and the worst lag of all consumers."""
+    """Return the sums over all streams, and the largest lag of all consumers."""
     streams, consumers = reports["streams"], reports["consumers"]
     times = axis([*streams, *consumers], daily)
     wanted: list[tuple[str, Kind, Sequence[Row], str, Callable[[Iterable[float]], float]]] = [
@@ -221,7 +222,10 @@ def tables(
     reports: Mapping[str, Sequence[Row]], movers: Sequence[Row], daily: bool, sparkline: _Make
 ) -> list[Table]:
     """Return a table for each report, with a row for each stream, consumer, link or server; a report without
-    rows is left out. The raw value of a trend is the list of its values."""
+    rows is left out.
+
+    The raw value of a trend is the list of its values.
+    """
     times = axis([row for rows in reports.values() for row in rows], daily)
 
     def trend(rows: Sequence[Row], column: str) -> Cell:

@@ -13,7 +13,7 @@ STYLES: tuple[Style, ...] = ("", "warn", "bad")
 class Section(NamedTuple):
     """A table of a pane.
 
-    trouble: FINE, WARN or BAD of each row. noun: what the rows are, in the plural.
+    trouble: FINE, WARN or BAD of each row. noun: what rows are called, in the plural.
     """
 
     table: Table

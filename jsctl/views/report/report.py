@@ -162,7 +162,7 @@ def flat(states: Sequence[DomainState], now: float) -> Result:
 
 
 def failures(states: Sequence[DomainState]) -> list[str]:
-    """Return what could not be fetched, a sentence each."""
+    """Return what could not be fetched, one sentence each."""
     sentences = []
     for state in states:
         gaps = [state.error] if state.error else state.history[-1][1].gaps if state.history else []
@@ -314,8 +314,9 @@ def _utc(moment: float | None) -> str | None:
 
 
 def title(state: DomainState) -> str:
-    """Return the context, or the address without one; and the domain, or the API prefix, where there is
-    one."""
+    """Return the context, or the address without one; with the domain or the API prefix, where there is
+    one.
+    """
     name = state.context
     if state.domain:
         return f"{name} · domain {state.domain}"

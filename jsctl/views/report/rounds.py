@@ -19,8 +19,8 @@ def events(
 ) -> Events[Round]:
     """Return rounds, each with its views.
 
-    snapshot: a round for people. count: how many are wanted, None for no end. queries: fetches those of
-    Spark, None where they are not wanted.
+    snapshot: a round for people. count: how many; None for no end. queries: fetches those of Spark; None when
+    they are not shown.
     """
     return Events(
         batches=one_by_one(rounds),

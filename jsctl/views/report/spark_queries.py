@@ -26,7 +26,7 @@ _SPARE = ("deleted", "rows", "batch", "rate", "seen_ns")
 
 
 def records(queries: Sequence[SparkQuery], now: float) -> list[dict[str, Any]]:
-    """Return the JSON form: what is known of each query, and its `trouble`."""
+    """Return the JSON form: the numbers of each query, and its `trouble`."""
     return [{**one.record(), "trouble": [words for words, _ in _troubles(one, now)]} for one in queries]
 
 

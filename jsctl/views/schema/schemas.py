@@ -9,14 +9,14 @@ from jsctl.views.result import Result, Text
 
 
 def listing(names: Sequence[str], pattern: str) -> Result:
-    """The names of schemas."""
+    """Show the names of schemas."""
     if not names:
         return Result([Text(f"No schemas matched {pattern!r}")], data=[])
     return Result([Text("\n".join(names), whole=True)], data=list(names))
 
 
 def document(schema: dict[str, Any], *, as_yaml: bool) -> Result:
-    """A schema."""
+    """Show a schema."""
     if not as_yaml:
         return Result([Text(_json(schema), whole=True)], data=schema)
     import yaml
@@ -30,7 +30,7 @@ def _json(document: Any) -> str:
 
 
 def validated(what: str, schema: str, errors: Sequence[str]) -> Result:
-    """Whether a file is valid; the document is the list of what is wrong."""
+    """Show whether a file is valid; the document is the list of what is wrong."""
     if not errors:
         return Result([Text(f"{what} is a valid {schema}")], data=[])
     lines = [f"{what} is not a valid {schema}:", "", *(f"  {error}" for error in errors)]
@@ -38,7 +38,7 @@ def validated(what: str, schema: str, errors: Sequence[str]) -> Result:
 
 
 def reply(schema: str, errors: Sequence[str], response: Any, *, show: bool) -> Result:
-    """Whether a reply is valid. show: with the reply itself."""
+    """Show whether a reply is valid. show: with the reply itself."""
     result = validated("The response", schema, errors)
     parts = [*([Text(_json(response), whole=True)] if show else []), *result.parts]
     data = {"schema": schema, "valid": not errors, "errors": list(errors), "response": response}

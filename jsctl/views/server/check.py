@@ -35,7 +35,7 @@ def check(outcome: Check, form: str, namespace: str) -> Result:
 
 
 def as_text(result: Result) -> str:
-    """Return an outcome as it goes to a file."""
+    """Return an outcome in the form that is written to a file."""
     texts = [part.text for part in result.parts if isinstance(part, Text)]
     for table in result.tables():
         texts += ["  ".join(map(str, row)) for row in table.rows]
@@ -52,7 +52,7 @@ def _nagios(outcome: Check) -> str:
 
 
 def _datum(one: Measure) -> str:
-    """A number as Nagios' plugins write it: name=value[unit][;warn;critical]."""
+    """Format a number as Nagios plugins do: name=value[unit][;warn;critical]."""
     value = _number(one)
     if one.warn is None and one.critical is None:
         return value
@@ -91,7 +91,7 @@ def _document(outcome: Check) -> dict[str, Any]:
 
 
 def _prometheus(outcome: Check, namespace: str) -> list[str]:
-    """Gauges in Prometheus' text format, with the names of the `nats` tool."""
+    """Return gauges in Prometheus' text format, with the names of the `nats` tool."""
     item = outcome.name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
     prefix = f"{namespace}_{outcome.suite}"
     lines: list[str] = []

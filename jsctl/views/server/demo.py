@@ -43,7 +43,7 @@ def done(
 
 
 def failed(folder: Path, steps: Sequence[Mapping[str, Any]]) -> Result:
-    """Show nothing more of a demo that failed; its JSON document has the steps up to the failure."""
+    """Show nothing more after a demo that failed; its JSON document has the steps up to the failure."""
     return Result(data=_document(folder, (), steps), status=ExitStatus.FAILURE)
 
 

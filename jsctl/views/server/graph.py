@@ -21,8 +21,11 @@ _JETSTREAM = (
 def events(
     server: str, sampler: Sampler[ServerSample], every: int, *, jetstream: bool, count: int | None
 ) -> Events[ServerSample]:
-    """Return samples, each with its views. every: ns between two. jetstream: what JetStream does instead of
-    the whole server. count: how many are wanted, None for no end."""
+    """Return samples, each with its views.
+
+    every: ns between two. jetstream: what JetStream does instead of the whole server. count: how many; None
+    for no end.
+    """
     about = "JetStream" if jetstream else "Server"
     return sample_events(
         sampler,

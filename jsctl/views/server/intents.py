@@ -1,4 +1,4 @@
-"""What is about to be done to servers and accounts."""
+"""Changes of servers and accounts that are about to be made."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,26 +10,26 @@ from jsctl.views.intent import Intent
 
 
 def purge(account: str, stored: Stored) -> Intent:
-    """All that an account has in JetStream is about to go."""
+    """Return the intent to remove everything that an account has in JetStream."""
     what = f"all streams and consumers of account {account} ({_amount(stored)})"
     return Intent(f"remove {what}", {"account": account, **_facts(stored)})
 
 
 def evacuate(server: str, stored: Stored) -> Intent:
-    """What a server has in JetStream is about to move."""
+    """Return the intent to move everything that a server has in JetStream."""
     what = f"all streams and consumers of server {server} to others ({_amount(stored)})"
     return Intent(f"move {what}", {"server": server, **_facts(stored)})
 
 
 def peer_remove(server: str, *, online: bool) -> Intent:
-    """A server is about to leave the meta group."""
+    """Return the intent to remove a server from the meta group."""
     state = "online" if online else "offline"
     facts = {"server": server, "online": online}
     return Intent(f"remove server {server}, which is {state}, from the cluster for good", facts)
 
 
 def rescue(plan: RescuePlan, wanted: int) -> Intent:
-    """A lower quorum is about to suffice."""
+    """Return the intent to lower the quorum of the meta group. wanted: the new quorum."""
     offline = plan.size - len(plan.servers)
     facts = {"online": list(plan.servers), "size": plan.size, "quorum": plan.quorum, "new_quorum": wanted}
     return Intent(
@@ -41,19 +41,19 @@ def rescue(plan: RescuePlan, wanted: int) -> Intent:
 
 
 def balance(surplus: int, clusters: int) -> Intent:
-    """Connections are about to be closed."""
+    """Return the intent to close connections. surplus: how many. clusters: in how many clusters."""
     where = f" in {clusters} clusters" if clusters > 1 else ""
     return Intent(f"close {plural(surplus, 'connection')}{where}", {"connections": surplus})
 
 
 def change_servers(verb: str, network: str, servers: Sequence[str]) -> Intent:
-    """Something is about to be done to servers on this machine. verb: "kill"."""
+    """Return the intent to do something to servers on this machine. verb: "kill"."""
     action = f"{verb} {', '.join(servers) or 'no server'} of network {network}"
     return Intent(action, {"network": network, "servers": list(servers)})
 
 
 def kick(client: Mapping[str, Any], server: Mapping[str, Any]) -> Intent:
-    """A client is about to be disconnected."""
+    """Return the intent to disconnect a client."""
     named = f" {client['name']}" if client.get("name") else ""
     action = f"disconnect client {client.get('cid')}{named} ({client.get('ip')}) from server {server['name']}"
     facts = {"cid": client.get("cid"), "name": client.get("name", ""), "ip": client.get("ip", "")}
@@ -61,7 +61,7 @@ def kick(client: Mapping[str, Any], server: Mapping[str, Any]) -> Intent:
 
 
 def down(network: str, folder: str, *, keep_data: bool) -> Intent:
-    """A network on this machine is about to end."""
+    """Return the intent to stop a network on this machine."""
     facts = {"network": network, "folder": folder, "keep_data": keep_data}
     stop = f"stop network {network}; its data in {folder} stays"
     return Intent(stop if keep_data else f"remove network {network} and all of its data in {folder}", facts)

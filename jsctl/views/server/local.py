@@ -48,7 +48,7 @@ def running(network: Network) -> Result:
 
 
 def kept_files(network: Network) -> list[str]:
-    """Return sentences about files and contexts of the user's that stayed as they are."""
+    """Return sentences about the user's files and contexts that were left unchanged."""
     sentences = [f"{network.folder / name} was edited and is used as it is" for name in network.edited]
     for wanted, used in network.contexts.items():
         if wanted != used:
@@ -59,7 +59,7 @@ def kept_files(network: Network) -> list[str]:
 def notes(network: Network, version: str, *, background: bool) -> list[str]:
     """Return sentences about a running network.
 
-    version: of nats-server. background: jsctl itself ends now.
+    version: that of nats-server. background: jsctl itself ends now, the servers continue to run.
     """
     first = next(iter(network.servers.values()))
     context = network.contexts[network.plan.topology.logins[0].name]

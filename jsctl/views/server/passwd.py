@@ -4,7 +4,7 @@ from jsctl.views.result import Field, Result, Section, Sheet, Text
 
 
 def hashed(hash: str, password: str) -> Result:
-    """Show a bcrypt hash. password: a generated one, which nobody knows yet; empty for none."""
+    """Show a bcrypt hash. password: the generated one, to show it; empty when the user chose it."""
     if not password:
         return Result([Text(hash, whole=True)], data={"hash": hash})
     fields = [Field("Password", password), Field("bcrypt Hash", hash)]

@@ -55,7 +55,7 @@ _CONSUMER_SPARE = (
 
 
 def streams(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result:
-    """Show the replicas of streams. health: that of each; None when nobody asked for it."""
+    """Show the replicas of streams. health: that of each; None when it was not asked for."""
     rows = [
         [
             one.name,
@@ -69,7 +69,7 @@ def streams(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result
 
 
 def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result:
-    """Show the replicas of consumers. health: that of each; None when nobody asked for it."""
+    """Show the replicas of consumers. health: that of each; None when it was not asked for."""
     rows = []
     for one in replicas:
         state = one.stream.get("state") or {}

@@ -245,7 +245,7 @@ def usage(replies: Sequence[Json], key: str) -> Result:
 
 
 def _rises(order: str, reverse: bool) -> bool:
-    """Whether the largest of a number comes last; names are read from the first."""
+    """Return whether the largest comes last, as for numbers; names are read from the first."""
     return not reverse and order not in ("server", "cluster", "name", "account")
 
 

@@ -40,12 +40,12 @@ def step(played: Step, total: int) -> Result:
 
 
 def note(text: str) -> Result:
-    """Show what the document has otherwise."""
+    """Show how the outcome differs from the document."""
     return Result([Text(f"# {text}")])
 
 
 def unshown(count: int) -> Result:
-    """Show that steps before the first are played, too."""
+    """Show that the steps before the first one are played, too."""
     return Result([Text(f"# steps 1 to {count} are played without their output")])
 
 
@@ -84,10 +84,10 @@ def sentence(check: Check) -> str:
 
 
 def stream_values(info: Json) -> dict[str, int]:
-    """Return what checks look at.
+    """Return the values of a stream that checks compare.
 
-    lag: of the farthest of its origins, -1 while one has not been reached. idle: seconds since one of them
-    was last heard of.
+    lag: that of the origin that is furthest behind, -1 while one has not been reached. idle: seconds since
+    one of the origins was last heard of.
     """
     origins = [info["mirror"]] if info.get("mirror") else info.get("sources") or []
     lags = [-1 if one.get("active", -1) < 0 else int(one.get("lag", 0)) for one in origins]
@@ -97,7 +97,7 @@ def stream_values(info: Json) -> dict[str, int]:
 
 
 def consumer_values(info: Json) -> dict[str, int]:
-    """Return what checks look at."""
+    """Return the values of a consumer that checks compare."""
     return {
         "pending": int(info.get("num_pending", 0)),
         "unacked": int(info.get("num_ack_pending", 0)),
@@ -106,7 +106,7 @@ def consumer_values(info: Json) -> dict[str, int]:
 
 
 def done(folder: Path, records: Sequence[Json], *, keep: bool, temporary: bool) -> Result:
-    """Show what is left of a walkthrough that has ended."""
+    """Show what a completed walkthrough leaves behind."""
     count = sum(len(record["checks"]) for record in records)
     lines = [f"\n{format_count(count)} checks hold."]
     if keep:
@@ -124,7 +124,7 @@ def done(folder: Path, records: Sequence[Json], *, keep: bool, temporary: bool) 
 
 
 def ended(folder: Path, records: Sequence[Mapping[str, Any]]) -> Result:
-    """Show nothing more of a walkthrough that ended early; its JSON document has the steps up to there."""
+    """Show nothing more after a walkthrough that ended early; its JSON document has the steps up to there."""
     return Result(data=_document(folder, records, keep=False))
 
 
@@ -151,7 +151,7 @@ def _expectation(name: str, expected: Mapping[str, int]) -> str:
 
 
 def _broken(line: str, width: int) -> list[str]:
-    """Return a command line in lines that a shell joins again."""
+    """Break a command line into lines that a shell joins again."""
     if not width or len(line) <= width:
         return [line]
     lines, current = [], ""

@@ -41,7 +41,7 @@ _RATES = (
 
 
 def listing(infos: Sequence[Json]) -> Result:
-    """The instances of services; the document is their infos."""
+    """Show the instances of services; the document is their infos."""
     if not infos:
         return Result([Text("No services answered")], data=[])
     rows = [(one["name"], one["version"], one["id"], one.get("description") or "") for one in infos]
@@ -49,14 +49,14 @@ def listing(infos: Sequence[Json]) -> Result:
 
 
 def pings(rows: Sequence[tuple[str, str, int]]) -> Result:
-    """Who answered a ping. rows: name, instance and round-trip time in ns."""
+    """Show who answered a ping. rows: name, instance and round-trip time in ns."""
     if not rows:
         return Result([Text("No services answered")], data=[])
     return Result([Table("Services", _PINGS, rows)])
 
 
 def info(infos: Sequence[Json], endpoint: re.Pattern[str]) -> Result:
-    """The sheet of each instance; the document is their infos. endpoint: which endpoints are shown."""
+    """Show the sheet of each instance; the document is their infos. endpoint: which endpoints are shown."""
     parts: list[Part] = []
     data: list[Json] = []
     for one in infos:
@@ -80,7 +80,9 @@ def info(infos: Sequence[Json], endpoint: re.Pattern[str]) -> Result:
 
 
 def _metadata(title: str, document: Json) -> list[Section]:
-    """The metadata of a service or endpoint; JSON in it, such as a schema, is laid out."""
+    """Return a section with the metadata of a service or endpoint; JSON in it, such as a schema, is
+    indented.
+    """
     metadata: Mapping[str, str] = document.get("metadata") or {}
     fields = [Field(key, _laid_out(value)) for key, value in sorted(metadata.items())]
     return [Section(title, fields)] if fields else []
@@ -96,7 +98,7 @@ def _laid_out(value: str) -> str | list[str]:
 
 
 def stats(name: str, documents: Sequence[Json]) -> Result:
-    """The statistics of each instance; the document is their statistics."""
+    """Show the statistics of each instance; the document is their statistics."""
     rows = [
         (
             one["id"],
@@ -114,7 +116,7 @@ def stats(name: str, documents: Sequence[Json]) -> Result:
 
 
 def rates(rows: Sequence[Row]) -> Result:
-    """`service stats --watch`."""
+    """Show the rates of `service stats --watch`."""
     nothing = Cell(None, "-")
     cells = [
         (

@@ -11,7 +11,7 @@ from jsctl.views.result import Column, Part, Result, Table, Text
 def balanced(
     moves: Sequence[Move], failed: Sequence[tuple[Move, str]], noun: str, *, dry_run: bool = False
 ) -> Result:
-    """`cluster balance`; the document is `{"balanced", "moves": [...], "failed": [...]}`.
+    """Show the result of `cluster balance`; the document is `{"balanced", "moves": [...], "failed": [...]}`.
 
     failed: moves that did not happen, with the reason. noun: "stream" or "consumer".
     """

@@ -15,8 +15,10 @@ _COLUMNS = (Column("Key", "key"), Column("Now", "before", "prose"), Column("Then
 
 
 def config_lines(schema: Schema, config: Json, *keys: str) -> list[result.Field]:
-    """The lines of a sheet for these keys, with the labels of their fields; what is empty and has no
-    `blank` is left out."""
+    """Return the lines of a sheet for these keys, with the labels of their fields.
+
+    A key without a value is left out where its field has no `blank`.
+    """
     lines = []
     for key in keys:
         field = schema.by_key[key]
@@ -27,7 +29,7 @@ def config_lines(schema: Schema, config: Json, *keys: str) -> list[result.Field]
 
 
 def changes_result(changes: Sequence[Difference]) -> Result:
-    """What would change, key by key."""
+    """Show what would change, key by key."""
     rows = [
         (change.key, format_value(change.kind, change.before), format_value(change.kind, change.after))
         for change in changes
@@ -36,18 +38,18 @@ def changes_result(changes: Sequence[Difference]) -> Result:
 
 
 def format_change(change: Difference) -> str:
-    """`max_age: 0s -> 30d0h0m0s`."""
+    """Format a change: `max_age: 0s -> 30d0h0m0s`."""
     before, after = format_value(change.kind, change.before), format_value(change.kind, change.after)
     return f"{change.key}: {before} -> {after}"
 
 
 def format_value(kind: Kind, value: Any) -> str:
-    """A value for people; None is not set."""
+    """Format a value for people; None is not set."""
     return "(not set)" if value is None else kind.format(value)
 
 
 def _on_sheet(kind: Kind, value: Any, blank: Any) -> Any:
-    """What stands beside the label; None for nothing."""
+    """Return the value as a sheet shows it; None leaves the line out."""
     if not value or (isinstance(kind, Number) and value < 1):
         value = blank
     if value is None:

@@ -17,7 +17,7 @@ _SAMPLES = 2000  #: of a graph; more than any terminal has columns
 
 
 class Curve(NamedTuple):
-    """What is drawn of samples. name: of their attribute. label: how a value is written at the axis."""
+    """A curve of a graph. name: that of the samples' attribute. label: formats a value at the axis."""
 
     caption: str
     name: str
@@ -41,9 +41,11 @@ def sample_events(
     charts: Callable[[Sequence[S]], Sequence[Chart]],
     count: int | None,
 ) -> Events[S]:
-    """Return samples, one every `every` ns, each with its views. heading: the line above those of `line`.
-    command, title: of the screen. charts: draws all samples so far. count: how many are wanted, None for no
-    end."""
+    """Return samples, one every `every` ns, each with its views.
+
+    heading: the line above those of `line`. command, title: of the screen. charts: draws all samples so far.
+    count: how many; None for no end.
+    """
     history: deque[S] = deque(maxlen=_SAMPLES)
 
     async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
@@ -63,10 +65,10 @@ def sample_events(
 
 
 def format_whole(value: float) -> str:
-    """Return `1,234`."""
+    """Format a whole number: `1,234`."""
     return format_count(round(value))
 
 
 def format_rate(value: float) -> str:
-    """Return `1,234.50`."""
+    """Format a rate with two decimals: `1,234.50`."""
     return f"{value:,.2f}"

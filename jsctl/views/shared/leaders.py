@@ -32,5 +32,5 @@ def leader_report(leaders: Iterable[tuple[str, str]], what: str) -> Part:
 
 
 def leader_share(count: int, total: int) -> Cell:
-    """A part of all leaders, as stars: ten are all."""
+    """Return the cell of a server's share of all leaders, drawn with one star per tenth."""
     return Cell(round(count / total, 4), "*" * max(1, round(10 * count / total)))

@@ -8,7 +8,7 @@ from jsctl.views.result import Column, Table
 
 
 def raw_columns(columns: Sequence[Column]) -> list[Column]:
-    """Return the same columns with numbers as they are (`--raw`)."""
+    """Return the same columns with numbers in full (`--raw`)."""
     return [
         column if column.kind in ("text", "prose") else column._replace(kind="number", key=column.data_key)
         for column in columns
@@ -20,9 +20,10 @@ LINK_KEYS = ("stream", "kind", "api_prefix", "origin", "filters", "active_ns", "
 
 
 def recorder(keys: Sequence[str]) -> Callable[[object], dict[str, Any]]:
-    """Return a function that makes a JSON object with these keys of a row's attributes of the same names.
+    """Return a function that returns a JSON object with these keys, from a row's attributes of the same
+    names.
 
-    Spans of time have `_ns` after the name of their attribute; -1, for never and unlimited, becomes null.
+    Durations have `_ns` after the name of their attribute; -1, for never and unlimited, becomes null.
     """
     values = attrgetter(*(key.removesuffix("_ns") for key in keys))
     return lambda row: dict(zip(keys, (None if value == -1 else value for value in values(row)), strict=True))

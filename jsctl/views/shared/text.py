@@ -1,4 +1,4 @@
-"""Small texts that several views share."""
+"""Short texts that several views share."""
 
 from jsctl.units import SECOND, format_bytes
 

@@ -1,5 +1,6 @@
-"""What people read while a backup, restore or copy runs: its events, questions and progress; what
---dry-run shows of them."""
+"""Texts that people read while a backup, restore or copy runs: its events, questions and progress; and what
+--dry-run shows of them.
+"""
 
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def sentence(event: Event) -> str:
 
 
 def beginning(event: Event) -> Intent | None:
-    """Return what is about to be done, for an event that tells of it; None for others."""
+    """Return the intent of an event that announces what is about to be done; None for other events."""
     match event:
         case RestoreStarted(stream, _, path, size):
             action = f"restore Stream {stream} from {path}, {format_bytes(size)}"
@@ -78,20 +79,22 @@ def beginning(event: Event) -> Intent | None:
 
 
 def copy_intent(source: str, target: str, state: Json) -> Intent:
-    """What a copy is about to transfer. state: of the source."""
+    """Return the intent to copy a stream's messages. state: that of the source."""
     messages, size = int(state["messages"]), int(state["bytes"])
     facts = {"source": source, "stream": target, "messages": messages, "bytes": size}
     return Intent(f"copy Stream {source} to {target} with {_amount(messages, size)}", facts)
 
 
 def backup_intent(what: str, path: Path, existing: str, facts: Json) -> Intent:
-    """What a backup is about to save. what: `Stream ORDERS with 3 messages`. existing: what it replaces."""
+    """Return the intent to save a backup. what: `Stream ORDERS with 3 messages`. existing: what it
+    replaces.
+    """
     action = f"back up {what} to {path}" + (f", replacing {existing}" if existing else "")
     return Intent(action, {**facts, "path": str(path), "replaces": existing})
 
 
 def intent(request: Question) -> Intent:
-    """Return what a question is about."""
+    """Return the intent that a question is about."""
     match request:
         case ReplaceBackup(path, existing):
             action = f"replace {path}, which holds {existing}"
@@ -115,7 +118,7 @@ def _unfinished(what: str, stream: str, messages: int, more: str) -> Intent:
 
 
 def progress_label(phase: Phase) -> str:
-    """Return what stands before a progress bar."""
+    """Return the label of a progress bar."""
     match phase.kind:
         case "verify":
             return f"Checking {phase.stream}".strip()

@@ -22,8 +22,7 @@ _CURVES = (
 def events(
     stream: str, sampler: Sampler[StreamSample], every: int, count: int | None
 ) -> Events[StreamSample]:
-    """Return samples, each with its views. every: ns between two. count: how many are wanted, None for no
-    end."""
+    """Return samples, each with its views. every: ns between two. count: how many; None for no end."""
     return sample_events(
         sampler,
         every,

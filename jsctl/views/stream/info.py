@@ -59,7 +59,7 @@ _RESERVED = "_nats."
 
 
 def sheet(info: Json, *, state_only: bool = False) -> Result:
-    """`stream info`; the document is the server's info."""
+    """Show a stream, for `stream info`; the document is the server's info."""
     config = info["config"]
     title = "State" if state_only else "Information"
     heading = f"{title} for Stream {config['name']} created {format_server_time(info.get('created'))}"
@@ -122,7 +122,7 @@ def _replication(config: Json) -> list[Field]:
 
 
 def _format_origin(origin: Json) -> str:
-    """A mirror or source as configured, on one line."""
+    """Format the configuration of a mirror or source on one line."""
     external, consumer = origin.get("external") or {}, origin.get("consumer") or {}
     parts = [str(origin.get("name", ""))]
     if origin.get("opt_start_seq"):
@@ -140,7 +140,7 @@ def _format_origin(origin: Json) -> str:
 
 
 def origin_lines(source: Json) -> list[Field]:
-    """The state of a mirror or source."""
+    """Return the lines of the state of a mirror or source."""
     transforms = source.get("subject_transforms") or []
     label = "Subject Filters and Transforms" if len(transforms) > 1 else "Subject Filter and Transform"
     moves = [
@@ -162,8 +162,10 @@ def origin_lines(source: Json) -> list[Field]:
 
 
 def cluster_section(cluster: Json, group: str = "Cluster Group", now: str | None = None) -> list[Section]:
-    """Leader and followers; nothing where there is no cluster. now: the server's time, for how long the
-    leader has led."""
+    """Return a section with leader and followers; nothing without a cluster.
+
+    now: the server's time, from which it is computed how long the leader has led.
+    """
     if not cluster.get("name"):
         return []
     leader = cluster.get("leader") or "none"
@@ -216,7 +218,7 @@ def _state(info: Json) -> list[Field]:
 
 
 def _alternates(alternates: list[Json]) -> list[str]:
-    """Streams that can be read in place of this one, names aligned to the right."""
+    """Return a section with the streams that can be read in place of this one, names aligned to the right."""
     longest = max((len(stream.get("name", "")) for stream in alternates), default=0)
     domains = [f" Domain: {stream['domain']}" if stream.get("domain") else "" for stream in alternates]
     return [
@@ -226,7 +228,7 @@ def _alternates(alternates: list[Json]) -> list[str]:
 
 
 def present(*fields: Field) -> list[Field]:
-    """The fields that have a value."""
+    """Return the fields that have a value."""
     return [field for field in fields if field.value is not None and field.value != ""]
 
 

@@ -31,7 +31,7 @@ class ListRow(NamedTuple):
 
 
 def list_row(info: Json, now: float) -> ListRow:
-    """Return the line of a stream's info. now: seconds since the epoch."""
+    """Return the row of a stream's info. now: seconds since the epoch."""
     config, state = info["config"], info["state"]
     return ListRow(
         name=config["name"],
@@ -46,7 +46,9 @@ def list_row(info: Json, now: float) -> ListRow:
 def listing(
     streams: Collected[ListRow], *, subject: str = "", hidden: bool = False, empty: str = "No Streams defined"
 ) -> Result:
-    """`stream ls`: smallest first, as the `nats` tool sorts. hidden: whether system streams were left out."""
+    """Show the list of `stream ls`, smallest first, as the `nats` tool sorts. hidden: whether system streams
+    were left out.
+    """
     data = partial(sorted, streams.items)
     if not streams.items and not streams.missing and not streams.offline:
         hint = ", pass -a to include system streams" if hidden else ""

@@ -40,7 +40,7 @@ def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) ->
 def several(
     batches: AsyncGenerator[Sequence[Message], None], *, raw: bool, limit: int, follow: bool
 ) -> Events[Message]:
-    """Return messages, each with its views. follow: they have no end, and as JSON are a line each."""
+    """Return messages, each with its views. follow: they have no end; in JSON each is a line."""
     return Events(
         batches=batches,
         text=(lambda message: shown(message.data) + "\n") if raw else listed,
@@ -61,7 +61,7 @@ def listed(message: Message) -> str:
 
 
 def record(message: Message) -> Json:
-    """Return a message of `stream view --json`: as dumps have it, so that it can be published again."""
+    """Return a message of `stream view --json` in the form of dumps, so that it can be published again."""
     record: Json = {
         "sequence": message.sequence,
         "time": message.timestamp,

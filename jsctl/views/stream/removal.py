@@ -1,4 +1,4 @@
-"""`stream purge` and `stream rm`: what they are about to remove, and what they removed."""
+"""`stream purge` and `stream rm`: intents and results."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -21,7 +21,9 @@ def amount(loss: Loss) -> str:
 
 
 def intent(verb: str, losses: Mapping[str, Loss]) -> Intent:
-    """What is about to be purged or removed. verb: "purge" or "delete". losses: what goes, by stream."""
+    """Return the intent to purge or remove streams. verb: "purge" or "delete". losses: what is lost, by
+    stream.
+    """
     facts = [
         {"stream": name, "messages": loss.messages, "bytes": loss.bytes, "exact": loss.exact}
         for name, loss in losses.items()
@@ -40,7 +42,7 @@ def _action(verb: str, losses: Mapping[str, Loss]) -> str:
 
 
 def peer_intent(verb: str, info: Json, more: str, peer: str) -> Intent:
-    """Return that a stream is about to leave a server. verb: "move". more: what follows the stream's name."""
+    """Return the intent to move a stream off a server. verb: "move". more: follows the stream's name."""
     name, state = info["config"]["name"], info["state"]
     facts = {"stream": name, "peer": peer, "messages": state["messages"], "bytes": state["bytes"]}
     facts |= {"consumers": state["consumer_count"], "replicas": info["config"]["num_replicas"]}
@@ -48,7 +50,7 @@ def peer_intent(verb: str, info: Json, more: str, peer: str) -> Intent:
 
 
 def total(losses: Iterable[Loss]) -> Loss:
-    """Return several losses as one."""
+    """Return the sum of several losses."""
     every = list(losses)
     return Loss(
         sum(loss.messages for loss in every),
@@ -58,7 +60,7 @@ def total(losses: Iterable[Loss]) -> Loss:
 
 
 def warnings(names: Sequence[str]) -> list[str]:
-    """Return what to know before streams are purged, a sentence each."""
+    """Return what to know before streams are purged, one sentence each."""
     return [
         f"warning: {name} belongs to a bucket or the system, which may not expect this"
         for name in names
@@ -67,7 +69,7 @@ def warnings(names: Sequence[str]) -> list[str]:
 
 
 def purged(streams: Sequence[Purged]) -> Result:
-    """`stream purge`; the document is the stream's info, or a list of them."""
+    """Show the result of `stream purge`; the document is the stream's info, or a list of them."""
     parts: list[Part] = []
     for stream in streams:
         parts += [Text(purged_line(stream)), *stream_info.sheet(stream.info, state_only=True).parts]
@@ -86,7 +88,7 @@ def purged_line(stream: Purged) -> str:
 
 
 def removed(names: Sequence[str]) -> Result:
-    """`stream rm`; the document is `{stream, removed}`, or a list of them."""
+    """Show the result of `stream rm`; the document is `{stream, removed}`, or a list of them."""
     data: list[Json] = [{"stream": name, "removed": True} for name in names]
     return Result([Text(removed_lines(names))], data=data if len(data) > 1 else data[0])
 

@@ -46,9 +46,9 @@ SORTS: dict[str, Callable[[StreamRow], Any]] = {
 
 
 def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders: bool = False) -> Result:
-    """`stream report`: streams, replication where there is any, leaders where asked for.
+    """Show the report of `stream report`: streams, replication where there is any, leaders on request.
 
-    order: a key of SORTS. raw: show numbers as they are.
+    order: a key of SORTS. raw: show numbers in full.
     """
     if not streams.streams and not streams.missing and not streams.offline:
         table = streams_table((), raw)._replace(empty="No Streams defined")
@@ -74,7 +74,7 @@ def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders:
 
 
 def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
-    """Return the Stream Report. raw: show numbers as they are."""
+    """Return the Stream Report. raw: show numbers in full."""
 
     def cells(row: StreamRow) -> tuple[Any, ...]:
         return (
@@ -96,7 +96,7 @@ def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
 
 
 def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Table:
-    """Return the Replication Report. raw: show numbers as they are."""
+    """Return the Replication Report. raw: show numbers in full."""
     return Table(
         "Replication Report",
         raw_columns(_REPLICATION) if raw else _REPLICATION,
@@ -118,7 +118,9 @@ def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Tab
 
 
 def replicas(row: StreamRow) -> str:
-    """Return `n1*, n2, n3!`: a star marks the leader, `!` a server that is behind or offline."""
+    """Format replicas: `n1*, n2, n3!`, where `*` marks the leader and `!` a server that is behind or
+    offline.
+    """
     names = [f"{row.leader}*"] if row.leader else []
     return ", ".join(sorted([*names, *row.peers]))
 

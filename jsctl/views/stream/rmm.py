@@ -1,4 +1,4 @@
-"""`stream rmm`: what it is about to remove, and what it removed."""
+"""`stream rmm`: intents and results."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from jsctl.views.result import Result, Text
 
 
 def intent(stream: str, messages: Sequence[Message], size: int) -> Intent:
-    """Return what is about to be removed. size: bytes of the messages."""
+    """Return the intent to remove messages. size: bytes of the messages."""
     what = f"{plural(len(messages), 'message')}, {format_bytes(size)}"
     lines = [f"Would remove from Stream {stream}: {what}"]
     lines += [f"  {message.sequence}  {message.subject}" for message in messages]

@@ -12,7 +12,7 @@ _COLUMNS = (Column("Subject", "subject"), Column("Count", "count", "count"))
 def subjects(
     stream: str, counts: Mapping[str, int], *, wanted: str, by_name: bool, reverse: bool, names: bool
 ) -> Result:
-    """Return how many messages each subject holds; the document maps subjects to counts, or lists them.
+    """Show how many messages each subject has; the document maps subjects to counts, or lists them.
 
     counts: messages by subject. wanted: the subject filter. names: show the subjects alone.
     """

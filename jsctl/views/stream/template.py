@@ -15,8 +15,9 @@ _VALUES = ("acme", "globex")
 
 
 def replacement(name: str, subject: str) -> Result:
-    """Return a declared file that does what a template did, with its name and subject where they are given;
-    the document holds it as text."""
+    """Show a declared file that does what a template did, with its name and subject where they are given; the
+    document holds it as text.
+    """
     name = name if name and name.isprintable() and not any(c in name for c in " .*>/\\{}") else "CLIENTS"
     subject = (
         subject if is_subject(subject) and "*" in subject.split(".") and "{" not in subject else "CLIENT.*"

@@ -23,7 +23,7 @@ _DIFFERENCES = (Column("Trace", "trace"), Column("Where", "where"), Column("What
 
 
 def tree(subject: str, documents: Mapping[str, Json], *, times: bool, deliver: bool) -> Result:
-    """The path of a message. times: with the time since it came in."""
+    """Show the path of a message as a tree. times: with the time since it was received."""
     root = model.build(documents)
     began = _ns(root.arrival.time) if root.arrival else 0
     lines = list(_hop_lines(root, 0, began if times else None))
@@ -121,7 +121,7 @@ def _quoted(text: str) -> str:
 
 
 def dot(subject: str, documents: Mapping[str, Json]) -> Result:
-    """The path of a message in Graphviz's language."""
+    """Show the path of a message in Graphviz's language."""
     root = model.build(documents)
     names: dict[str, int] = {}
 
@@ -153,7 +153,7 @@ def dot(subject: str, documents: Mapping[str, Json]) -> Result:
 
 
 def difference(before: Hop, after: Hop) -> Result:
-    """What two ways do not have in common; status 2 when there is anything."""
+    """Show how two paths differ; the status is 2 when they do."""
     first, second = Counter(model.lines_of(before)), Counter(model.lines_of(after))
     rows = [("only the first", *line) for line in (first - second).elements()]
     rows += [("only the second", *line) for line in (second - first).elements()]
