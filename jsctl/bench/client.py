@@ -87,8 +87,10 @@ class Client:
         return self.api.timeout
 
     async def start(self, *, measuring: bool = True) -> None:
-        """Everything is prepared: wait for the other clients. measuring: the first operation starts at once;
-        else the caller begins with the first message."""
+        """Wait until all clients are prepared, then start.
+
+        measuring: the first operation starts at once; else the caller begins with the first message.
+        """
         await self._ready.wait()
         self.pace.start = now()
         if measuring:
@@ -114,7 +116,8 @@ class Client:
     # -- what goes wrong ---------------------------------------------------------------------------------
 
     def watch(self, event: ConnectionEvent) -> bool:
-        """An event handler: a benchmark over two connections would measure the gap between them."""
+        """Handle a connection event: fail when a connection is lost, as a benchmark over two would measure
+        the gap between them."""
         if isinstance(event, (Disconnected, Closed)):
             self.fail(Unreachable(f"lost the connection to {self.connection.url}"))
         elif isinstance(event, PermissionDenied):
@@ -163,7 +166,7 @@ class Gate:
         await self._open.wait()
 
     def open(self) -> None:
-        """Let the clients start."""
+        """Let the waiting clients start."""
         self._open.set()
 
 

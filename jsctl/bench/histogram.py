@@ -49,7 +49,7 @@ class Histogram:
         self._squares += sum([span * span for span in fresh])
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Reset all counts."""
         self.__init__()  # type: ignore[misc]
 
     def merge(self, other: "Histogram") -> None:
@@ -106,12 +106,12 @@ class Histogram:
         return 0
 
     def buckets(self) -> list[list[int]]:
-        """The counts: pairs of ns and how many, the shortest first."""
+        """Return the counts: pairs of ns and how many, the shortest first."""
         self._sort_in()
         return [[_value(place), self._counts[place]] for place in sorted(self._counts)]
 
     def record(self) -> dict[str, Any]:
-        """The figures as a document."""
+        """Return the figures as a JSON object."""
         self._sort_in()
         return {
             "count": len(self),

@@ -127,12 +127,12 @@ class Meter:
         self._on_begin = on_begin
 
     def begin(self) -> None:
-        """The first operation starts now, unless there are some to warm up with."""
+        """Begin to measure, unless there are operations to warm up with."""
         if not self.warm_up:
             self._measure()
 
     def begin_now(self) -> None:
-        """Measuring starts now: the first message has arrived."""
+        """Begin to measure, as the first message has arrived."""
         self._measure()
 
     def _measure(self) -> None:

@@ -72,14 +72,14 @@ class Plan:
         return self.kind not in ("sub", "js ordered", "js get sync", "js get batch", "object get")
 
     def share(self, client: int) -> int:
-        """How many measured messages a client, counted from 0, sends or receives; 0 for no end."""
+        """Return how many measured messages a client, counted from 0, sends or receives; 0 for no end."""
         if not self.messages or not self.is_shared:
             return self.messages
         each, rest = divmod(self.messages, self.clients)
         return each + (client < rest)
 
     def offset(self, client: int) -> int:
-        """The number of a client's first message."""
+        """Return the number of a client's first message."""
         if not self.is_shared:
             return 0
         return sum(self.share(other) + self.warm_up for other in range(client))
@@ -96,6 +96,6 @@ class Plan:
         return SECOND * self.clients / self.rate if self.rate else 0.0
 
     def teams(self) -> Iterator[list[int]]:
-        """The clients of each process."""
+        """Yield the clients of each process."""
         for process in range(self.processes):
             yield list(range(process, self.clients, self.processes))

@@ -29,7 +29,10 @@ class Frames:
     def __init__(
         self, client: Client, reply: str = "", *, numbered: bool = False, end: str = "", shift: int = 0
     ) -> None:
-        """reply: the reply subject. numbered: the message's number plus `shift`, and `end`, follow it."""
+        """Prepare the messages of a client.
+
+        reply: the reply subject. numbered: the message's number plus `shift`, and `end`, follow it.
+        """
         plan = client.plan
         self._client = client
         self._subjects = plan.subjects

@@ -50,7 +50,7 @@ def _is_deleted(message: Message) -> bool:
 
 
 def _direct_size(message: Message) -> int:
-    """Bytes of payload and headers as they are stored, without those that the server adds."""
+    """Return the bytes of payload and headers as stored, without the headers that the server adds."""
     reply = parse_direct_reply(message.header_block)
     stored = len(reply.headers) + 4 if reply and len(reply.headers) > len(VERSION) else 0
     return len(message.data) + stored

@@ -25,13 +25,13 @@ _OWN = (STREAM, stream_of(BUCKET), stream_name(OBJECTS))
 
 
 def is_own(info: Json) -> bool:
-    """Return whether a stream is there for benchmarks alone."""
+    """Return whether a stream was created for benchmarks."""
     config = info["config"]
     return config["name"] in _OWN or _MARK in (config.get("metadata") or {})
 
 
 def needs_consent(info: Json) -> bool:
-    """Return whether somebody may miss what a stream holds."""
+    """Return whether a stream holds messages that are not of benchmarks."""
     return not is_own(info) and bool(info["state"]["messages"])
 
 
@@ -110,7 +110,10 @@ async def bucket_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
 
 
 async def objects_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
-    """As `bucket_for`, for a bucket of objects. settings: keys of its stream's configuration."""
+    """Return the info of the object bucket to use, created where that is allowed.
+
+    settings: keys of its stream's configuration. Raises MissingName.
+    """
     try:
         return await object_buckets.info(api, plan.name)
     except MissingName:

@@ -166,4 +166,5 @@ class Team:
 
 
 def _ignore(event: object) -> None:
-    """Clients watch their own connections; what happens before and after is not for people."""
+    """Ignore an event: clients watch their own connections, and what happens before and after is of no
+    interest."""

@@ -140,7 +140,7 @@ def _without_parameters(url: str, mask: str) -> str:
 
 
 def is_secret(value: str) -> bool:
-    """Return whether a text is a seed, a JWT or a key, by its form."""
+    """Return whether a text looks like a seed, a JWT or a key."""
     return bool(re.search(_SECRET_VALUE, value))
 
 

@@ -203,8 +203,8 @@ def resolve(
 
 
 def _leads_elsewhere(url: str | None, context: Context) -> bool:
-    """Return whether a URL of the command line or the environment is not the context's: its name would
-    mislead."""
+    """Return whether a URL of the command line or the environment differs from the context's, whose name
+    would mislead."""
     return bool(url) and public_url(str(url)) != public_url(context.get("url") or DEFAULT_URL)
 
 

@@ -46,7 +46,7 @@ class ContextStore:
         return sorted(names)
 
     def exists(self, name: str) -> bool:
-        """Return whether there is such a context. Raises BadInput for a name that is not valid."""
+        """Return whether a context exists. Raises BadInput for a name that is not valid."""
         return self.path(name).exists()
 
     def selected(self) -> str:
@@ -142,7 +142,7 @@ class ContextStore:
 
 
 def names(environ: Mapping[str, str]) -> list[str]:
-    """The names of all contexts, sorted."""
+    """Return the names of all contexts, sorted."""
     return ContextStore.from_environment(environ).names()
 
 

@@ -62,7 +62,7 @@ def load_bundle(source: str) -> Template:
 
 
 def is_bundle(source: str) -> bool:
-    """Return whether a source is a bundle, not the name of a template."""
+    """Return whether a source is a bundle, instead of the name of a template."""
     return "://" in source or "/" in source or source.endswith(".zip") or Path(source).expanduser().is_dir()
 
 

@@ -210,7 +210,7 @@ class _Compiler:
         )
 
     def _reached(self, start: ClusterSpec, account: AccountSpec) -> list[ClusterSpec]:
-        """The clusters that a login reaches from one, over leaf node connections and gateways."""
+        """Return the clusters that a login on `start` reaches over leaf node connections and gateways."""
         reached, waiting = [start], [start]
         while waiting:
             here = waiting.pop()

@@ -47,7 +47,8 @@ def known(environ: Mapping[str, str]) -> list[Path]:
 
 
 def remember(environ: Mapping[str, str], folder: Path) -> None:
-    """Remember a folder that is not a default one; where that cannot be written, it is known by its path."""
+    """Record a network's folder that is not a default one. Where that cannot be written, the network is found
+    by its path alone."""
     link = _link_to(environ, folder)
     if folder.resolve().parent != link.parent.parent.resolve():
         with contextlib.suppress(OSError):
@@ -56,7 +57,7 @@ def remember(environ: Mapping[str, str], folder: Path) -> None:
 
 
 def forget(environ: Mapping[str, str], folder: Path) -> None:
-    """Forget a folder that `remember` was called with."""
+    """Remove the record of a folder that `remember` wrote."""
     _link_to(environ, folder).unlink(missing_ok=True)
 
 

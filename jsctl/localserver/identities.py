@@ -88,7 +88,8 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
 
 
 def variables(folder: Path) -> dict[str, str]:
-    """The variables with which jsctl, nats and nsc see the contexts of a network, and its operator."""
+    """Return the environment variables that show the contexts and the operator of a network to jsctl, nats
+    and nsc."""
     named = {"XDG_CONFIG_HOME": str(folder / CONTEXTS)}
     if (folder / FOLDER).is_dir():
         named["NSC_HOME"] = str(folder / _NSC)
@@ -97,7 +98,7 @@ def variables(folder: Path) -> dict[str, str]:
 
 
 def _write_nsc_settings(store: AuthStore, folder: Path) -> None:
-    """Let nsc, and with it `jsctl auth` and `apply`, find the operator beside the contexts."""
+    """Write the settings by which nsc, `jsctl auth` and `apply` find the operator beside the contexts."""
     path = folder / _NSC / NSC_FILE
     if path.exists():
         return
@@ -148,7 +149,7 @@ def _merge(live: Json, before: Json, after: Json) -> Json:
 
 
 def _key(store: AuthStore, token_file: Path, kind: str) -> KeyPair:
-    """The key of what a JWT of the store is about; a new one where there is no JWT."""
+    """Return the key of the subject of a JWT in the store; create one when there is no JWT."""
     if token_file.exists():
         public = str(decode_jwt(read_text(token_file)).get("sub", ""))
         return key_of_seed(read_text(store.seed(public)))

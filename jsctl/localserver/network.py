@@ -116,7 +116,7 @@ class Network:
                 await processes.stop(list(processes.find_all(plan.folder).values()))
 
     async def leave(self) -> None:
-        """Let the servers run when the context ends. `stop` stops them."""
+        """Keep the servers running when the context ends. `stop` stops them."""
         self._left = True
         if self._guard is not None:
             await self._guard.leave()
@@ -270,7 +270,7 @@ class Network:
             ) from None
 
     def _context(self, login: Login, ports: Mapping[str, int]) -> dict[str, Any]:
-        """The context of a login, as its file has it."""
+        """Return the context of a login, as its file holds it."""
         scheme = "tls" if login.ca else "nats"
         urls = [
             f"{scheme}://127.0.0.1:{port}"
@@ -319,13 +319,13 @@ async def start_network(plan: Plan, binary: Binary, environ: Mapping[str, str]) 
 
 
 def _relayed(link: Link, ports: Mapping[str, int]) -> dict[str, Any]:
-    """A link as the relay reads it."""
+    """Return a link in the form that the relay reads."""
     hops = {str(ports[at]): ports[target] for at, target in link.hops.items()}
     return {"kind": link.kind, "hops": hops}
 
 
 def private_store(where: Path) -> ContextStore:
-    """The contexts of a network in its own folder."""
+    """Return the store of the contexts in a network's own folder."""
     return ContextStore(where / CONTEXTS / "nats")
 
 
@@ -338,7 +338,7 @@ def start_relay(where: Path, state: NetworkState, environ: Mapping[str, str]) ->
 
 
 def write_links(where: Path, state: NetworkState) -> None:
-    """Tell the relay how links are to be."""
+    """Write the state of the links for the relay."""
     write_atomically(where / relay.FILE, json.dumps(state.links, indent=2) + "\n", durable=False)
 
 

@@ -46,11 +46,12 @@ class LocalNetwork:
     state: NetworkState
 
     def running(self, node: NodeState) -> processes.Process | None:
-        """The process of a server that runs."""
+        """Return the process of a server; None when it does not run."""
         return processes.find(self.folder, node.name)
 
     def status_of(self, node: NodeState) -> str:
-        """What a server does: up, paused, LAME_DUCK, stopped or killed; ended if nobody stopped it."""
+        """Return the status of a server: up, paused, LAME_DUCK, stopped or killed; ended if nobody stopped
+        it."""
         if self.running(node):
             return node.wanted if node.wanted in ("paused", LAME_DUCK) else "up"
         if node.wanted == LAME_DUCK:
@@ -183,12 +184,12 @@ async def pause_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None
 
 
 async def resume_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
-    """Let paused servers continue (SIGCONT)."""
+    """Resume paused servers (SIGCONT)."""
     await _signal(network, nodes, signal.SIGCONT, "up")
 
 
 async def lame_duck(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
-    """Let servers end as before maintenance: they hand over leaders and clients first."""
+    """Put servers into lame duck mode (SIGUSR2): they hand over leadership and clients, then end."""
     await _signal(network, nodes, signal.SIGUSR2, LAME_DUCK)
 
 
@@ -295,7 +296,7 @@ def plan_scaling(network: LocalNetwork, cluster: str, size: int) -> Scaling:
 async def scale(
     network: LocalNetwork, cluster: str, size: int, binary: Binary, environ: Mapping[str, str]
 ) -> list[NodeState]:
-    """Let a cluster have `size` servers. Returns those that were started or stopped. Raises JsctlError."""
+    """Scale a cluster to `size` servers; return those that were started or stopped. Raises JsctlError."""
     state = network.state
     spec, surplus, missing = plan_scaling(network, cluster, size)
     state.scale[cluster] = size

@@ -50,7 +50,7 @@ class Guard:
         return self._process.returncode is None
 
     def forget(self, contexts: Sequence[str]) -> None:
-        """Let the guard remove contexts when the servers stop, for whatever reason."""
+        """Tell the guard to remove these contexts when the servers stop for any reason."""
         self._stdin.writelines(f"{name}\n".encode() for name in contexts)
 
     async def leave(self) -> None:
@@ -59,7 +59,7 @@ class Guard:
         await self._end()
 
     async def close(self) -> None:
-        """Let the guard stop the servers, and wait until it has ended."""
+        """Stop the servers through the guard, and wait until it has ended."""
         await self._end()
 
     async def _end(self) -> None:

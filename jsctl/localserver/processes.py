@@ -42,7 +42,7 @@ class Process:
     child: subprocess.Popen[bytes] | None = None
 
     def running(self) -> bool:
-        """Return whether it runs."""
+        """Return whether the process runs."""
         if self.child is not None:
             return self.child.poll() is None
         return is_running(self.folder, self.name)
@@ -89,7 +89,7 @@ def start(
 
 
 def take_lock(handle: int, seconds: float = 0.0) -> bool:
-    """Take the lock of an open file. Returns whether it was free, or became so in this time."""
+    """Lock an open file; return whether it was free, or became so within `seconds`."""
     end = time.monotonic() + seconds
     while True:
         with contextlib.suppress(BlockingIOError):

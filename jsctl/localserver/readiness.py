@@ -99,7 +99,7 @@ def forgive_lone_streams(health: Sequence[Json], jsz: Sequence[Json]) -> list[Js
 
 
 def _lone_assets(reply: Json) -> list[Json]:
-    """What a server says of streams and consumers that should have several replicas, and have no group."""
+    """Return the errors about streams and consumers that should have several replicas and have no group."""
     errors = (reply.get("data") or {}).get("errors") or ()
     return [one for one in errors if str(one.get("error", "")).endswith("group node missing")]
 

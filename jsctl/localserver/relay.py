@@ -82,7 +82,7 @@ class Relay:
 async def _carry(
     link: _Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, target: int
 ) -> None:
-    """Carry one connection until either side ends it."""
+    """Relay one connection until either side ends it."""
     try:
         to_reader, to_writer = await asyncio.open_connection("127.0.0.1", target, limit=_PIECE)
     except OSError:

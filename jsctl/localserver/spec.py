@@ -63,7 +63,10 @@ class ClusterSpec:
     monitoring: bool
 
     def resized(self, size: int) -> "ClusterSpec":
-        """This cluster with another number of servers; 0 leaves it as it is. New ones are `CLUSTER-N`."""
+        """Return this cluster with another number of servers, or unchanged for 0.
+
+        New servers are named `CLUSTER-N`.
+        """
         servers = list(self.servers[:size]) if size else list(self.servers)
         names = {server.name for server in servers}
         number = len(servers)
@@ -114,9 +117,10 @@ class NetworkSpec:
     contexts: tuple[ContextSpec, ...]
 
     def account_of(self, user: str) -> AccountSpec:
-        """The account of a user; the name is known to exist."""
+        """Return the account of a user. Raises StopIteration for an unknown name: callers have checked it."""
         return next(account for account in self.accounts if user in account.users)
 
     def cluster(self, name: str) -> ClusterSpec:
-        """The cluster of a name that is known to exist."""
+        """Return the cluster of this name. Raises StopIteration for an unknown name: callers have checked
+        it."""
         return next(cluster for cluster in self.clusters if cluster.name == name)

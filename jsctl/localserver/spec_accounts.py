@@ -54,7 +54,8 @@ def _limit(option: str, node: Node, known: Collection[str]) -> int | bool:
 
 
 def _bytes(node: Node, option: str) -> int:
-    """A size as nats-server reads it: 1G is decimal there, 1GB and 1GiB are not."""
+    """Parse a size in bytes: 1G and the like as nats-server does, which reads them as decimal, other units as
+    jsctl does."""
     text = node.string(option).strip()
     if match := re.fullmatch(r"(\d{1,15})([kKmMgGtT])", text):
         return int(match[1]) * _THOUSANDS[match[2].lower()]

@@ -154,7 +154,7 @@ class _Reader:
         )
 
     def _account_users(self, node: Node | None, account: str) -> dict[str, str]:
-        """Users by name; in a list, the name is the password, too."""
+        """Return the users by name; in a list, the name is also the password."""
         if node is None or node.value is None:
             return {}
         if isinstance(node.value, list):
@@ -286,7 +286,7 @@ class _Reader:
         return path
 
     def _path(self, node: Node) -> str:
-        """The absolute path of a file that must exist."""
+        """Return the absolute path of a file that must exist."""
         path = self._folder / Path(node.string("the path")).expanduser()
         if not path.is_file():
             raise node.error(f"there is no file {node.text}")
@@ -313,7 +313,8 @@ class _Reader:
 
 
 def _default_contexts(accounts: Collection[AccountSpec], clusters: Collection[str]) -> list[ContextSpec]:
-    """One for each cluster and account, `CLUSTER` or `CLUSTER-ACCOUNT`, and `system` for all servers."""
+    """Return a context for each cluster and account, `CLUSTER` or `CLUSTER-ACCOUNT`, and `system` for all
+    servers."""
     apps = [account for account in accounts if not account.system]
     specs = [
         ContextSpec(
@@ -358,7 +359,7 @@ def _flag(node: Node | None, what: str) -> bool:
 
 
 def _options(node: Node | None, read: Callable[[Node], Json], *, default: bool) -> Json | None:
-    """JetStream's options; None for off."""
+    """Return JetStream's options; None for off."""
     if node is None or isinstance(node.value, bool):
         on = default if node is None else node.value
         return {} if on else None
@@ -366,8 +367,10 @@ def _options(node: Node | None, read: Callable[[Node], Json], *, default: bool) 
 
 
 def _leads_to(joined: Mapping[str, Collection[str]], start: str, end: str) -> bool:
-    """Return whether leaf node connections lead from one cluster to another. There is no circle among them
-    yet."""
+    """Return whether leaf node connections lead from one cluster to another.
+
+    There must be no cycle among them yet.
+    """
     return end in joined.get(start, ()) or any(_leads_to(joined, one, end) for one in joined.get(start, ()))
 
 

@@ -76,7 +76,7 @@ class NetworkState:
     digest: str = ""
 
     def node(self, name: str) -> NodeState:
-        """The state of a server. Raises NotFound."""
+        """Return the state of a server. Raises NotFound."""
         for node in self.nodes:
             if node.name == name:
                 return node
@@ -84,7 +84,8 @@ class NetworkState:
         raise NotFound(f"network {self.name} has no server {name!r}", f"its servers are {known}")
 
     def select(self, names: tuple[str, ...]) -> list[NodeState]:
-        """The servers of these names, which may be names of clusters; all without names. Raises NotFound."""
+        """Return the servers with these names, which may be names of clusters; all for no names. Raises
+        NotFound."""
         clusters = {node.cluster for node in self.nodes}
         selected: dict[str, NodeState] = {}
         for name in names:

@@ -193,7 +193,7 @@ async def _find_unready(settings: Settings, login: LoginState, up: int, whole: b
 
 
 def _system_logins(network: LocalNetwork) -> Iterator[Settings]:
-    """A login of the system account at one server of each cluster."""
+    """Yield a login of the system account at one running server of each cluster."""
     login = next((one for one in network.state.logins if one.servers), None)
     if login is None:
         return

@@ -32,7 +32,7 @@ _RELOAD_SECONDS = 20
 async def update_network(
     network: LocalNetwork, spec: NetworkSpec, source: str, binary: Binary, environ: Mapping[str, str]
 ) -> list[str]:
-    """Let a network that runs follow its description. Returns sentences about what was changed.
+    """Update a running network to its description; return sentences about what was changed.
 
     Raises BadInput when the description has other servers, JsctlError.
     """
@@ -97,7 +97,7 @@ async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[
 
 
 async def _reload(where: Path, nodes: list[NodeState]) -> None:
-    """Let servers read their configurations again, and wait until they have. Raises JsctlError."""
+    """Reload the configurations of servers, and wait until they have. Raises JsctlError."""
     counts = {node.name: _count(where, node, _RELOADED) for node in nodes}
     failures = {node.name: _count(where, node, _FAILED) for node in nodes}
     for node in nodes:

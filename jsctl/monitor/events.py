@@ -213,7 +213,7 @@ def kind(event: Json, subject: str) -> str:
 
 
 def domain_differs(event: Json, domain: str) -> bool:
-    """Return whether a JetStream event comes from another domain than the wanted one."""
+    """Return whether a JetStream event comes from another domain than `domain`."""
     if not domain or not str(event.get("type", "")).startswith(_JETSTREAM):
         return False
     return bool(event.get("domain", "") != domain)

@@ -74,13 +74,13 @@ class ProgressListener(StreamingQueryListener):
         self._lock = threading.Lock()
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
-        """Nothing is known yet."""
+        """Ignore the start of a query: there is no progress yet."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
         self._guarded(lambda: self.take(parse_json(event.progress.json)))
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:
-        """Idle queries report progress, too, every ten seconds."""
+        """Ignore idle queries: they report progress, too, every ten seconds."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
         self._guarded(lambda: self.end(str(event.runId), event.exception or ""))

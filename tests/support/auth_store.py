@@ -22,7 +22,7 @@ FREE: Json = {"subs": -1, "data": -1, "payload": -1, "pub": {}, "sub": {}}
 
 
 def root_of(store: AuthStore) -> Path:
-    """The folder that holds both folders of a store."""
+    """Return the folder that holds both folders of a store."""
     return store.folders.stores.parent
 
 
@@ -100,7 +100,7 @@ class Store:
     def activation(
         self, exporter: str, importer: str, subject: str, kind: str, top: Mapping[str, Any] = {}, **nats: Any
     ) -> str:
-        """A token that lets an account import."""
+        """Return a token that lets an account import."""
         claims = {"type": "activation", "version": 2, "subject": subject, "kind": kind, **nats}
         return self.sign(self.accounts[importer], subject, claims, self.accounts[exporter], top)
 
@@ -116,7 +116,10 @@ class Store:
         return self.files.account_jwt(account).read_text()
 
     def server_config(self) -> str:
-        """A server of this operator with a full resolver; `{port}` and `{store}` are left in.
+        """Return the configuration of a server of this operator with a full resolver, with the placeholders
+        `{port}` and `{store}`.
+
+        The present accounts are preloaded.
 
         The accounts of now are there from the start.
         """

@@ -48,7 +48,7 @@ class CalloutService:
 
     @contextmanager
     def running(self, url: str, **login: Any) -> Iterator[None]:
-        """The service, connected with this login of nats-py."""
+        """Run the service, connected with this login of nats-py."""
         ready, done = Event(), Event()
 
         async def serve() -> None:

@@ -37,7 +37,7 @@ def subject(number: int) -> str:
 
 
 def payload(number: int) -> bytes:
-    """Bytes that are not text, of different lengths, and of one message only."""
+    """Return a payload that is not text; its content and length depend on the number."""
     return b"%d\x00\xff" % number + random.Random(number).randbytes(number % 200)
 
 
@@ -63,7 +63,7 @@ class Publisher(threading.Thread):
             self.failure = error
 
     def stop(self) -> None:
-        """What was begun is still published. Raises what ended it before."""
+        """Stop publishing after what was begun. Raises the error that ended it before."""
         self._stopped.set()
         self.join(120)
         assert not self.is_alive(), "the servers take no messages"
@@ -129,7 +129,7 @@ class Victim:
         return self._log.read_text(errors="replace")[-5000:]
 
     def kill(self) -> None:
-        """kill -9 of everything."""
+        """Kill every process (SIGKILL)."""
         if self._process is None:
             return
         deadline = time.monotonic() + 30
@@ -142,11 +142,11 @@ class Victim:
         self._process.wait()
 
     def executors(self) -> list[Process]:
-        """Executors of Spark, each a JVM."""
+        """Return Spark's executors, each a JVM."""
         return [one for one in self._running() if "CoarseGrainedExecutorBackend" in one.args]
 
     def workers(self) -> list[Process]:
-        """Python processes of executors: those that start others, and those that read."""
+        """Return the Python processes of executors: those that start others, and those that read."""
         running = self._running()
         parents = {one.pid for one in running if "CoarseGrainedExecutorBackend" in one.args}
         first = [one for one in running if one.parent in parents]
@@ -188,8 +188,8 @@ class Torment:
         }
 
     def run(self, kinds: Sequence[str], pause: float) -> None:
-        """All of `kinds`, mixed, up to `pause` seconds apart. Raises AssertionError when the victim ends by
-        itself with another status than 0."""
+        """Do all of `kinds` in random order, up to `pause` seconds apart. Raises AssertionError when the
+        victim ends by itself with another status than 0."""
         begin, reached = time.monotonic(), self._victim.progress()
         try:
             for kind in self._random.sample(kinds, len(kinds)):
@@ -236,7 +236,7 @@ class Torment:
         self._slay_one(self._victim.workers)
 
     def _slay_one(self, candidates: Callable[[], list[Process]]) -> None:
-        """One of those that are there, or will be: Spark takes its time to start."""
+        """Kill one of the candidates, or wait until there is one: Spark takes its time to start."""
         deadline = time.monotonic() + 240
         while not (result := candidates()):
             assert time.monotonic() < deadline, f"nothing to kill:\n{self._victim.log_text()}"

@@ -11,7 +11,7 @@ from tests.support.waiting import wait_for
 
 
 def connections(url: str) -> list[dict[str, Any]]:
-    """The clients with the account of the URL's user, as CONNZ of its server has them.
+    """Return the clients in the account of the URL's user, as CONNZ of its server lists them.
 
     The server has a user `admin` in the system account, as all of `tests.support.servers` have; an account's
     name is its user's in capitals.
@@ -35,7 +35,7 @@ def connections(url: str) -> list[dict[str, Any]]:
 
 
 def subscribers(url: str, subject: str) -> int:
-    """How many clients with the account of the URL's user subscribe to exactly this subject."""
+    """Count the clients in the account of the URL's user that subscribe to exactly this subject."""
     return sum(subject in client.get("subscriptions_list", ()) for client in connections(url))
 
 

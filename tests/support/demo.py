@@ -34,7 +34,7 @@ class DemoProcesses:
         return process
 
     def run(self, *args: str, status: int = 0, environ: Mapping[str, str] | None = None) -> tuple[str, str]:
-        """stdout and stderr."""
+        """Run a command to its end; return stdout and stderr."""
         process = self.start(*args, environ=environ)
         out, err = process.communicate(timeout=600)
         assert process.returncode == status, out + err

@@ -35,7 +35,7 @@ FLOW = _imported("service", "$JS.FC.>")
 def hub(
     imports: Sequence[str] = (CREATE, DELIVER, FLOW), *, exports: str = "", more: str = "", port: int = 0
 ) -> str:
-    """The configuration of a hub: account ACC exports to account IMP what a mirror needs.
+    """Return the configuration of a hub: account ACC exports to account IMP what a mirror needs.
 
     exports: more of ACC. more: accounts. port: for leaf nodes.
     """
@@ -57,7 +57,7 @@ system_account: SYS
 
 
 def leaf(port: int, *, name: str = "leaf-server", domain: str = "leaf", system: bool = True) -> str:
-    """The configuration of a leaf node of the hub whose port for leaf nodes this is."""
+    """Return the configuration of a leaf node. port: the hub's, for leaf nodes."""
     remote = f'{{ urls: ["nats-leaf://admin:admin@127.0.0.1:{port}"], account: SYS }}' if system else ""
     return f"""
 listen: "127.0.0.1:{{port}}"
@@ -87,11 +87,11 @@ class Patient:
         self.cli(f"context add {name} --server {url}", status=0)
 
     def codes(self, line: str = "--all-contexts") -> list[str]:
-        """The codes of all findings."""
+        """Return the codes of all findings."""
         return [finding["code"] for finding in self.findings(line)]
 
     def findings(self, line: str = "--all-contexts") -> list[dict[str, Any]]:
-        """All findings; the exit status says whether there are any."""
+        """Return all findings; the exit status must be 1 if there are any."""
         outcome = self.cli(f"doctor --json {line}")
         findings: list[dict[str, Any]] = outcome.json["findings"]
         assert outcome.status == bool(findings), outcome
@@ -100,7 +100,7 @@ class Patient:
 
 @contextmanager
 def running(folder: Path, *configs: str) -> Iterator[list[RealServer]]:
-    """Servers with these configurations."""
+    """Run servers with these configurations."""
     servers = [RealServer(folder, config, name=f"server{number}") for number, config in enumerate(configs)]
     try:
         yield [server.start() for server in servers]

@@ -47,7 +47,7 @@ class Emulator:
         return "\n".join(self.lines)
 
     def feed(self, text: str) -> None:
-        """Take what a program writes."""
+        """Process what a program writes."""
         text = self._left_over + text
         self._left_over = ""
         at = 0
@@ -129,7 +129,7 @@ class Watched:
         self.written = ""
 
     def read(self, seconds: float = 0.05) -> bool:
-        """Take what the program writes meanwhile; False at its end."""
+        """Read what the program writes within `seconds`; return False at its end."""
         try:
             text = self.child.read_nonblocking(65536, seconds)
         except pexpect.TIMEOUT:

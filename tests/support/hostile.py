@@ -21,13 +21,13 @@ Change = Callable[[bytes, bytes], bytes | None]
 
 
 def info(**fields: Any) -> bytes:
-    """An INFO line."""
+    """Return an INFO line."""
     return b"INFO %b\r\n" % json.dumps({**INFO, **fields}).encode()
 
 
 @contextmanager
 def hostile_server(hello: bytes = info(), *, pong: bytes = PONG, then: bytes = b"") -> Iterator[str]:
-    """The URL of a server that sends `hello`, `pong` to the first PING, and `then` to the first PUB.
+    """Run a server that sends `hello`, `pong` to the first PING, and `then` to the first PUB; yield its URL.
 
     `{reply}` and `{sid}` in `then` are the reply subject of the request and the last subscription. It ends a
     connection when the client does, or 3 s after `then`.
@@ -115,7 +115,7 @@ class Middleman(Relay):
 
 @contextmanager
 def middleman(target: int) -> Iterator[Middleman]:
-    """A man in the middle of connections to the server at the port `target`."""
+    """Run a man in the middle of connections to the server at the port `target`."""
     listener = socket.create_server(("127.0.0.1", 0))
     middleman = Middleman(listener, 0)
     with listening(listener, lambda client: middleman.serve(client, target)):
@@ -153,7 +153,7 @@ _PIECES = (b"-1", b"9" * 20, b"\r\n", b"\0", b"\xff", b"{{", b"[" * 50)
 
 
 def mutate_json(value: Any, chance: random.Random) -> Any:
-    """A copy with one to three places changed: another type, left out, twice, or moved."""
+    """Return a copy with one to three places changed: another type, removed, repeated, or moved."""
     copy = json.loads(json.dumps(value))
     for _ in range(chance.randint(1, 3)):
         places = list(_places(copy))
@@ -173,7 +173,7 @@ def mutate_json(value: Any, chance: random.Random) -> Any:
 
 
 def mutate_bytes(data: bytes, chance: random.Random) -> bytes:
-    """A copy with some bytes changed, left out, doubled, or cut off."""
+    """Return a copy with some bytes changed, removed, repeated, or cut off."""
     raw = bytearray(data)
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(raw) + 1)
@@ -194,7 +194,7 @@ def mutate_bytes(data: bytes, chance: random.Random) -> bytes:
 
 
 def mutate_answer(payload: bytes, chance: random.Random) -> bytes:
-    """A changed answer: mostly JSON of another shape, sometimes not JSON, sometimes deep."""
+    """Return a changed answer: mostly JSON of another shape, sometimes not JSON, sometimes deeply nested."""
     kind = chance.randrange(10)
     if kind == 0:
         return mutate_bytes(payload, chance)
@@ -207,7 +207,7 @@ def mutate_answer(payload: bytes, chance: random.Random) -> bytes:
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container in a JSON value with each of its keys or indexes."""
+    """Yield every container in a JSON value with each of its keys or indexes."""
     for key in (
         list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     ):
@@ -217,7 +217,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 @contextmanager
 def cutting_server(hello: bytes, pong: bytes) -> Iterator[str]:
-    """The URL of a server that hangs up after `hello`, or after `pong` where there is one."""
+    """Run a server that hangs up after `hello`, or after `pong` unless it is empty; yield its URL."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve(client: socket.socket) -> None:

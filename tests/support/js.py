@@ -16,7 +16,7 @@ from tests.support.waiting import wait_for
 
 
 def ask(url: str, subject: str, body: Any = None, *, domain: str = "", timeout: float = 5) -> dict[str, Any]:
-    """The reply to one API request. timeout: seconds."""
+    """Send an API request; return the reply. timeout: seconds."""
 
     async def work() -> dict[str, Any]:
         connection = await Connection.open(Settings(url=url, timeout=int(timeout * SECOND)))
@@ -29,7 +29,7 @@ def ask(url: str, subject: str, body: Any = None, *, domain: str = "", timeout: 
 
 
 def ask_patiently(url: str, subject: str, body: Any = None, *, domain: str = "") -> dict[str, Any]:
-    """A request that is made again while there is no leader."""
+    """Send a request, again and again while there is no leader; return the reply."""
     deadline = time.monotonic() + 30
     while True:
         try:
@@ -41,7 +41,7 @@ def ask_patiently(url: str, subject: str, body: Any = None, *, domain: str = "")
 
 
 def is_up(url: str, *, domain: str = "") -> bool:
-    """Return whether JetStream answers, and has a leader."""
+    """Return whether JetStream answers and has a leader."""
     try:
         ask(url, "INFO", domain=domain)
         ask(url, "STREAM.NAMES", domain=domain)
@@ -51,7 +51,7 @@ def is_up(url: str, *, domain: str = "") -> bool:
 
 
 def info(url: str, stream: str) -> dict[str, Any]:
-    """A stream's info."""
+    """Return a stream's info."""
     return ask(url, f"STREAM.INFO.{stream}")
 
 

@@ -34,14 +34,14 @@ class Key(NamedTuple):
 
 
 def new_key(prefix: int) -> Key:
-    """A fresh pair; `prefix` is one of nkeys.PREFIX_BYTE_*."""
+    """Create a key pair; `prefix` is one of nkeys.PREFIX_BYTE_*."""
     seed = nkeys.encode_seed(os.urandom(32), prefix)
     pair = nkeys.from_seed(bytearray(seed))
     return Key(pair.public_key.decode(), bytes(seed).decode())
 
 
 def sign(claims: dict[str, Any], subject: str, name: str, signer: Key) -> str:
-    """A JWT as nats-server reads it (ed25519-nkey)."""
+    """Return a JWT as nats-server reads it (ed25519-nkey)."""
     body = {"iat": int(time.time()), "iss": signer.public, "name": name, "sub": subject, "nats": claims}
     body["jti"] = base64.b32encode(hashlib.sha256(json.dumps(body).encode()).digest()).decode().rstrip("=")
     head = {"typ": "JWT", "alg": "ed25519-nkey"}
@@ -63,7 +63,8 @@ class Operator:
         self.account = new_key(nkeys.PREFIX_BYTE_ACCOUNT)
 
     def config(self) -> str:
-        """A server configuration with these accounts preloaded; `{port}` and `{store}` are left in."""
+        """Return a server configuration with these accounts preloaded, with the placeholders `{port}` and
+        `{store}`."""
         operator = sign(
             {"type": "operator", "version": 2, "system_account": self.system.public},
             self.key.public,
@@ -86,7 +87,7 @@ resolver_preload: {{
 """
 
     def user(self, *, bearer: bool = False) -> tuple[str, Key]:
-        """A user of the account: JWT and key."""
+        """Create a user of the account; return its JWT and key."""
         key = new_key(nkeys.PREFIX_BYTE_USER)
         claims = {
             "type": "user",
@@ -113,7 +114,7 @@ resolver_preload: {{
 
 
 def write_creds(path: Path, jwt: str, seed: str) -> Path:
-    """A credentials file as nsc writes it."""
+    """Write a credentials file as nsc does."""
     path.write_text(
         f"-----BEGIN NATS USER JWT-----\n{jwt}\n------END NATS USER JWT------\n\n"
         "************************* IMPORTANT *************************\n"

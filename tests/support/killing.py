@@ -54,8 +54,10 @@ def _writes(mode: int | str = "r") -> bool:
 def kill_points(
     work: Callable[[], int], folder: Path, patched: Mapping[Any, Sequence[str]], step: int = 1
 ) -> Iterator[tuple[int, str]]:
-    """Runs the work in one process after the other, and yields (number, call) whenever one was killed; ends
-    with the process that was not. The caller puts the folder back before each.
+    """Run the work again and again, killed at one call after the other; yield (number, call) for each run
+    that was killed.
+
+    Ends with the run that was not killed. The caller restores the folder before each.
 
     patched: names of functions in modules or classes, beside those of `os`. step: every how many points.
     Fails when the work fails.

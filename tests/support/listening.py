@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def listening(listener: socket.socket, serve: Callable[[socket.socket], None]) -> Iterator[None]:
-    """Give each connection to `serve`, in a thread of its own; afterwards none is taken."""
+    """Serve each connection with `serve`, in a thread of its own, until the context ends."""
 
     def accept() -> None:
         while True:

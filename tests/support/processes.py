@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 
 def alive(pid: int) -> bool:
-    """Return whether a process is there and no zombie."""
+    """Return whether a process exists and is not a zombie."""
     done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return bool(done.stdout.strip()) and not done.stdout.strip().startswith("Z")
 
 
 def children(home: Path) -> list[str]:
-    """Processes that run now with something below `home` on their command lines."""
+    """Return the running processes with a path below `home` on their command lines."""
     done = subprocess.run(["ps", "-axww", "-o", "pid,args"], capture_output=True, text=True, check=True)
     return [line for line in done.stdout.splitlines() if str(home) in line]
 
@@ -26,7 +26,7 @@ class Process(NamedTuple):
 
 
 def in_session(leader: int) -> list[Process]:
-    """What runs in the session that a process began: that one, and all that it started."""
+    """Return the processes of a session: its leader, and all that it started."""
     done = subprocess.run(
         ["ps", "-axww", "-o", "pid=,ppid=,sess=,stat=,args="], capture_output=True, text=True, check=True
     )

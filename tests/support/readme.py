@@ -10,7 +10,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def commands() -> str:
-    """Every command with its aliases and its line of help."""
+    """Return every command with its aliases and its line of help."""
     lines = []
     for path, entry in registry.all_commands().items():
         also = f" ({', '.join(entry.aliases)})" if entry.aliases else ""
@@ -24,7 +24,7 @@ def commands() -> str:
 
 
 def statuses() -> str:
-    """The exit statuses as a table."""
+    """Return the exit statuses as a table."""
     rows = [f"| {status.value} | {status.meaning} |" for status in ExitStatus]
     return "\n".join(["| status | meaning |", "| --- | --- |", *rows])
 
@@ -94,7 +94,7 @@ _SINK = {
 
 
 def source_options() -> str:
-    """The options to read with, as a table. Raises KeyError for one without a description."""
+    """Return the options to read with, as a table. Raises KeyError for one without a description."""
     from jsctl.spark.source.options import OPTION_NAMES
 
     rows = [f"| `{name}` | {_SOURCE[name]} |" for name in OPTION_NAMES]
@@ -102,7 +102,7 @@ def source_options() -> str:
 
 
 def sink_options() -> str:
-    """The options to write with, without those of the connection, as a table."""
+    """Return the options to write with, without those of the connection, as a table."""
     rows = [f"| `{name}` | {meaning} |" for name, meaning in _SINK.items()]
     also = "| `servers`, `context`, ... | the connection, as for reading |"
     return "\n".join(["| option to write | meaning (default) |", "| --- | --- |", also, *rows])
@@ -117,7 +117,7 @@ PARTS = {
 
 
 def rendered(text: str) -> str:
-    """README text with its generated parts made again."""
+    """Return README text with its generated parts up to date."""
     for name, make in PARTS.items():
         text = re.sub(
             rf"(<!-- {name}: generated -->\n).*?(<!-- end -->)",

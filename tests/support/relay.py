@@ -44,13 +44,13 @@ class Relay:
         self._open.clear()
 
     def stop(self) -> None:
-        """Take no more connections."""
+        """Stop accepting connections."""
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
     def serve(self, client: socket.socket, target: int) -> None:
-        """Carry one connection to a port."""
+        """Relay one connection to a port."""
         with (
             client,
             suppress(ConnectionRefusedError),
@@ -80,7 +80,7 @@ class Relay:
 
 @contextmanager
 def relay(target: int, rate: int = 0, port: int = 0) -> Iterator[Relay]:
-    """A relay to the server at the port `target`, on 127.0.0.1 and this port, or a free one."""
+    """Run a relay to the server at the port `target`, on 127.0.0.1 and the port `port`, or a free one."""
     listener = socket.create_server(("127.0.0.1", port))
     relay = Relay(listener, rate)
     with listening(listener, lambda client: relay.serve(client, target)):

@@ -91,7 +91,7 @@ class Cli:
         return outcome
 
     def terminal(self, line: str | Sequence[str], *, columns: int = 120, rows: int = 40) -> Terminal:
-        """`jsctl` in a pseudo-terminal; the caller closes it."""
+        """Start `jsctl` in a pseudo-terminal; the caller closes it."""
         args = shlex.split(line) if isinstance(line, str) else list(line)
         variables = {
             "TERM": "xterm-256color",

@@ -36,7 +36,7 @@ _AT = datetime.datetime(2026, 11, 21, 6, 57, 5, tzinfo=datetime.UTC)
 
 
 def avro_payload(id: int, *, city: str) -> bytes:
-    """A record of AVRO."""
+    """Return a record of AVRO."""
     import fastavro
 
     out = io.BytesIO()
@@ -57,7 +57,7 @@ def avro_payload(id: int, *, city: str) -> bytes:
 
 
 def descriptors() -> bytes:
-    """What `protoc --include_imports --descriptor_set_out` writes for shop.Order."""
+    """Return what `protoc --include_imports --descriptor_set_out` writes for shop.Order."""
     from google.protobuf import descriptor_pb2, timestamp_pb2
 
     kinds = descriptor_pb2.FieldDescriptorProto
@@ -100,7 +100,7 @@ def descriptors() -> bytes:
 
 
 def protobuf_payload(id: int, *, city: str) -> bytes:
-    """A message shop.Order."""
+    """Return a message shop.Order."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     pool = descriptor_pool.DescriptorPool()

@@ -30,7 +30,7 @@ class Run:
         self.said: dict[str, Any] = {}
 
     def ready(self) -> dict[str, Any]:
-        """What it says once the servers answer."""
+        """Return the JSON that the command prints once the servers answer."""
         assert self.process.stdout
         text = ""
         for line in self.process.stdout:
@@ -41,7 +41,7 @@ class Run:
         raise AssertionError(self.end())
 
     def end(self) -> tuple[int, str]:
-        """Exit status and stderr."""
+        """Wait for the end; return exit status and stderr."""
         _, err = self.process.communicate(timeout=30)
         return self.process.returncode, err
 
@@ -54,7 +54,7 @@ class Run:
 
 
 def fails(run: Run, status: int = 1) -> str:
-    """The one line of a run that cannot start."""
+    """Return the one line of a run that cannot start."""
     code, err = run.end()
     assert code == status, err
     lines = err.strip().splitlines()

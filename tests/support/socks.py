@@ -18,7 +18,7 @@ class Proxy:
 
 @contextmanager
 def socks5(user: str = "", password: str = "") -> Iterator[Proxy]:
-    """A proxy on a free port of 127.0.0.1; with `user`, it wants that login."""
+    """Run a proxy on a free port of 127.0.0.1; with `user`, it requires that login."""
     listener = socket.create_server(("127.0.0.1", 0))
     proxy = Proxy(int(listener.getsockname()[1]))
     with listening(listener, lambda client: _serve(client, proxy, user, password)):

@@ -26,8 +26,10 @@ class Use(NamedTuple):
 
 @cache
 def uses() -> dict[Kind, list[Use]]:
-    """What the modules of the package are made of, by kind. Their syntax trees are not kept: millions of
-    objects would slow down every later test."""
+    """Return the words that the package's modules use, by kind.
+
+    Their syntax trees are dropped: millions of objects would slow down every later test.
+    """
     by_kind: dict[Kind, list[Use]] = defaultdict(list)
     for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_text()
@@ -39,7 +41,7 @@ def uses() -> dict[Kind, list[Use]]:
 
 
 def comments() -> list[Use]:
-    """Lines of the package with a comment, from its `#` on."""
+    """Return the package's comments, each from its `#` on."""
     return [
         Use(path, number, line[line.index("#") :])
         for path in sorted(PACKAGE.rglob("*.py"))

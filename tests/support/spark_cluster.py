@@ -18,7 +18,7 @@ from tests.support.servers import free_port
 
 
 def home() -> Path:
-    """Spark's folder."""
+    """Return Spark's folder."""
     return Path(os.environ.get("SPARK_HOME") or pyspark.__path__[0])
 
 
@@ -27,7 +27,8 @@ NEEDED = ("pyarrow",)
 
 
 def bare_python(folder: Path, packages: tuple[str, ...] = NEEDED) -> Path:
-    """A Python of this version in an environment of its own, with these packages of ours and no others."""
+    """Create a Python environment of this version, with these packages of ours and no others; return its
+    Python."""
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python3"
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -49,7 +50,7 @@ class Cluster:
         self.remote = f"sc://127.0.0.1:{free_port()}"
 
     def start_workers(self) -> "Cluster":
-        """The master, and two workers of one core and 1 GiB."""
+        """Start the master, and two workers of one core and 1 GiB."""
         port = self.master.rpartition(":")[2]
         flags = ["--host", "127.0.0.1", "--port", port, "--webui-port", str(free_port())]
         self._start("master", "org.apache.spark.deploy.master.Master", *flags)
@@ -70,7 +71,7 @@ class Cluster:
         return self
 
     def start_connect(self) -> "Cluster":
-        """A Connect server with two cores of its own."""
+        """Start a Connect server with two cores."""
         settings = {
             "spark.connect.grpc.binding.port": self.remote.rpartition(":")[2],
             "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -96,7 +97,7 @@ class Cluster:
         return (self.folder / f"{name}.log").read_text(errors="replace")
 
     def wait(self, name: str, pattern: str, seconds: float = 60) -> None:
-        """Until a process says that. Raises AssertionError with its log."""
+        """Wait until a process logs a pattern. Raises AssertionError with its log."""
         deadline = time.monotonic() + seconds
         while not re.search(pattern, self.log(name)):
             running = self.processes[name].poll() is None
@@ -104,7 +105,7 @@ class Cluster:
             time.sleep(0.05)
 
     def kill(self, name: str) -> None:
-        """kill -9."""
+        """Kill a process (SIGKILL)."""
         process = self.processes.pop(name)
         process.kill()
         process.wait()
@@ -143,7 +144,7 @@ class Cluster:
 
 
 def without_jsctl(python: Path) -> bool:
-    """Return whether a Python has neither jsctl nor what it is made of."""
+    """Return whether a Python has neither jsctl nor its dependencies."""
     names = ("jsctl", "nats", "nkeys", "nacl", "click")
     probe = f"from importlib.util import find_spec as f; print(*map(f, {names}))"
     done = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=True, cwd="/")

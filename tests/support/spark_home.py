@@ -37,7 +37,7 @@ spark.stop()
 
 @cache
 def use_quick_spark(folder: Path) -> None:
-    """What this process and its children start of Spark from now on is the quick one of the folder."""
+    """Use the quick Spark of the folder in this process and its children."""
     package = Path(str(import_module("pyspark").__file__)).parent
     java = subprocess.run(["java", "-version"], capture_output=True, check=False).stderr
     key = hashlib.sha256(java + bytes(package) + str(package.stat().st_mtime_ns).encode()).hexdigest()[:12]

@@ -10,7 +10,7 @@ from jsctl.nats.message import Message
 
 
 def stored(url: str, stream: str, *, domain: str = "") -> list[Message]:
-    """Every message, as the stream's leader has it: sequence, subject, time, headers, data."""
+    """Return every message, as the stream's leader has it: sequence, subject, time, headers, data."""
 
     async def work() -> list[Message]:
         connection = await Connection.open(Settings(url=url))

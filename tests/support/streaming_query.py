@@ -21,7 +21,7 @@ MASTER = "local-cluster[2,1,1024]"
 
 
 def home(folder: Path) -> Path:
-    """A SPARK_HOME like the one in use: executors of a local cluster work in a folder below it."""
+    """Create a SPARK_HOME like the present one: executors of a local cluster work in a folder below it."""
     from pyspark.find_spark_home import _find_spark_home
 
     own = folder / "spark"

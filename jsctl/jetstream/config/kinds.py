@@ -215,7 +215,8 @@ class Time(Kind):
     takes = "a time such as 2026-11-21T06:57:05Z"
 
     def parse(self, text: str) -> str:
-        """As the server writes times: UTC, no zeros at the end of a fraction."""
+        """Return the time as servers write it: UTC, without zeros at the end of the fraction. Raises
+        ValueError."""
         try:
             return format_rfc3339(text)
         except ValueError:

@@ -33,7 +33,7 @@ class ArchiveWriter:
     """Writes an archive to a file. Use it as a context manager: the end of the block completes it."""
 
     def __init__(self, file: BinaryIO, now: float) -> None:
-        """now: seconds since 1970, the time of all files."""
+        """Start an archive in `file`. now: seconds since 1970, the time of all its files."""
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
         moment = datetime.fromtimestamp(now, UTC)
         self._moment = (moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second)

@@ -27,7 +27,7 @@ def _streams(archive: Archive) -> Iterator[tuple[str, str, Json]]:
 
 
 def _without_streams(archive: Archive) -> bool:
-    """Return whether all servers say that they have no streams."""
+    """Return whether all servers report that they have no streams."""
     counts = [
         int((document.get("data") or {}).get("streams", 0))
         for _, document in archive.load(artifact_type="jetstream_info")
@@ -75,7 +75,8 @@ def _limits(archive: Archive, limits: Limits) -> Verdict:
 
 
 def _of_leader(detail: Json, server: str) -> bool:
-    """Return whether a server leads what it describes; without a cluster it does."""
+    """Return whether a server leads the stream or consumer it describes, which a single server always
+    does."""
     return not detail.get("cluster") or detail["cluster"].get("leader") == server
 
 

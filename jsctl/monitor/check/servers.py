@@ -28,7 +28,7 @@ _JWT = re.compile(r"-{3,}\s*BEGIN NATS USER JWT-{3,}\s*(\S+)")
 
 
 def _seconds(limits: Limits, key: str) -> dict[str, Any]:
-    """The thresholds `key`-warn and `key`-critical, which are ns, in seconds."""
+    """Return the thresholds `key`-warn and `key`-critical, which are in ns, in seconds."""
     bounds = {kind: limits.get(f"{key}-{kind}") for kind in ("warn", "critical")}
     return {kind: None if value is None else value / SECOND for kind, value in bounds.items()}
 

@@ -146,7 +146,7 @@ def _at_limit(facts: Facts, now: Delivery) -> Cause:
 
 
 def _receivers(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
-    """Causes in the clients: none asks for messages, or only one may."""
+    """Yield the causes in the clients: none requests messages, or only one may."""
     info = facts.consumer
     due = now.pending + (now.unacked - now.spent if now.overdue else 0)
     pinned = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
@@ -229,7 +229,8 @@ def _given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
 
 
 def _waiting_for_acks(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
-    """What was delivered and not acknowledged: ordinary for a while, trouble when it comes again."""
+    """Yield a cause for messages without acknowledgement: ordinary at first, trouble when they are
+    redelivered."""
     if now.overdue and now.spent == now.unacked:
         return  # given up
     ago = f", the last one {format_duration(now.age)} ago" if now.age != NEVER else ""
@@ -280,7 +281,7 @@ def _next_try(
 
 
 def _nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
-    """Nothing is left to deliver: because nothing matches, or because it starts later."""
+    """Yield why nothing is left to deliver: no message matches, or delivery starts later."""
     if not facts.stream:
         return
     stored_config, state = facts.stream["config"], facts.stream["state"]

@@ -154,7 +154,7 @@ async def _stuck(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:
 
 
 def _is_behind(link: Link) -> bool:
-    """Return whether the origin, as far as is known, has messages that did not come."""
+    """Return whether the origin, as far as is known, has messages that were not copied."""
     if int(link.state.get("lag") or 0) > 0:
         return True
     state, origin = link.info["state"], (link.origin.info.get("state") or {})
@@ -166,7 +166,7 @@ def _is_behind(link: Link) -> bool:
 
 
 async def _has_more(api: Api, link: Link) -> bool:
-    """Return whether the origin holds messages that match the filters of a mirror or source that is empty."""
+    """Return whether the origin of an empty mirror or source holds messages that match its filters."""
     filters = _filters(link)
     if not filters or link.info["state"]["last_seq"] or int(link.state.get("lag") or 0) > 0:
         return True

@@ -47,7 +47,8 @@ class _Login(NamedTuple):
 
 
 async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = None) -> Snapshot:
-    """Look at the network through these contexts and domains. Raises nothing that one of them fails with."""
+    """Look at the network through these contexts and domains. The failure of one is in the snapshot; nothing
+    is raised for it."""
     async with contextlib.AsyncExitStack() as stack:
         logins = await asyncio.gather(*(_log_in(places, stack) for places in _by_login(targets)))
         names = [login.view.account for login in logins]

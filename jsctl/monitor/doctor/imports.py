@@ -37,8 +37,8 @@ def details(servers: Iterable[ServerView], account: str, domain: str = "") -> li
 
 
 def service_imports(detail: Mapping[str, Any], kind: str = "service") -> Iterator[tuple[str, str, str]]:
-    """Yields (exporting account, local subject, remote subject) of the imports of an account that are valid
-    and not the server's own."""
+    """Yield (exporting account, local subject, remote subject) of an account's valid imports, without the
+    server's own. kind: "service" or "stream"."""
     for one in detail.get("imports") or ():
         remote = str(one.get("subject") or "")
         local = str(one.get("local_subject") or one.get("to") or remote)
@@ -51,7 +51,7 @@ def _is_servers_own(local: str, remote: str) -> bool:
 
 
 def exports(detail: Mapping[str, Any], kind: str, subject: str) -> bool:
-    """Return whether an account exports a subject."""
+    """Return whether an account exports a subject. kind: "service" or "stream"."""
     return any(
         one.get("type") == kind and covers(str(one.get("subject") or ""), subject)
         for one in detail.get("exports") or ()
@@ -146,7 +146,7 @@ def _request(local: str, remote: str) -> str:
 
 
 def importing(snapshot: Snapshot) -> Iterator[tuple[ServerView, str, Json]]:
-    """Yields each account on each server that was asked for it."""
+    """Yield (server, account ID, details) of each account on each server that was asked for it."""
     for view in snapshot.servers:
         for account, detail in view.accounts.items():
             yield view, account, detail

@@ -70,7 +70,7 @@ def _is_exported(snapshot: Snapshot, exporter: str, kind: str, subject: str) -> 
 
 
 def _is_of_operator(account: str) -> bool:
-    """Return whether an account's ID is a public key, as with an operator, and not its name in a
+    """Return whether an account's ID is a public key, as with an operator, instead of its name in a
     configuration."""
     return len(account) == 56 and account.startswith("A") and account.isalnum() and account.isupper()
 

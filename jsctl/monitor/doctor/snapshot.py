@@ -80,7 +80,7 @@ class DomainView(NamedTuple):
         return f"{domain}, account {self.account_name}" if self.account_name else domain
 
     def named(self, stream: str) -> str:
-        """A stream of it, for people: `hub > ORDERS`."""
+        """Return the name of one of its streams for people: `hub > ORDERS`."""
         return f"{self.domain} > {stream}" if self.domain else stream
 
 
@@ -149,7 +149,7 @@ class Snapshot(NamedTuple):
         return [link.object for link in self.links() if link.api == prefix]
 
     def links(self) -> "Iterator[Link]":
-        """Yields every mirror and source."""
+        """Yield every mirror and source of all domains."""
         for view in self.domains:
             yield from links_of(view)
 
@@ -209,7 +209,7 @@ class Link(NamedTuple):
 
 
 def links_of(view: DomainView) -> Iterator[Link]:
-    """Yields the mirrors and sources of a domain."""
+    """Yield the mirrors and sources of a domain."""
     for name, info in view.streams.items():
         yield from _links(view, name, info)
 

@@ -44,7 +44,7 @@ class Counters:
         return rate
 
     def end_round(self) -> None:
-        """Forget what this round did not name."""
+        """Drop the values of keys that this round did not add."""
         self._before, self._now = self._now, {}
 
 
@@ -72,7 +72,8 @@ class Trend(NamedTuple):
         return self.values[-1] / -slope
 
     def seconds_to(self, limit: int) -> float | None:
-        """When it reaches a limit, if it keeps growing so; None where it does not grow, or is there."""
+        """Return the seconds until the value reaches a limit at its present growth; None if it does not grow,
+        or is there already."""
         slope = self.slope
         if slope is None or slope <= 0 or self.values[-1] >= limit:
             return None
@@ -99,5 +100,5 @@ class Trends:
         return trend
 
     def end_round(self) -> None:
-        """Forget what this round did not name."""
+        """Drop the trends of keys that this round did not add."""
         self._before, self._now = self._now, {}

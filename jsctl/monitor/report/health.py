@@ -75,8 +75,11 @@ def of_account(info: Json) -> list[Trouble]:
 
 
 def growing(numbers: Sequence[int]) -> bool:
-    """Return whether numbers, oldest first, grow and do not only flutter: there are at least three, none is
-    less than the one before, and the last is at least two above the first."""
+    """Return whether numbers, oldest first, grow steadily.
+
+    They do when there are at least three, none is less than the one before, and the last is at least two
+    above the first.
+    """
     return (
         len(numbers) >= 3
         and all(a <= b for a, b in itertools.pairwise(numbers))
@@ -85,7 +88,7 @@ def growing(numbers: Sequence[int]) -> bool:
 
 
 def limits_of_stream(info: Json) -> Iterator[Trouble]:
-    """Yields the limits of a stream that are nearly reached, and that refuse or lose what was not read."""
+    """Yield the limits of a stream that are nearly reached, and that refuse messages or lose unread ones."""
     config, state = info["config"], info["state"]
     # A stream of limits that discards what is old reaches them in ordinary work.
     if config.get("discard") == "new" or config.get("retention", "limits") != "limits":

@@ -184,7 +184,7 @@ class Places:
 
 
 async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:
-    """Let a tracker take what its place answered. at: seconds on one clock."""
+    """Add a place's answers to its tracker. at: seconds on one clock."""
     if answers.overview is not None:
         await tracker.add(at, answers.overview)
     if answers.account is not None:

@@ -25,7 +25,7 @@ class Rates(NamedTuple):
 
 
 def compute_rates(before: Overview, after: Overview, seconds: float) -> Rates:
-    """What changed from one overview to a later one of the same domain."""
+    """Return what changed from one overview to a later one of the same domain."""
     if seconds <= 0:
         return Rates({}, {}, {}, {})
     earlier = {row.stream: row for row in before.streams}

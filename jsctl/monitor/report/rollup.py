@@ -41,7 +41,7 @@ class _Group:
         self.growth = 0
 
     def add(self, sample: Row, before: Row | None, counters: tuple[str, ...]) -> None:
-        """Take a sample. before: the one before it, also of an earlier period."""
+        """Add a sample. before: the previous one, also of an earlier period."""
         self.samples.append(sample)
         if before is None:
             return

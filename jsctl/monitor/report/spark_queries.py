@@ -65,7 +65,7 @@ class SparkQuery:
         }
 
     def is_silent(self, now: int) -> bool:
-        """Return whether progress was due by `now` (ns since 1970)."""
+        """Return whether progress is overdue at `now` (ns since 1970)."""
         return self.state == "running" and now - parse_time_ns(self.at) > SILENT
 
 

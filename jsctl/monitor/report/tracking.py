@@ -39,7 +39,7 @@ class Tracker:
         self._seen: dict[Any, float] = {}
 
     async def add(self, at: float, overview: Overview) -> None:
-        """Take an answer. at: seconds on one clock."""
+        """Add an overview. at: seconds on one clock."""
         self.gaps = overview.gaps
         self.streams = self._add_streams(at, overview)
         self.links = self._add_links(at, overview)
@@ -208,7 +208,7 @@ class Tracker:
         self.accounts = lines
 
     def add_servers(self, at: float, replies: Sequence[Json], jetstream: Sequence[Json]) -> None:
-        """Take the servers' statistics (PING.STATSZ) and use of JetStream (PING.JSZ), as the system account
+        """Add the servers' statistics (PING.STATSZ) and use of JetStream (PING.JSZ), as the system account
         gets them."""
         uses = {(one.get("server") or {}).get("id"): one.get("data") or {} for one in jetstream}
         self.servers = sorted(

@@ -93,7 +93,10 @@ def once_each(replies: Iterable[Json]) -> list[Json]:
 
 
 def _filtered_timeout(connection: Connection, only: Filter | None) -> int | None:
-    """How long to wait for a first answer, in ns: nobody says that no server has a name or a tag."""
+    """Return how long to wait for the first answer, in ns; None for the usual time.
+
+    When a filter matches no server, nobody answers at all.
+    """
     return min(2 * SECOND, connection.settings.timeout) if only and only.body() else None
 
 

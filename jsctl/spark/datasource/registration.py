@@ -68,7 +68,7 @@ def register(
 
 
 def _switch_pushdown_on(spark: "SparkSession") -> bool:
-    """Let readers of this session take filters. Returns False where this Spark cannot."""
+    """Let readers of this session take filters; return False when this version of Spark cannot."""
     try:
         spark.conf.set(_PUSHDOWN, "true")
         return spark.conf.get(_PUSHDOWN) == "true"

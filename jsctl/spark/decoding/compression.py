@@ -66,7 +66,7 @@ def _zstd(data: bytes) -> bytes:
 
 
 def _is_whole_zstd(data: bytes) -> bool:
-    """Return whether the last frame ends; the reader above stops silently where the data does."""
+    """Return whether the last frame ends; the reader above stops silently at the end of the data."""
     import zstandard
 
     while data:

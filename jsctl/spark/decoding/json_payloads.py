@@ -92,8 +92,8 @@ class VariantDecoder:
 
 
 def _are_plain_objects(payloads: pa.Array) -> bool:
-    """Return whether Arrow's reader finds one object in each of these payloads, if it finds as many as they
-    are."""
+    """Return whether Arrow's reader finds one object in each payload, if it finds as many as there are
+    payloads."""
     texts = pc.utf8_trim(payloads.cast(pa.string()), " \t\r\n")  # raises for bytes that are not UTF-8
     opened = pc.add(pc.count_substring(texts, "{"), pc.count_substring(texts, "["))
     checks = (pc.starts_with(texts, "{"), pc.ends_with(texts, "}"), pc.less(opened, MAX_DEPTH))

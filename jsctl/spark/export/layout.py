@@ -197,7 +197,7 @@ def decode_data(
 
 
 def _decode_variants(messages: "DataFrame", layout: TableLayout, meta: Sequence[str]) -> "DataFrame":
-    """Do what `PayloadColumns` does for variants: Spark makes them twenty times as fast as its Python."""
+    """Decode variants as `PayloadColumns` does: Spark makes them twenty times as fast as its Python."""
     from pyspark.sql import functions as F
 
     with_text = layout._replace(decode="text", keep_data=False)
@@ -217,7 +217,7 @@ def decode_messages(
     decompress: str,
     keep_data: bool,
 ) -> "DataFrame":
-    """Do what `jsctl.spark.decode` says."""
+    """Implement `jsctl.spark.decode`."""
     check_kinds(kind, decompress)
     if kind in WITH_SCHEMA and not schema:
         raise BadInput(f"{kind} needs a schema", "give schema=")

@@ -238,10 +238,10 @@ def _values(table: TableSchema, row: object, **values: Any) -> dict[str, Any]:
 
 
 def _known(span: int) -> int | None:
-    """A span of ns, None for NEVER."""
+    """Return a span of ns; None for NEVER."""
     return None if span == NEVER else span
 
 
 def _limit(value: int | None) -> int | None:
-    """A limit, None for no limit."""
+    """Return a limit; None for no limit."""
     return value if value and value > 0 else None

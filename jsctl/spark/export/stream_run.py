@@ -49,7 +49,7 @@ class Display(Protocol):
         """Show what was exported so far, while --follow waits."""
 
     def exported(self, outcomes: Sequence[Outcome]) -> None:
-        """Say what was exported, when something fails after it."""
+        """Report what was exported, before the error about something that failed after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,5 +278,5 @@ def _is_short(plans: Iterable[ReadPlan]) -> bool:
 
 
 def _is_away(error: JsctlError) -> bool:
-    """Return whether the server, or a leader, may be back soon."""
+    """Return whether an error means that the server, or a leader, is away and may be back soon."""
     return error.status is ExitStatus.UNREACHABLE or (isinstance(error, ApiError) and error.code == 503)

@@ -38,7 +38,7 @@ class StreamTarget(Target):
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        """Be the only run on this folder, which is created when it does not exist.
+        """Lock this folder against other runs; create it when it does not exist.
 
         Completes or undoes what a killed run staged, and at the end removes what this run staged and did not
         commit. Raises BadInput when another run has the lock.

@@ -79,7 +79,7 @@ class SparkFiles:
 
 
 def has_parquet_settings(spark: "SparkSession") -> bool:
-    """Return whether somebody has set how Spark writes Parquet files."""
+    """Return whether the session sets how Spark writes Parquet files."""
     from jsctl.spark.session.session import RUNTIME_CONF
 
     context = spark.sparkContext

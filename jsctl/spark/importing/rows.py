@@ -219,7 +219,7 @@ def _subject(options: ImportOptions) -> "Column":
 
 
 def _message_id(columns: dict[str, str], salt: str, is_export: bool) -> "Column":
-    """The id of a row's message, null to have it made when it is published."""
+    """Return the column of message ids; null where the id is made when the row is published."""
     from pyspark.sql import functions as F
 
     message_id = F.lit(None).cast("string")

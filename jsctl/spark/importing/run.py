@@ -92,9 +92,8 @@ class ImportRun:
         return info
 
     async def _in_thread(self, work: Callable[[], Any], api: Api, last_sequence: int) -> Any:
-        """Do the work in a thread of its own, as Spark binds a session to a thread, and show how the stream
-        grows.
-        """
+        """Run the work in a thread of its own, as Spark binds a session to a thread, and report how the
+        stream grows."""
         with ThreadPoolExecutor(1, "spark") as thread:
             running = asyncio.wrap_future(thread.submit(work))
             try:

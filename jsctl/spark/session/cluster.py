@@ -65,7 +65,7 @@ def local_address(url: str) -> str:
 
 
 def is_reachable(url: str) -> bool:
-    """Return whether a server listens there."""
+    """Return whether a server listens at a URL."""
     try:
         local_address(url)
     except Unreachable:

@@ -70,7 +70,7 @@ def _locked(path: Path) -> Iterator[BinaryIO | None]:
 
 
 def work(spark: "SparkSession") -> None:
-    """Do in small what commands do, so that their classes are loaded."""
+    """Do what commands do, with little data, so that their classes are loaded."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 

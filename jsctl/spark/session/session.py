@@ -295,8 +295,10 @@ def _end(gateway: Any, timeout: int = _END_TIMEOUT) -> None:
 
 
 def _silence() -> None:
-    """Turn off logs of PySpark, which writes each failing query to stderr with its Java stack, and of Py4J,
-    which does so with what a JVM that ends leaves unanswered; the error is enough.
+    """Turn off logs of PySpark and Py4J that repeat an error.
+
+    PySpark writes each failing query to stderr with its Java stack, Py4J all calls that a JVM leaves
+    unanswered at its end.
     """
     from pyspark.logger import PySparkLogger
 

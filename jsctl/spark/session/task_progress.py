@@ -14,7 +14,8 @@ _INTERVAL = 0.25  #: seconds
 
 @contextlib.contextmanager
 def report_task_progress(spark: "SparkSession", report: Callable[[float], None]) -> Iterator[None]:
-    """While it is open, call `report` with the share of this thread's tasks that is done, from 0 to 1.
+    """Call `report` with the share of this thread's tasks that is done, from 0 to 1, while the context is
+    open.
 
     A Spark Connect server counts the tasks of all threads.
     """

@@ -183,7 +183,7 @@ def check_columns(schema: StructType, subject: str = "") -> None:
 
 
 def has_ids(schema: StructType) -> bool:
-    """Return whether message ids do not depend on how Spark splits the rows: the columns have them."""
+    """Return whether message ids do not depend on how Spark splits the rows: the columns hold them."""
     return {"stream", "sequence"} <= set(schema.names) or "msg_id" in schema.names
 
 

@@ -28,7 +28,7 @@ class Sizes:
         self._segments: list[_Segment] = []
 
     def note(self, stream: StreamState) -> None:
-        """Take in a stream's state."""
+        """Record a stream's state."""
         last, self._last = self._last, stream
         if last is None or last.created != stream.created:
             self._segments = []
@@ -67,7 +67,7 @@ class Sizes:
         return pieces
 
     def _average(self) -> float:
-        """Bytes of a sequence of which nothing else is known."""
+        """Return the average bytes of a sequence that no segment covers."""
         if self._last is None:
             return 1.0
         count, size = self._last.end - self._last.first, self._last.bytes

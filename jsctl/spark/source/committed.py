@@ -34,7 +34,8 @@ class CommittedConsumer:
         self._is_ours(connection, options)
 
     def move(self, connection: StreamConnection, options: ReadOptions, next: int) -> None:
-        """Have the ack floor end before the sequence `next`. The consumer is created where there is none."""
+        """Move the ack floor to just before the sequence `next`. The consumer is created when there is
+        none."""
         if next == self._at:
             return
         if self._is_ours(connection, options):

@@ -114,8 +114,7 @@ class StreamConnection(BlockingConnection):
             self._check_refusals()
 
     def _is_worth_parsing(self) -> bool:
-        """Return whether what is received is parsed at once: runs of replies are cheaper to parse when they
-        are long."""
+        """Return whether to parse now what was received: long runs of replies are cheaper to parse."""
         return (
             self._unparsed >= LONG
             or not self._buffer.startswith(self._mark[2:])
@@ -159,7 +158,7 @@ class StreamConnection(BlockingConnection):
         return int(size) if size.isdigit() and len(size) < 10 else 0
 
     def _cut_run(self, at: int) -> int:
-        """Hand out the replies from `at` on that can be cut together. Return where the rest starts."""
+        """Deliver the replies from `at` on that can be cut together; return where the rest starts."""
         try:
             from jsctl.spark.source import cutting
         except ImportError:  # without numpy, which comes with pandas, everything is parsed frame by frame

@@ -28,7 +28,7 @@ class OptionValues:
         raise BadInput(f"{name} {text!r} is not earliest, latest or a sequence{back}")
 
     def time(self, name: str) -> datetime | timedelta | None:
-        """A time, or a span for how long ago: -10m."""
+        """Return a time, or a span for how long ago: -10m."""
         text = self.text(name)
         try:
             if text.startswith("-"):
@@ -56,11 +56,11 @@ class OptionValues:
         return text == "true" if text else default
 
     def size(self, name: str, default: int) -> int:
-        """Bytes."""
+        """Return a size in bytes."""
         return self._unit(name, default, parse_bytes)
 
     def duration(self, name: str, default: int) -> int:
-        """ns."""
+        """Return a duration in ns."""
         return self._unit(name, default, parse_duration)
 
     def _unit(self, name: str, default: int, parse: Callable[[str], int]) -> int:

@@ -24,7 +24,7 @@ class Patience:
         self._since = 0.0
 
     def succeeded(self) -> None:
-        """Note progress: what follows is counted from zero."""
+        """Reset the count of failures after progress."""
         self.failures = 0
 
     def failed(self, error: Exception, what: str, *, timed: bool = True) -> None:

@@ -157,8 +157,7 @@ def _is_direct(connection: StreamConnection, options: ReadOptions, config: Json)
 
 
 def _is_heavy(state: Json) -> bool:
-    """Return whether messages are so large that a consumer, which can leave payloads out, is the faster
-    way."""
+    """Return whether messages are so large that a consumer, which can leave payloads out, is faster."""
     return int(state["bytes"]) > LIGHT_MESSAGE * int(state["messages"])
 
 
@@ -276,8 +275,10 @@ def resolve_start(
 
 
 def is_promised(options: ReadOptions, stream: StreamState, start: int) -> bool:
-    """Return whether the options ask for the message at `start`, not for what there is: a stream at its limit
-    drops its first message all the time."""
+    """Return whether the options name the message at `start`, rather than whatever there is.
+
+    A stream at its limit drops its first message all the time.
+    """
     if options.start_time is None and (options.start == "latest" or _is_sequence(options.start)):
         return True
     return start > stream.first

@@ -95,7 +95,7 @@ class RangeReader:
         raise NotImplementedError
 
     def on_connection_lost(self) -> "pa.RecordBatch | None":
-        """Forget the requests on a lost connection, and return what can be used of their answers."""
+        """Drop the requests on a lost connection; return the usable part of their answers."""
         return None
 
     def finish(self) -> None:

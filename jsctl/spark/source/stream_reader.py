@@ -65,7 +65,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._shown = 0  #: where the committed consumer was last to be moved to
 
     def __getstate__(self) -> dict[str, Any]:
-        """What tasks need."""
+        """Return what tasks need."""
         return {"options": self.options}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -157,7 +157,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return self._planning.run(work)
 
     def _show_committed(self, parts: dict[str, Part]) -> None:
-        """Have the committed consumer, if there is one, show that the batch that ends here was read."""
+        """Move the committed consumer, if there is one, to where this batch ends."""
         committed = self._committed
         next = int(parts[self.options.stream]["next"]) if committed else 0
         if committed is None or next == self._shown:

@@ -12,7 +12,7 @@ from jsctl.nats.subjects import covers
 
 
 def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
-    """A delivery prefix that the account of a mirror does not import."""
+    """Yield mirrors and sources whose account does not import their delivery prefix."""
     for link, ways in _across(snapshot):
         gap = _missing_stream(snapshot, link, ways)
         if gap:
@@ -31,7 +31,7 @@ def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
-    """A mirror across accounts without the subject of flow control."""
+    """Yield mirrors and sources across accounts that lack the import of the flow control subject."""
     across = {link.object: ways for link, ways in _across(snapshot)}
     for link in snapshot.links():
         error = link.state.get("error") or {}
@@ -60,7 +60,8 @@ def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
-    """A service import that is configured on both sides, and that nobody answers: a reload left it dead."""
+    """Yield service imports that are configured on both sides, and that nobody answers: a reload broke
+    them."""
     for context in snapshot.contexts:
         for one in context.tried:
             if one.answers is not False:
@@ -93,7 +94,7 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
-    """An import of what is not exported, or whose token is not valid."""
+    """Yield imports of what is not exported, or whose token is not valid."""
     seen: set[tuple[str, str, str]] = set()
     for _, account, detail in importing(snapshot):
         for one in detail.get("imports") or ():
@@ -113,7 +114,7 @@ def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _across(snapshot: Snapshot) -> Iterator[tuple[Link, list[Way]]]:
-    """Yields mirrors and sources whose requests pass through imports, with these."""
+    """Yield the mirrors and sources whose requests pass through imports, each with these imports."""
     for link in snapshot.links():
         view = link.view
         if link.api and details(snapshot.servers, view.account):

@@ -10,14 +10,15 @@ from jsctl.nats.subjects import covers
 
 
 def consumer_orphaned(snapshot: Snapshot) -> Iterator[Finding]:
-    """A consumer that clients or streams of another account use, and one of both sides is gone."""
+    """Yield consumers that clients or streams of another account use, when one of both sides no longer
+    exists."""
     yield from _imports(snapshot)
     yield from _deliveries(snapshot)
     yield from _named_consumers(snapshot)
 
 
 def _imports(snapshot: Snapshot) -> Iterator[Finding]:
-    """Imports that name a consumer whose stream, or that itself, does not exist."""
+    """Yield imports that name a consumer which does not exist, or whose stream does not."""
     seen: set[tuple[str, str, str]] = set()
     for _, account, detail in importing(snapshot):
         for exporter, _, remote in service_imports(detail):
@@ -98,13 +99,13 @@ def _deliveries(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _is_for_stream(info: Json) -> bool:
-    """Return whether a consumer was made for a mirror or source (ack policy of nats-server 2.14)."""
+    """Return whether a consumer was created for a mirror or source (ack policy of nats-server 2.14)."""
     return str((info.get("config") or {}).get("ack_policy")) == "flow_control"
 
 
 def _named_consumers(snapshot: Snapshot) -> Iterator[Finding]:
-    """Mirrors and sources that name a consumer of the origin, of which the server says that it is not
-    there."""
+    """Yield mirrors and sources that name a consumer of the origin which, according to the server, does not
+    exist."""
     for link in snapshot.links():
         wanted = (link.config.get("consumer") or {}).get("name")
         error = str((link.state.get("error") or {}).get("description") or "")

@@ -10,7 +10,7 @@ from jsctl.nats.codes import ErrorCode
 
 
 def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
-    """A context through which nothing can be seen, or that lacks a permission."""
+    """Yield contexts through which nothing can be seen, or that lack a permission."""
     for context in snapshot.contexts:
         if context.error is not None:
             yield Finding(
@@ -42,7 +42,7 @@ def _mend(context: ContextView) -> str:
 
 
 def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
-    """A domain or API prefix that a context names, and where nobody answers."""
+    """Yield domains and API prefixes that a context names, and where nobody answers."""
     for view in snapshot.domains:
         if isinstance(view.error, NoResponders):
             there = sorted({server.domain for server in snapshot.servers if server.jetstream} - {""})
@@ -59,7 +59,7 @@ def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def jetstream_silent(snapshot: Snapshot) -> Iterator[Finding]:
-    """A domain that takes requests and does not answer in time."""
+    """Yield domains that accept requests and do not answer in time."""
     for view in snapshot.domains:
         if isinstance(view.error, RequestTimeout) and not has_no_leader(view):
             yield Finding(
@@ -73,7 +73,7 @@ def jetstream_silent(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def has_no_leader(view: DomainView) -> bool:
-    """Return whether a domain says that it cannot work without the leader of its meta group."""
+    """Return whether a domain answers that its meta group has no leader."""
     return isinstance(view.error, ApiError) and view.error.err_code == ErrorCode.CLUSTER_NOT_AVAIL
 
 

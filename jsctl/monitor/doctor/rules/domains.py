@@ -9,7 +9,7 @@ from jsctl.units import format_count
 
 
 def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:
-    """A domain of several leaf nodes or clusters that are not one JetStream."""
+    """Yield domains of several leaf nodes or clusters that are not one JetStream."""
     domains: dict[str, dict[str, list[ServerView]]] = defaultdict(lambda: defaultdict(list))
     for server in snapshot.servers:
         if server.jetstream and server.domain:
@@ -32,7 +32,7 @@ def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _is_one(snapshot: Snapshot, domain: str, servers: list[ServerView]) -> bool:
-    """Return whether the clusters of a domain are one JetStream: gateways join them, and one leader
+    """Return whether the clusters of a domain are one JetStream: gateways connect them, and one leader
     answers."""
     if domain in snapshot.answers:
         return snapshot.answers[domain] < 2
@@ -40,7 +40,7 @@ def _is_one(snapshot: Snapshot, domain: str, servers: list[ServerView]) -> bool:
 
 
 def domain_unnamed(snapshot: Snapshot) -> Iterator[Finding]:
-    """JetStream without a domain, connected to one that has one."""
+    """Yield servers with JetStream without a domain that are connected to one with a domain."""
     named = sorted({server.domain for server in snapshot.servers if server.jetstream and server.domain})
     unnamed = [server for server in snapshot.servers if server.jetstream and not server.domain]
     if not named:

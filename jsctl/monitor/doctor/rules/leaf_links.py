@@ -8,7 +8,7 @@ from jsctl.monitor.doctor.snapshot import Snapshot
 
 
 def system_not_linked(snapshot: Snapshot) -> Iterator[Finding]:
-    """A leaf node that connects accounts, and not the system account."""
+    """Yield leaf nodes that connect accounts, but not the system account."""
     accounts: dict[str, set[str]] = defaultdict(set)
     systems: dict[str, str] = {}
     for server in snapshot.servers:

@@ -10,7 +10,7 @@ from jsctl.units import format_bytes, format_count
 
 
 def limit_near(snapshot: Snapshot) -> Iterator[Finding]:
-    """Limits of accounts, streams and servers of which nine tenths are used."""
+    """Yield limits of accounts, streams and servers of which at least nine tenths are used."""
     for view in snapshot.domains:
         for trouble in health.of_account(dict(view.limits)):
             yield Finding(
@@ -52,7 +52,7 @@ def limit_near(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def messages_lost(snapshot: Snapshot) -> Iterator[Finding]:
-    """Streams whose files lost messages."""
+    """Yield streams whose files lost messages."""
     for view in snapshot.domains:
         for name, info in view.streams.items():
             lost, size = lost_messages(info["state"])

@@ -16,7 +16,7 @@ _HEARD = 10 * SECOND  #: since an origin was heard from that is surely there
 
 
 def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
-    """An API prefix of mirrors and sources on which nobody answers."""
+    """Yield API prefixes of mirrors and sources on which nobody answers."""
     groups: dict[tuple[str, str], list[Link]] = defaultdict(list)
     for link in snapshot.links():
         if is_unanswered(link):
@@ -45,8 +45,8 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _reconnect(snapshot: Snapshot, link: Link, domain: str) -> str:
-    """What mends a domain that is there, and not reached from a copy of it; empty for one that is not
-    there."""
+    """Return what connects a domain that exists and that a copy of it does not reach; empty for one that does
+    not exist."""
     through = [
         view.context
         for view in snapshot.domains
@@ -71,7 +71,7 @@ def is_unanswered(link: Link) -> bool:
 
 
 def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
-    """A mirror or source of a stream that does not exist."""
+    """Yield mirrors and sources of streams that do not exist."""
     for link in snapshot.links():
         error = link.state.get("error") or {}
         if link.origin.missing or error.get("err_code") == ErrorCode.STREAM_NOT_FOUND:
@@ -89,7 +89,7 @@ def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
-    """A mirror or source that looks active and brings nothing."""
+    """Yield mirrors and sources that look active and copy nothing."""
     for link in snapshot.links():
         heard = last_active(dict(link.state))
         if link.is_stuck and heard != NEVER and not link.state.get("error"):

@@ -17,7 +17,7 @@ _APART = SECOND
 
 
 def clocks_apart(snapshot: Snapshot) -> Iterator[Finding]:
-    """Servers whose clocks differ from those of most others."""
+    """Yield servers whose clocks differ from those of most others."""
     known = [(server, server.ahead) for server in snapshot.servers if server.ahead is not None]
     if len(known) < 2:
         return
@@ -40,7 +40,7 @@ def clocks_apart(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def api_level_differs(snapshot: Snapshot) -> Iterator[Finding]:
-    """Servers of one cluster with different JetStream API levels."""
+    """Yield servers of one cluster with different JetStream API levels."""
     clusters: dict[tuple[str, str], dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for server in snapshot.servers:
         level = (server.jsz.get("api") or {}).get("level")
@@ -64,7 +64,7 @@ def api_level_differs(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
-    """A domain whose servers have no leader among them."""
+    """Yield domains whose servers have no leader."""
     groups: dict[str, list[ServerView]] = defaultdict(list)
     for server in snapshot.servers:
         if server.jsz.get("meta_cluster") is not None:
@@ -101,7 +101,7 @@ def _is_leaderless(servers: list[ServerView]) -> bool:
 
 
 def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
-    """Servers that hold replicas, and are away or behind."""
+    """Yield servers that hold replicas, and are offline or behind."""
     objects: dict[str, list[str]] = defaultdict(list)
     words: dict[str, str] = {}
     for server in snapshot.servers:
@@ -134,7 +134,7 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def replicas_few(snapshot: Snapshot) -> Iterator[Finding]:
-    """Streams on fewer servers than they should be, as after an evacuation."""
+    """Yield streams with fewer replicas than configured, as after an evacuation."""
     for view in snapshot.domains:
         for name, info in view.streams.items():
             wanted = int(info["config"].get("num_replicas") or 1)
@@ -153,7 +153,7 @@ def replicas_few(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
-    """Streams that nobody leads or that do not answer."""
+    """Yield streams that have no leader or do not answer."""
     for view in snapshot.domains:
         silent = {name: f"the server says: {why}" for name, why in view.silent.items()}
         for name, info in view.streams.items():
@@ -180,7 +180,7 @@ def _not_current(info: Mapping[str, Any]) -> set[str]:
 
 
 def _away(info: dict[str, object], snapshot: Snapshot) -> Iterator[tuple[str, str]]:
-    """Yields the followers that are away, with words on each."""
+    """Yield the followers that are offline or behind, each with a description of its state."""
     for trouble in of_replicas(info, snapshot.at):
         if trouble.bad:
             peer = trouble.words.split()[1]

@@ -21,7 +21,7 @@ class _Stored(NamedTuple):
 
 
 def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
-    """A subject that streams of one account store in several domains that are connected."""
+    """Yield subjects that streams of one account store in several connected domains."""
     accounts: dict[tuple[str, str], list[_Stored]] = defaultdict(list)
     for view in snapshot.domains:
         for name, info in view.streams.items():
@@ -49,7 +49,7 @@ def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _groups(snapshot: Snapshot, stored: list[_Stored]) -> Iterator[list[_Stored]]:
-    """Yields the streams of different domains whose subjects overlap, each group once."""
+    """Yield the streams of different domains whose subjects overlap, each group once."""
     by_token: dict[str, list[int]] = defaultdict(list)
     for at, one in enumerate(stored):
         by_token[one.subject.split(".")[0]].append(at)
