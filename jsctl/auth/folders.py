@@ -214,8 +214,8 @@ def _working_folder() -> _Place | None:
 def _operator_of(folder: Path) -> str:
     """Return the name of the operator whose store folder this is; empty for any other folder."""
     try:
-        about = parse_json((folder / ".nsc").read_text("utf-8"))
-    except (OSError, ValueError):
+        about = parse_json(read_text(folder / ".nsc"))
+    except (BadInput, ValueError):
         return ""
     if not isinstance(about, dict) or about.get("kind") != "operator":
         return ""

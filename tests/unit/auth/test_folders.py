@@ -1,6 +1,7 @@
 """Which store, operator and account are used where none is named (nsc: cmd/defaults.go, home/home.go)."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,14 @@ def test_broken_settings(text: str, home: Home) -> None:
     home.write(".config/nats/nsc/nsc.json", text)
     with pytest.raises(BadInput, match=r"nsc\.json is not"):
         home.choose()
+
+
+@pytest.mark.parametrize("content", ["pipe", "x" * (1 << 20) + "x", "\udcff"])
+def test_what_is_no_operators_folder(content: str, home: Home) -> None:
+    """A `.nsc` that is a named pipe, huge or not text makes no operator of the working folder."""
+    home.operators(STORES, "A")
+    if content == "pipe":
+        os.mkfifo(home.path / ".nsc")
+    else:
+        (home.path / ".nsc").write_bytes(content.encode(errors="surrogateescape"))
+    assert names(home.choose()) == ("A", "")
