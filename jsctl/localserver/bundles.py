@@ -7,17 +7,17 @@ scaffold/      the files, with templates in Go's language; _partials/ holds what
 
 import io
 import re
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import read_bytes
+from jsctl.files import CONFIG_SIZE, read_bytes
+from jsctl.jetstream.config.documents import parse_documents
 from jsctl.localserver.go_template import TemplateError, render
 from jsctl.localserver.templates import Answers, Operator, Question, Template
+from jsctl.zip_files import open_zip, read_entry
 
-_MOST = 16 << 20  #: bytes of a bundle
 _PARTIALS = "_partials/"
 _CONDITION = re.compile(r"\s*input\.([\w.]+)\s*(?:==\s*true\s*)?")
 _SECONDS = 30
@@ -75,16 +75,16 @@ def _read(source: str) -> dict[str, bytes]:
     path = Path(source).expanduser()
     if path.is_dir():
         return dict(_walk(path))
-    return _unzip(source, read_bytes(path, "", _MOST))
+    return _unzip(source, read_bytes(path, "", CONFIG_SIZE))
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, bytes]]:
     size = 0
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            data = read_bytes(path, "", _MOST)
+            data = read_bytes(path, "", CONFIG_SIZE)
             size += len(data)
-            if size > _MOST:
+            if size > CONFIG_SIZE:
                 raise BadInput(f"{folder} is larger than 16 MiB", "name the folder of one bundle")
             yield path.relative_to(folder).as_posix(), data
 
@@ -99,25 +99,29 @@ def _download(address: str) -> bytes:
         )
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer:
-            data: bytes = answer.read(_MOST + 1)
+            data: bytes = answer.read(CONFIG_SIZE + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise JsctlError(f"cannot fetch {address}: {reason}") from None
-    if len(data) > _MOST:
+    if len(data) > CONFIG_SIZE:
         raise BadInput(f"{address} is larger than 16 MiB", "is it a bundle?")
     return data
 
 
 def _unzip(source: str, data: bytes) -> dict[str, bytes]:
     """Return the files of an archive; those of the one folder that it holds, if that is so."""
+    files: dict[str, bytes] = {}
+    size = 0
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = [one for one in archive.infolist() if not one.is_dir()]
-            if sum(one.file_size for one in entries) > _MOST:
-                raise BadInput(f"{source} is larger than 16 MiB when unpacked", "is it a bundle?")
-            files = {one.filename: archive.read(one) for one in entries}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
-        raise BadInput(f"{source} is not a ZIP file: {error}", "give a folder or a ZIP file") from None
+        with open_zip(io.BytesIO(data)) as archive:
+            for entry in archive.infolist():
+                if not entry.is_dir():
+                    content = files[entry.filename] = read_entry(archive, entry.filename, CONFIG_SIZE)
+                    size += len(content)
+                    if size > CONFIG_SIZE:
+                        raise BadInput(f"{source} is larger than 16 MiB when unpacked", "is it a bundle?")
+    except ValueError as error:
+        raise BadInput(f"cannot unpack {source}: {error}", "give a folder or a ZIP file") from None
     tops = {name.partition("/")[0] for name in files}
     if len(tops) == 1 and "bundle.yaml" not in files:
         return {name.partition("/")[2]: data for name, data in files.items()}
@@ -132,15 +136,14 @@ def _text(source: str, name: str, data: bytes) -> str:
 
 
 def _yaml(source: str, files: Mapping[str, bytes], name: str) -> dict[str, Any]:
-    import yaml
-
-    try:
-        document = yaml.safe_load(_text(source, name, files[name]))
-    except yaml.YAMLError as error:
-        raise BadInput(f"{name} of {source} is not valid: {' '.join(str(error).split())}") from None
-    if not isinstance(document or {}, dict):
-        raise BadInput(f"{name} of {source} is not valid", "it is a mapping of keys to values")
-    return document or {}
+    """Return what a file holds, an object; empty for an empty file. Raises BadInput."""
+    path = f"{source.rstrip('/')}/{name}"
+    documents = list(parse_documents(_text(source, name, files[name]), path))
+    if not documents:
+        return {}
+    documents[0].keys(name)
+    document: dict[str, Any] = documents[0].to_json()
+    return document
 
 
 # -- what is asked -----------------------------------------------------------------------------------------

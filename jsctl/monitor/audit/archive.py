@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from jsctl.errors import BadInput
 from jsctl.files import open_regular
 from jsctl.json_text import parse_json
+from jsctl.zip_files import open_zip, read_entry
 
 Json = dict[str, Any]
 Tags = Mapping[str, str]
@@ -79,8 +80,8 @@ class Archive:
         with contextlib.ExitStack() as stack:
             file = stack.enter_context(open_regular(Path(path)))
             try:
-                self._zip = zipfile.ZipFile(file)
-            except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+                self._zip = open_zip(file)
+            except ValueError as error:
                 raise BadInput(f"{path} is not an archive: {error}") from None
             self._open = stack.pop_all()
         self._names = set(self._zip.namelist())
@@ -124,17 +125,8 @@ class Archive:
 
     def _parse(self, name: str) -> Any:
         try:
-            if self._zip.getinfo(name).file_size > _LARGEST:
-                raise BadInput(f"{name} in {self.path} is too large")
-            return parse_json(self._zip.read(name))
-        except (
-            OSError,
-            EOFError,
-            RuntimeError,
-            ValueError,
-            zipfile.BadZipFile,
-            NotImplementedError,
-        ) as error:
+            return parse_json(read_entry(self._zip, name, _LARGEST))
+        except ValueError as error:
             raise BadInput(f"{name} in {self.path} is damaged: {error}") from None
 
 

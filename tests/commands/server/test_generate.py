@@ -114,6 +114,12 @@ BUNDLE = {
 }
 
 
+ALIASES = "a0: &a0 [1, 2]\n" + "".join(
+    f"a{one}: &a{one} [{', '.join([f'*a{one - 1}'] * 9)}]\n" for one in range(1, 30)
+)
+"""Nine values of nine values, and so on."""
+
+
 def bundle(folder: Path, files: Mapping[str, str] = BUNDLE) -> Path:
     for name, text in files.items():
         path = folder / name
@@ -154,7 +160,9 @@ def test_a_bundle_in_a_zip_file(offline_cli: Cli, tmp_path: Path) -> None:
     ("files", "says"),
     [
         ({"bundle.yaml": ""}, "has no description"),
-        ({"bundle.yaml": "[1]"}, "bundle.yaml of"),
+        ({"bundle.yaml": "[1]"}, "{source}/bundle.yaml:1: bundle.yaml must be an object"),
+        ({"form.yaml": "a: ["}, "{source}/form.yaml:2: "),
+        ({"form.yaml": ALIASES}, "aliases make more than 10,000 values"),
         ({"scaffold/server.conf": "{{ nope .name }}"}, "server.conf of {source}: there is no function nope"),
         ({"scaffold/server.conf": "{{ if .name }}"}, "if .name has no end"),
         ({"scaffold/server.conf": "{{ index .name 99 }}"}, "index: string index out of range"),
@@ -179,12 +187,24 @@ def test_a_bundle_that_is_not_valid(
     assert not (tmp_path / "out").exists()
 
 
+def damaged_zip(folder: Path) -> Path:
+    """Write an archive with compressed data that are not valid: zlib says so, not zipfile."""
+    path = folder / "damaged.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bundle.yaml", "description: A site\n")
+    data = bytearray(path.read_bytes())
+    data[30 + len("bundle.yaml")] |= 0b110  # a kind of block that there is not
+    path.write_bytes(data)
+    return path
+
+
 def test_what_is_no_bundle(offline_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_text("text")
     for source, says in (
         ("./nope", "cannot read"),
         (str(tmp_path), "holds no bundle.yaml"),
-        (str(tmp_path / "x.zip"), "is not a ZIP file"),
+        (str(tmp_path / "x.zip"), "x.zip: File is not a zip file; give a folder or a ZIP file"),
+        (str(damaged_zip(tmp_path)), "cannot unpack"),
         ("ftp://127.0.0.1/x.zip", "is not an address of a bundle"),
         ("nope", "there is no template 'nope'"),
     ):
