@@ -15,7 +15,7 @@ _MANY = 8  #: values of a list that are worth a look at all of them together
 
 Fields = dict[str, Any]
 """A field's shape by name: a type, `TIME`, `BASE64` or `NUMBER`, a Shape, a list of one shape, or a dict of
-`*` to the shape of all values of an object."""
+`*` to the shape of all values of an object. A field that is not required and has no mere type may be null."""
 
 TIME, BASE64, NUMBER = object(), object(), object()
 """NUMBER: with or without a fraction."""

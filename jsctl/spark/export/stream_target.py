@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import CONFIG_SIZE, read_text, write_atomically
-from jsctl.jetstream.shape_check import Malformed, Shape, check
+from jsctl.jetstream.shape_check import NUMBER, Malformed, Shape, check
 from jsctl.json_text import parse_json
 from jsctl.posix import lock, open_folder
 from jsctl.spark.export.target import MARKER, Target, check_names, read_marker
@@ -138,20 +138,14 @@ def _read_names(file: Path) -> list[str]:
 
 _CHECKPOINT = Shape(
     {
-        **dict.fromkeys(("from", "next", "exported", "deleted", "lost", "bad"), int),
+        **dict.fromkeys(("from", "next", "exported", "lost", "bad"), int),
+        "deleted": NUMBER,  # null where it is not known
         "created": str,
         "settings": Shape({}),
         "columns": Shape({"fields": [Shape({"name": str}, ["name"])]}),
     },
     ("created", "from", "next", "settings"),
 )
-
-
-def _without_unknown(checkpoint: Any) -> Any:
-    """Return a checkpoint without the count of deleted messages, where that is not known."""
-    if isinstance(checkpoint, dict) and checkpoint.get("deleted", 0) is None:
-        return {name: value for name, value in checkpoint.items() if name != "deleted"}
-    return checkpoint
 
 
 def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:
@@ -164,7 +158,7 @@ def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:
     except ValueError as error:
         raise JsctlError(f"cannot read {file}: {error}") from None
     try:
-        check(_without_unknown(checkpoint), _CHECKPOINT)
+        check(checkpoint, _CHECKPOINT)
     except Malformed as fault:
         raise JsctlError(f"{file} is not a checkpoint of an export: {fault}") from None
     return cast("dict[str, Any]", checkpoint)
