@@ -29,15 +29,21 @@ def has_leader(info: Json) -> bool:
     return bool(group.get("leader")) or not (group.get("raft_group") or group.get("replicas"))
 
 
-def is_away(peer: Json) -> bool:
+def is_away(peer: Json, led: int = 0) -> bool:
     """Return whether a member of a Raft group is gone; one that died is not called offline for long, only no
-    longer heard of."""
-    return bool(peer.get("offline")) or (not peer.get("current") and int(peer.get("active", 0)) >= ABSENT)
+    longer heard of. led: ns that the leader has led, 0 where that is not known."""
+    return bool(peer.get("offline")) or (not peer.get("current") and _silence(peer, led) >= ABSENT)
+
+
+def _silence(peer: Json, led: int) -> int:
+    """Return the ns in which a leader has heard nothing of a member: for `active`, 0 is never."""
+    return int(peer.get("active", 0)) or led
 
 
 def of_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
     """Yield the followers of a stream or consumer that are away or behind."""
-    replicas = (info.get("cluster") or {}).get("replicas")
+    group = info.get("cluster") or {}
+    replicas = group.get("replicas")
     if not replicas:
         return  # nearly always: reading times is what costs
     young = not is_settled(info.get("created"), now)
@@ -45,10 +51,10 @@ def of_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
         if peer.get("offline"):
             yield Trouble(f"replica {peer['name']} offline", True)
         elif not peer.get("current") and not young:
-            # 0 is never.
-            seen = int(peer.get("active", 0))
-            words = "outdated" if seen else "not seen"
-            if seen >= ABSENT:
-                words = f"not seen for {exact_duration(whole_seconds(seen))}"
+            led = max(age(group.get("leader_since"), now), 0)
+            silence = _silence(peer, led)
+            words = "outdated" if peer.get("active") else "not seen"
+            if silence >= ABSENT:
+                words = f"not seen for {exact_duration(whole_seconds(silence))}"
             behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
-            yield Trouble(f"replica {peer['name']} {words}{behind}", is_away(peer))
+            yield Trouble(f"replica {peer['name']} {words}{behind}", is_away(peer, led))

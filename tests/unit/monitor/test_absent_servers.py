@@ -7,7 +7,7 @@ import pytest
 from jsctl.jetstream.api import Json
 from jsctl.monitor.doctor.pages import domain_views
 from jsctl.monitor.doctor.snapshot import ServerView
-from jsctl.monitor.trouble import is_away
+from jsctl.monitor.trouble import Trouble, is_away, of_replicas
 from jsctl.units import SECOND
 from jsctl.views.result import Table
 from jsctl.views.server.servers import JetStreamReport, jetstream_report
@@ -29,6 +29,21 @@ def test_a_server_that_died_is_away_before_others_call_it_offline(peer: Json, aw
     group = next(one for one in parts if isinstance(one, Table) and "Meta" in one.title)
     online: dict[str, Any] = {row[0].raw: row[4].raw for row in group.rows}
     assert online == {"n1": True, "n2": not away}
+
+
+@pytest.mark.parametrize(
+    ("since", "words", "bad"),
+    [
+        ("2026-01-01T10:00:20Z", "not seen for 40s", True),
+        ("2026-01-01T10:00:58Z", "not seen", False),
+        (None, "not seen", False),
+    ],
+)
+def test_a_former_leader_that_the_next_one_never_heard_of(since: str | None, words: str, bad: bool) -> None:
+    """Servers before 2.12 do not say how long a leader has led."""
+    cluster = {"leader": "n1", "leader_since": since, "replicas": [{**LATE, "active": 0}]}
+    info = {"created": "2026-01-01T09:00:00Z", "cluster": cluster}
+    assert list(of_replicas(info, "2026-01-01T10:01:00Z")) == [Trouble(f"replica n2 {words}", bad)]
 
 
 @pytest.mark.parametrize(

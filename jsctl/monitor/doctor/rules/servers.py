@@ -1,9 +1,8 @@
 """Servers that differ where they should not, and servers that are away."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from statistics import median_low
-from typing import Any
 
 from jsctl.jetstream.api import api_prefix
 from jsctl.monitor.doctor.finding import Finding
@@ -111,15 +110,13 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
         for trouble, peer in _away({"cluster": meta}, snapshot):
             objects[peer].append(f"meta group of domain {server.domain}" if server.domain else "meta group")
             words[peer] = trouble
-    absent = set(objects)
     for view in snapshot.domains:
         for info in [*view.streams.values(), *(view.consumers or ())]:
             name = str(info["config"].get("name") or info.get("name") or "")
             what = f"consumer {view.named(info['stream_name'])} > {name}" if "stream_name" in info else ""
-            away = {peer: trouble for trouble, peer in _away(info, snapshot)}
-            for peer in [*away, *(_not_current(info) & absent - away.keys())]:
+            for trouble, peer in _away(info, snapshot):
                 objects[peer].append(what or f"stream {view.named(name)}")
-                words.setdefault(peer, away.get(peer, ""))
+                words.setdefault(peer, trouble)
     for peer, held in sorted(objects.items()):
         streams = sum(one.startswith("stream ") for one in held)
         yield Finding(
@@ -170,13 +167,6 @@ def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
                 " if all run, restart those that jsctl server report health finds wrong, one after the other",
                 [f"stream {view.named(name)}"],
             )
-
-
-def _not_current(info: Mapping[str, Any]) -> set[str]:
-    """Return the names of followers that are not current: of one that went away while it led, the next leader
-    has heard nothing, and does not call it offline."""
-    followers = (info.get("cluster") or {}).get("replicas") or ()
-    return {follower["name"] for follower in followers if not follower.get("current")}
 
 
 def _away(info: dict[str, object], snapshot: Snapshot) -> Iterator[tuple[str, str]]:
