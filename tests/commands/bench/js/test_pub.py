@@ -1,0 +1,88 @@
+"""`bench js pub`: one after the other, ahead, in batches, by fast ingest."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.benching import run, start, stop, workers
+from tests.support.run import Cli
+from tests.support.servers import RealServer
+from tests.support.waiting import wait_for
+
+pytestmark = pytest.mark.slow
+
+
+CONFIG = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
+
+
+def test_the_payload_is_a_file(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "S", "m")
+    (tmp_path / "payload").write_bytes(b"100% \x00 %d\r\n")
+    run(cli, f"js pub async m --stream S --msgs 3 --payload {tmp_path}/payload --dedup -H 'A: %d'")
+    message = js.ask(url, "STREAM.MSG.GET.S", {"seq": 3})["message"]
+    assert message["data"] == "MTAwJSAAICVkDQo=" and "hdrs" in message
+    assert "nope" in cli("bench pub m --payload nope", status=64).err
+
+
+@pytest.mark.parametrize("verb", ["sync", "async --batch 40", "batch --batch 40", "fast --batch 40"])
+def test_publishing_to_a_stream(verb: str, cli: Cli, url: str) -> None:
+    line = f"js pub {verb} events --msgs 101 --clients 2 --processes 0 --warmup 3"
+    assert "--create makes it" in cli(f"bench {line}", status=3).err
+    document = run(cli, f"{line} --create --storage memory --maxbytes 10MiB")
+    assert document["messages"] == 101 and document["latency"]["count"] > 0
+    info = js.info(url, "benchstream")
+    assert info["state"]["messages"] == 107 and info["config"]["storage"] == "memory"
+    assert info["config"]["max_bytes"] == 10 << 20
+    run(cli, f"{line} --purge")
+    assert js.info(url, "benchstream")["state"]["messages"] == 107
+
+
+@pytest.mark.parametrize("clients", [1, 2])
+def test_ctrl_c_shows_what_was_measured(clients: int, cli: Cli, url: str) -> None:
+    js.stream(url, "S", "m", storage="memory", max_msgs=10)
+    running = start(cli, f"js pub sync m --stream S --msgs 100000000 --clients {clients} --json")
+    try:
+        wait_for(lambda: js.info(url, "S")["state"]["last_seq"] > 20, "messages are published")
+        out, err = stop(running)
+    finally:
+        running.kill()
+    document = json.loads(out)
+    assert running.returncode == 130 and document["messages"] > 0 and not document["complete"]
+    assert "Traceback" not in err
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RealServer]:
+    """One that may be killed."""
+    running = RealServer(tmp_path / "server", CONFIG).start()
+    yield running
+    running.stop()
+
+
+@pytest.mark.parametrize("clients", [1, 2])
+def test_a_server_that_dies(clients: int, server: RealServer, tmp_path: Path) -> None:
+    js.stream(server.url, "S", "m", storage="memory", max_msgs=10)
+    cli = Cli(tmp_path, server.url)
+    running = start(cli, f"js pub async m --stream S --msgs 100000000 --clients {clients}")
+    try:
+        wait_for(lambda: js.info(server.url, "S")["state"]["last_seq"] > 20, "messages are published")
+        server.kill()
+        out, err = running.communicate(timeout=20)
+    finally:
+        running.kill()
+    assert running.returncode == 4 and "stored" in out
+    assert [line for line in err.splitlines() if "error" in line] == [
+        f"jsctl: error: lost the connection to {server.url}"
+    ]
+
+
+def test_workers_end_with_us(cli: Cli, url: str) -> None:
+    js.stream(url, "S", "m", storage="memory", max_msgs=10)
+    running = start(cli, "js pub sync m --stream S --msgs 100000000 --clients 2")
+    wait_for(lambda: js.info(url, "S")["state"]["last_seq"] > 20, "messages are published")
+    running.kill()
+    running.communicate(timeout=20)
+    wait_for(lambda: not workers(cli), "the workers have ended")

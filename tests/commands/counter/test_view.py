@@ -1,0 +1,28 @@
+"""`counter view`."""
+
+from tests.support import js
+from tests.support.run import Cli
+from tests.support.waiting import wait_for
+
+
+def test_parts_of_sources(hits: Cli) -> None:
+    hits("counter incr hits.a 5", status=0)
+    wait_for(lambda: hits("counter get hits.a --stream ALL").out == "5\n", "the sum arrives")
+    document = hits("counter view hits.a --stream ALL --json", status=0).json
+    assert document["sources"] == {"HITS": {"hits.a": "5"}}
+    shown = hits("counter view hits.a --stream ALL", tty=True, status=0).out
+    assert "HITS: hits.a: 5" in shown
+    assert "does not take hits.a" in hits("counter incr hits.a --stream ALL", status=1).err
+
+
+def test_what_is_counted_here_and_elsewhere(hits: Cli, url: str) -> None:
+    move = {"src": "hits.>", "dest": "sum.>"}
+    source = {"name": "HITS", "subject_transforms": [move]}
+    js.stream(url, "SUM", "sum.>", allow_msg_counter=True, allow_direct=True, sources=[source])
+    hits("counter incr hits.a 5", status=0)
+    wait_for(lambda: hits("counter get sum.a").out == "5\n", "the part of the source arrives")
+    assert hits("counter incr sum.a 2", status=0).out == "7\n"
+    assert hits("counter view sum.a --json", status=0).json["sources"] == {"HITS": {"hits.a": "5"}}
+    shown = hits("counter view sum.a", status=0).out
+    assert "HITS: hits.a: 5" in shown
+    assert "Counted Here: 2" in shown

@@ -1,0 +1,35 @@
+"""`object add`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.objects import put
+from tests.support.run import Cli
+
+pytestmark = pytest.mark.slow
+
+
+def test_buckets(files: Path, cli: Cli, url: str) -> None:
+    flags = "--ttl 1h --max-bucket-size 1MB --description D --storage memory --metadata a=b --compress"
+    cli(f"object add B {flags}", status=0)
+    config = js.info(url, "OBJ_B")["config"]
+    assert config["max_age"] == 3_600_000_000_000 and config["max_bytes"] == 1 << 20
+    assert config["subjects"] == ["$O.B.C.>", "$O.B.M.>"] and config["discard"] == "new"
+    assert config["allow_rollup_hdrs"] and config["allow_direct"]
+    assert "exists already" in cli("object add FILES", status=0).out
+    assert "object edit" in cli("object add FILES --ttl 1h", status=1).err
+    planned = cli("object edit B --ttl 2h --max-bucket-size 2MB --dry-run --json", status=2).json
+    assert [change["key"] for change in planned] == ["ttl", "max_bucket_size"], "the words of the flags"
+    assert cli("object edit B --ttl 1h --dry-run", status=0).out == "No difference in configuration\n"
+    cli("object edit B --ttl 2h --metadata c=d --force", status=0)
+    config = js.info(url, "OBJ_B")["config"]
+    assert config["max_age"] == 7_200_000_000_000
+    assert {"a": "b", "c": "d"}.items() <= config["metadata"].items()
+    assert cli("object ls --json", status=0).json == ["B", "FILES"]
+    assert "D" in cli("object ls", status=0).out
+    assert "Bucket Name: B" in cli("object info B", status=0).out
+    put(cli, "a")
+    row = next(row for row in cli("object status --json", status=0).json if row["bucket"] == "FILES")
+    assert (row["objects"], row["unfinished"]) == (1, 0)

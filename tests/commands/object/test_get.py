@@ -1,0 +1,68 @@
+"""`object get`."""
+
+import base64
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.objects import DATA, put, start, store_info
+from tests.support.run import Cli
+from tests.support.waiting import wait_for
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("size", [0, 1, 131_072, 131_073, 3_000_000])
+def test_what_is_put_is_got(size: int, files: Path, cli: Cli) -> None:
+    data = os.urandom(size)
+    stored = put(cli, "an object", data)
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode()
+    assert stored["digest"] == f"SHA-256={digest}"
+    assert (stored["size"], stored["chunks"]) == (size, -(-size // 131_072))
+    written = cli("object get FILES 'an object' --json", status=0).json
+    assert (files / "an object").read_bytes() == data
+    assert written["path"] == str(files / "an object")
+
+
+def test_get_asks_before_a_file_is_replaced(files: Path, cli: Cli) -> None:
+    put(cli, "a")
+    (files / "a").write_text("mine")
+    assert "Really replace a by" in cli("object get FILES a", status=64).err
+    assert (files / "a").read_text() == "mine"
+    cli("object get FILES a --force", status=0)
+    assert (files / "a").read_bytes() == DATA
+    (files / "folder").mkdir()
+    cli("object get FILES a -O folder", status=0)
+    assert (files / "folder/a").read_bytes() == DATA
+
+
+def test_a_name_that_is_no_file_needs_output(files: Path, cli: Cli) -> None:
+    put(cli, "..")
+    assert "--output" in cli("object get FILES ..", status=64).err
+
+
+def test_a_damaged_object_leaves_the_file_as_it_was(files: Path, cli: Cli, url: str) -> None:
+    stored = put(cli, "a")
+    (files / "a").write_text("mine")
+    js.ask(url, "STREAM.MSG.DELETE.OBJ_FILES", {"seq": 2})
+    assert "it has 168,928 bytes of 300,000" in cli("object get FILES a --force", status=1).err
+    store_info(url, "b", nuid=stored["nuid"], size=168_928, chunks=2, digest="SHA-256=AAAA")
+    assert "its SHA-256 is another one" in cli("object get FILES b", status=1).err
+    assert (files / "a").read_text() == "mine"
+    assert sorted(path.name for path in files.iterdir()) == ["a", "source"]
+
+
+def test_a_killed_get_leaves_the_old_file(files: Path, cli: Cli) -> None:
+    put(cli, "big", os.urandom(80_000_000))
+    (files / "big").write_text("mine")
+    running = start(cli, "get", "FILES", "big", "--force")
+    wait_for(lambda: list(files.glob(".jsctl-get-*")), "the get has begun")
+    running.kill()
+    running.wait()
+    assert (files / "big").read_text() == "mine"
+    cli("object get FILES big --force", status=0)
+    assert (files / "big").stat().st_size == 80_000_000
+    assert not list(files.glob(".jsctl-*"))

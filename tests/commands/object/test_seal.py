@@ -1,0 +1,18 @@
+"""`object seal`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.objects import put
+from tests.support.run import Cli
+
+pytestmark = pytest.mark.slow
+
+
+def test_seal(files: Path, cli: Cli) -> None:
+    put(cli, "a")
+    assert "--force" in cli("object seal FILES", status=64).err
+    assert "has been sealed" in cli("object seal FILES --force", status=0).out
+    assert "sealed" in cli("object put FILES source --name b", status=1).err
+    assert "sealed already" in cli("object seal FILES", status=0).err

@@ -1,0 +1,54 @@
+"""`schema validate`."""
+
+import json
+from typing import Any
+
+import pytest
+
+from jsctl.schema.validator import validate
+from tests.support.run import Cli
+
+
+def test_validate(offline_cli: Cli) -> None:
+    good = json.dumps({"name": "A", "subjects": None, "max_age": 0, "storage": "file"})
+    assert "is a valid" in offline_cli("schema validate stream_configuration -", stdin=good, status=0).out
+    bad = json.dumps(
+        {"subjects": [1], "max_age": "1h", "storage": "disk", "limit": 1, "max_msgs": -2, "mirror": {}}
+    )
+    errors = offline_cli("schema validate stream_configuration - --json", stdin=bad, status=1).json
+    assert sorted(errors) == [
+        "limit is not known",
+        "max_age is '1h', not a whole number",
+        "max_msgs is -2, at least -1 is possible",
+        "mirror lacks name",
+        "storage is 'disk', not one of file, memory",
+        "subjects[0] is 1, not a text",
+        "the document lacks name",
+    ]
+    assert "is not JSON" in offline_cli("schema validate stream_configuration -", stdin="{", status=64).err
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "wrong"),
+    [
+        (True, {"type": "integer"}, "the document is true, not a whole number"),
+        (1.5, {"type": "integer"}, "the document is 1.5, not a whole number"),
+        ("2026-13-01T00:00:00Z", {"type": "string", "format": "date-time"}, "not a time in RFC 3339"),
+        ("*", {"type": "string", "contentEncoding": "base64"}, "the document is not base64"),
+        ([], {"type": ["string", "null"]}, "the document is a list, not a text or null"),
+        (
+            {"a": {}},
+            {"type": "object", "additionalProperties": {"type": "string"}},
+            "a is an object, not a text",
+        ),
+    ],
+)
+def test_what_is_wrong(value: Any, kind: dict[str, Any], wrong: str) -> None:
+    [error] = validate(value, kind)
+    assert wrong in error
+
+
+def test_a_message_of_an_unknown_type_is_any_object(offline_cli: Cli) -> None:
+    line = "schema validate unknown_message -"
+    assert "is a valid" in offline_cli(line, stdin='{"type": "io.example.v1.x", "a": [1]}', status=0).out
+    assert "is not a valid" in (outcome := offline_cli(line, stdin="[]")).out + outcome.err

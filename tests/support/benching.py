@@ -1,0 +1,50 @@
+"""Benchmarks in this process and in others; with few messages: what is done is looked at, not how fast."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from jsctl.schema.catalog import schema
+from jsctl.schema.validator import validate
+from tests.support.run import Cli
+
+
+def start(cli: Cli, line: str) -> subprocess.Popen[str]:
+    """A benchmark in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "jsctl", "bench", *line.split()],
+        env={**os.environ, **cli.environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def stop(process: subprocess.Popen[str], number: int = signal.SIGINT) -> tuple[str, str]:
+    process.send_signal(number)
+    return process.communicate(timeout=20)
+
+
+def run(cli: Cli, line: str) -> dict[str, Any]:
+    """The document of a benchmark."""
+    document: dict[str, Any] = cli(f"bench {line} --json", status=0).json
+    assert not validate(document, schema("io.jsctl.v1.bench"))
+    return document
+
+
+def workers(cli: Cli) -> list[str]:
+    marked = f"HOME={cli.home}".encode()
+    pids = []
+    for folder in Path("/proc").iterdir() if Path("/proc").exists() else []:
+        try:
+            if (
+                b"jsctl.bench.worker" in (folder / "cmdline").read_bytes()
+                and marked in (folder / "environ").read_bytes()
+            ):
+                pids.append(folder.name)
+        except OSError:
+            continue
+    return pids
