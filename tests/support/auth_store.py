@@ -133,3 +133,8 @@ resolver_preload: {{
 {preload}
 }}
 """
+
+
+ORDERS = {"name": "orders", "subject": "orders.>", "type": "stream"}
+BILL = {"name": "bill", "subject": "bill.*.req", "type": "service"}
+"""Exports of an account."""

@@ -6,6 +6,7 @@ import pytest
 
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.store import AuthStore
+from tests.support.auth_store import BILL, ORDERS, Store
 from tests.support.run import Cli
 
 
@@ -24,3 +25,24 @@ def acme(auth_cli: Cli, tmp_path: Path) -> AuthStore:
     auth_cli("auth account add ORDERS --jetstream", status=0)
     auth_cli("auth user add alice ORDERS", status=0)
     return AuthStore(StoreFolders.below(tmp_path / "data" / "nats" / "nsc"), "ACME")
+
+
+@pytest.fixture
+def shop(acme: AuthStore, auth_cli: Cli) -> AuthStore:
+    """Beside ORDERS, account SHOP with user sam."""
+    auth_cli("auth account add SHOP", status=0)
+    auth_cli("auth user add sam SHOP", status=0)
+    return acme
+
+
+@pytest.fixture
+def store(auth_cli: Cli, tmp_path: Path) -> Store:
+    """SALES exports a stream and a service, SHOP imports both."""
+    store = Store(tmp_path / "data" / "nats" / "nsc")
+    sales = store.account("SALES", exports=[ORDERS, BILL])
+    service = {**BILL, "local_subject": "pay.$1", "account": sales.public}
+    store.account("SHOP", imports=[{**ORDERS, "account": sales.public}, service])
+    store.user(
+        "SHOP", "alice", pub={"allow": ["pay.*"], "deny": ["pay.x"]}, sub={"deny": ["orders.secret.>"]}
+    )
+    return store

@@ -14,9 +14,10 @@ def test_compare(cli: Cli, tmp_path: Path) -> None:
     after.write_text(json.dumps({**measured, "messages_per_second": measured["messages_per_second"] / 2}))
     line = f"bench compare {before} {after}"
     assert "-50.0" in cli(line, status=0).out
-    print(cli(f"{line} --json", status=0).out)
-    assert cli(f"{line} --tolerance 60", status=0).err == ""
-    assert "worse" in cli(f"{line} --tolerance 10", status=1).err
+    (rate,) = (row for row in cli(f"{line} --json", status=0).json if row["measure"] == "Messages/s")
+    assert rate["change"] == -0.5
+    assert "Worse" not in cli(f"{line} --tolerance 60", status=0).out
+    assert "Worse by more than 10%: Messages/s" in cli(f"{line} --tolerance 10", status=1).out
 
 
 def test_a_file_of_something_else(offline_cli: Cli, tmp_path: Path) -> None:

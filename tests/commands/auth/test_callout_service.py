@@ -1,4 +1,4 @@
-"""Authorization callout: what `jsctl auth` configures, with a real service behind it."""
+"""A service of an auth callout decides who gets in, on real servers."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,6 +13,7 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer
 
 pytestmark = pytest.mark.slow
+
 
 USERS: Mapping[str, tuple[str, Any]] = {
     "bob": ("secret", {"pub": {"allow": ["orders.>", "_INBOX.>"]}, "sub": {"allow": [">"]}}),

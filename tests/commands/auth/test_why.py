@@ -1,4 +1,4 @@
-"""`auth validate`, `auth why`, `auth expirations` and `auth diagram`."""
+"""`auth why`."""
 
 import time
 from pathlib import Path
@@ -6,60 +6,8 @@ from pathlib import Path
 import pytest
 
 from jsctl.auth.keys import ACCOUNT, create_key
-from tests.support.auth_store import Store
+from tests.support.auth_store import BILL, ORDERS, Store
 from tests.support.run import Cli
-
-ORDERS = {"name": "orders", "subject": "orders.>", "type": "stream"}
-BILL = {"name": "bill", "subject": "bill.*.req", "type": "service"}
-
-
-@pytest.fixture
-def store(auth_cli: Cli, tmp_path: Path) -> Store:
-    """SALES exports a stream and a service, SHOP imports both."""
-    store = Store(tmp_path / "data" / "nats" / "nsc")
-    sales = store.account("SALES", exports=[ORDERS, BILL])
-    service = {**BILL, "local_subject": "pay.$1", "account": sales.public}
-    store.account("SHOP", imports=[{**ORDERS, "account": sales.public}, service])
-    store.user(
-        "SHOP", "alice", pub={"allow": ["pay.*"], "deny": ["pay.x"]}, sub={"deny": ["orders.secret.>"]}
-    )
-    return store
-
-
-def test_a_store_in_order(auth_cli: Cli, store: Store) -> None:
-    result = auth_cli("auth validate", status=0)
-    assert result.out == "Nothing is wrong with operator OP\n"
-    assert auth_cli("auth validate SHOP --json", status=0).json == {
-        "errors": 0,
-        "warnings": 0,
-        "findings": [],
-    }
-
-
-def test_what_is_wrong_comes_with_the_line_that_mends_it(auth_cli: Cli, store: Store) -> None:
-    store.account("SALES", exports=[BILL])
-    result = auth_cli("auth validate", status=1)
-    assert "error: account SHOP, imports[0]: import 'orders.>' of SALES is not exported there" in result.out
-    assert "    jsctl auth account exports add orders 'orders.>' SALES --operator OP" in result.out
-    assert result.out.endswith("1 error\n")
-    [finding] = auth_cli("auth validate --json", status=1).json["findings"]
-    assert (finding["code"], finding["account"], finding["path"]) == (
-        "import-not-exported",
-        "SHOP",
-        "imports[0]",
-    )
-    assert auth_cli("auth validate SALES", status=0).out.startswith("Nothing is wrong with account SALES")
-    auth_cli("auth validate NOBODY", status=3)
-    assert (
-        auth_cli("auth validate --as csv", status=1)
-        .out.splitlines()[1]
-        .startswith("error,import-not-exported")
-    )
-
-
-def test_warnings_alone(auth_cli: Cli, store: Store) -> None:
-    store.account("SHOP", revocations={"*": 1 << 40})
-    assert auth_cli("auth validate", status=0).out.endswith("1 warning\n")
 
 
 def test_what_a_user_may_publish(auth_cli: Cli, store: Store) -> None:
@@ -153,40 +101,3 @@ def test_a_name_in_several_accounts(auth_cli: Cli, store: Store) -> None:
     store.user("SALES", "alice")
     assert "accounts SALES, SHOP have a user alice" in auth_cli("auth why --user alice", status=64).err
     auth_cli("auth why --user alice --account SALES", status=0)
-
-
-def test_expirations(auth_cli: Cli, store: Store) -> None:
-    now = int(time.time())
-    store.user("SHOP", "alice", top={"exp": now + 86_400 * 10})
-    store.user("SHOP", "bob", top={"exp": now - 60})
-    store.account("SHOP", top={"exp": now + 86_400 * 100})
-    rows = auth_cli("auth expirations --within 30d --json", status=0).json
-    assert [(row["name"], row["state"], row["kind"]) for row in rows] == [
-        ("bob", "expired", "user"),
-        ("alice", "soon", "user"),
-    ]
-    everything = auth_cli("auth expirations --json", status=0).json
-    assert [row["name"] for row in everything][:3] == ["bob", "alice", "SHOP"]
-    assert everything[-1]["expires"] is None
-    assert auth_cli("auth expirations --within 1s --operator OP", status=0).out.count("\n") >= 1
-    store.user("SHOP", "bob")
-    assert auth_cli("auth expirations --within 1s", status=0).out == "Nothing expires within 1s\n"
-
-
-def test_diagrams(auth_cli: Cli, store: Store) -> None:
-    tree = auth_cli("auth diagram", status=0).out
-    assert "│   ├── exports stream orders.>\n│   │   └── to SHOP\n" in tree
-    assert "imports service bill.*.req of SALES as pay.*" in tree
-    dot = auth_cli("auth diagram --format dot", status=0).out
-    assert dot.startswith('digraph "OP" {') and dot.rstrip().endswith("}")
-    mermaid = auth_cli("auth diagram --format mermaid", status=0).out
-    assert mermaid.startswith("flowchart LR\n") and '"stream orders.#62;"' in mermaid
-    document = auth_cli("auth diagram --json", status=0).json
-    assert [one["problem"] for one in document["imports"]] == ["", ""]
-    store.account("SALES", exports=[BILL])
-    assert "which does not work: it is not exported there" in auth_cli("auth diagram", status=0).out
-
-
-def test_no_store(auth_cli: Cli) -> None:
-    for verb in ("validate", "why --user x", "expirations", "diagram"):
-        assert len(auth_cli(f"auth {verb}", status=3).err.strip().splitlines()) == 1

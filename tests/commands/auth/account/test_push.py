@@ -1,7 +1,6 @@
-"""`auth account push` and `query` with a real server in operator mode, and logins there."""
+"""`auth account push`, and `query`, with a real server in operator mode, and logins there."""
 
 import time
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,23 +8,13 @@ from typing import Any
 import pytest
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.store import AuthStore
 from tests.support.operator_site import Site
-from tests.support.run import Cli
-from tests.support.servers import RealServer, free_port
 
 pytestmark = pytest.mark.slow
 
 
 def set_limits(limits: dict[str, int], nats: dict[str, Any]) -> None:
     nats["limits"].update(limits)
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    site = Site(tmp_path_factory.mktemp("site"))
-    yield site
-    site.server.stop()
 
 
 def test_users_log_in_after_a_push(site: Site) -> None:
@@ -133,17 +122,3 @@ def test_another_login_and_no_server(site: Site) -> None:
     assert "system account" in cli("auth account push LOGIN --context lea", status=5).err
     cli("auth account push LOGIN --context lea --as-system", status=0)
     cli("auth account push LOGIN --server nats://127.0.0.1:1", status=4)
-
-
-def test_a_memory_resolver(tmp_path: Path, acme: AuthStore, auth_cli: Cli) -> None:
-    config = auth_cli("auth operator config ACME --resolver memory", status=0).out
-    server = RealServer(tmp_path / "memory", "", free_port())
-    store = tmp_path / "memory" / "js"
-    text = f'listen: "127.0.0.1:{server.port}"\njetstream {{ store_dir: "{store}" }}\n'
-    server.config.write_text(text + config)
-    server.start()
-    try:
-        creds = acme.creds("ORDERS", "alice")
-        auth_cli(f"stream ls --server {server.url} --creds {creds}", status=0)
-    finally:
-        server.stop()

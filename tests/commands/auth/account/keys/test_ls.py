@@ -1,0 +1,14 @@
+"""`auth account keys ls`."""
+
+from jsctl.auth.store import AuthStore
+from tests.support.run import Cli
+
+
+def test_ls(acme: AuthStore, auth_cli: Cli) -> None:
+    assert auth_cli("auth account keys ls ORDERS --json", status=0).json == []
+    auth_cli("auth account keys add ORDERS ship --pub-allow a", status=0)
+    auth_cli("auth user add bob ORDERS --key ship", status=0)
+    (row,) = auth_cli("auth account keys ls ORDERS --json", status=0).json
+    assert (row["role"], row["pub_permissions"], row["users"], row["seed"]) == ("ship", 1, 1, True)
+    assert auth_cli("auth account keys ls ORDERS", status=0).out.splitlines()[2].startswith("ship ")
+    assert "there is no account 'NOPE'" in auth_cli("auth account keys ls NOPE", status=3).err

@@ -1,0 +1,13 @@
+"""`auth account info`."""
+
+from jsctl.auth.store import AuthStore
+from tests.support.run import Cli
+
+
+def test_info(acme: AuthStore, auth_cli: Cli) -> None:
+    assert auth_cli("auth account info ORDERS --json", status=0).json == acme.read_account("ORDERS").claims
+    shown = auth_cli("auth account info ORDERS", status=0).out
+    for line in ("Operator: ACME", "Users: 1", "Connections: unlimited", "JetStream Limits:"):
+        assert line in shown
+    assert "JetStream Limits:" not in auth_cli("auth account info SYSTEM", status=0).out
+    assert "there is no account 'NOPE'" in auth_cli("auth account info NOPE", status=3).err

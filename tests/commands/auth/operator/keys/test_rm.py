@@ -1,0 +1,15 @@
+"""`auth operator keys rm`."""
+
+from jsctl.auth.store import AuthStore
+from tests.support.run import Cli
+
+
+def test_signing_keys(acme: AuthStore, auth_cli: Cli) -> None:
+    (first,) = auth_cli("auth operator keys ls --json", status=0).json
+    key = auth_cli("auth operator keys add ACME", status=0).out.strip()
+    auth_cli(f"auth account edit ORDERS --key {key}", status=0)
+    assert acme.read_account("ORDERS").issuer == key
+    removed = auth_cli(f"auth operator keys rm ACME {key} --force", status=0)
+    assert "it signed ORDERS" in removed.err and not acme.has_seed(key)
+    assert auth_cli("auth operator keys ls --json", status=0).json == [first]
+    assert "no signing key" in auth_cli(f"auth operator keys rm ACME {key} --force", status=3).err

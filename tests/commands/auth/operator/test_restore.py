@@ -1,0 +1,34 @@
+"""`auth operator restore`."""
+
+import stat
+from pathlib import Path
+
+from jsctl.auth.store import AuthStore
+from tests.support.auth_store import root_of
+from tests.support.run import Cli
+
+
+def test_backup_and_restore(acme: AuthStore, auth_cli: Cli, tmp_path: Path) -> None:
+    auth_cli("auth account keys add ORDERS shipper", status=0)
+    before = {p.relative_to(root_of(acme)): p.read_text() for p in root_of(acme).rglob("*") if p.is_file()}
+    key, plain, sealed = tmp_path / "b.nk", tmp_path / "plain", tmp_path / "sealed"
+    auth_cli(f"auth nkey gen curve --output {key}", status=0)
+    assert "not encrypted" in auth_cli(f"auth operator backup ACME {plain}", status=0).err
+    assert "not encrypted" not in auth_cli(f"auth operator backup ACME {sealed} --key {key}", status=0).err
+    assert stat.S_IMODE(sealed.stat().st_mode) == 0o600 and "ORDERS" not in sealed.read_text()
+    assert "--force" in auth_cli(f"auth operator backup ACME {plain}", status=64).err
+    assert "already" in auth_cli(f"auth operator restore ACME {plain}", status=64).err
+    for number, line in enumerate((f"{plain}", f"{sealed} --key {key}")):
+        auth_cli.environ["XDG_DATA_HOME"] = str(tmp_path / f"restored{number}")
+        auth_cli(f"auth operator restore ACME {line}", status=0)
+        root = tmp_path / f"restored{number}" / "nats" / "nsc"
+        assert {p.relative_to(root): p.read_text() for p in root.rglob("*") if p.is_file()} == before
+    assert "give ACME" in auth_cli(f"auth operator restore OTHER {plain}", status=64).err
+    assert "give --key" in auth_cli(f"auth operator restore OTHER {sealed}", status=64).err
+    wrong = tmp_path / "w.nk"
+    auth_cli(f"auth nkey gen curve --output {wrong}", status=0)
+    assert "decrypted" in auth_cli(f"auth operator restore OTHER {sealed} --key {wrong}", status=64).err
+    for text in ("{}", '{"name": 1}', '{"name": "OTHER", "token": "a.b.c"}', "[1]"):
+        plain.write_text(text)
+        err = auth_cli(f"auth operator restore OTHER {plain}", status=64).err
+        assert "backup" in err and len(err.splitlines()) == 1
