@@ -29,7 +29,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Few examples in every run; --hypothesis-profile=thorough tries many. On a busy machine an example takes as
-# long as it takes; the test's own time-out remains.
+# long as it takes; the test's own timeout remains.
 settings.register_profile("jsctl", deadline=None, max_examples=30)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("jsctl")
@@ -106,7 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Make the quick Spark before a test's time-out begins to run: the first time, it takes a minute or more.
+    """Make the quick Spark before a test's timeout begins to run: the first time, it takes a minute or more.
     What fails here fails in the test's setup, too."""
     with contextlib.suppress(Exception):
         _use_quick_spark(item)

@@ -59,7 +59,7 @@ async def subscribe(client: Client) -> None:
 
 
 async def _until_silent(client: Client, enough: asyncio.Event) -> None:
-    """Wait for the last message, or until none has arrived for the time-out after the first one."""
+    """Wait for the last message, or until none has arrived for the timeout after the first one."""
     seen = 0
     while not enough.is_set():
         try:
@@ -251,7 +251,7 @@ class _Pull:
         return encode_publish(self._subject, body.encode(), self._inbox)
 
     async def _next(self) -> "_Arrived":
-        """Return what arrived: something, or for `fetch` the whole batch; nothing after the time-out."""
+        """Return what arrived: something, or for `fetch` the whole batch; nothing after the timeout."""
         self._wake_at = 1 if self._ahead else self._open + self._arrived.count
         deadline = now() + self._client.timeout
         while self._arrived.count < max(self._wake_at, 1):

@@ -46,8 +46,8 @@ def api_prefix(domain: str = "", prefix: str = "") -> str:
 def parse_response(data: bytes, subject: str) -> Json:
     """Return the JSON object of an API response, without its `type`.
 
-    Every answer comes in here: what is in it afterwards has the shape that the server's own answers have.
-    Raises ApiError for an error in it, MalformedAnswer.
+    All responses pass through here, so that later code can rely on their shape. Raises ApiError for an error
+    in it, MalformedAnswer.
     """
     try:
         reply = parse_json(data, any_depth=True)
@@ -91,7 +91,7 @@ class Api:
 
     @property
     def own_domain(self) -> str:
-        """The domain that answers here; empty for none, and where a prefix of one's own hides it."""
+        """The domain that answers; empty for none, and where a custom prefix hides it."""
         if self.domain or self.prefix != api_prefix():
             return self.domain
         return str(self.connection.server_info.get("domain") or "")
@@ -108,9 +108,9 @@ class Api:
     async def call_raw(
         self, subject: str, body: Mapping[str, Any] | None = None, timeout: int | None = None
     ) -> bytes:
-        """Return the response to `<prefix>.<subject>` as it is, with the errors in it.
+        """Return the raw response to `<prefix>.<subject>`, errors included.
 
-        Raises what `call` raises, but ApiError.
+        Raises what `call` raises, except ApiError.
         """
         full = f"{self.prefix}.{subject}"
         payload = json.dumps(body).encode() if body is not None else b""
@@ -131,7 +131,7 @@ class Api:
         return message.data
 
     def show(self, subject: str, body: str) -> None:
-        """Show a request that does not go through `call`, where requests are traced."""
+        """Trace a request that does not go through `call`, if requests are traced."""
         if self._trace:
             self._trace(subject, body)
 

@@ -25,8 +25,8 @@ def server_version(level: int) -> str:
 async def require(api: Api, features: Mapping[int, Sequence[str]]) -> None:
     """Raise BadInput when the server lacks the API level of one of these features.
 
-    features: flags or commands by the level that they need. The server is only asked when there are any; one
-    that may not be asked is taken to have every level.
+    features: flags or commands by the level that they need. The server is asked only when there are any; when
+    the login may not ask, every level is assumed.
     """
     if not features:
         return

@@ -76,7 +76,7 @@ def matching(entries: Sequence[Code], pattern: str) -> list[Code]:
 
 
 def lookup(entries: Sequence[Code], number: int) -> Code:
-    """Raise NotFound."""
+    """Return the error with this code. Raises NotFound."""
     for entry in entries:
         if entry["error_code"] == number:
             return entry

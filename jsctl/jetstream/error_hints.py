@@ -1,4 +1,4 @@
-"""What to do about an error of the JetStream API. Loaded when there is one."""
+"""What to do about an error of the JetStream API. Loaded only when there is an error."""
 
 from jsctl import registry
 from jsctl.nats.error_codes import ErrorCode

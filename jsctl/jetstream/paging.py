@@ -23,8 +23,8 @@ _AHEAD = 16
 class Collected(NamedTuple, Generic[T]):
     """A whole list.
 
-    items: what was wanted of each stream or consumer, by name. missing: names that the server knows but could
-    not ask. offline: name -> why no server can run it (a server too old for its configuration).
+    items: what `extract` returned for each stream or consumer, by name. missing: names that the server knows
+    but could not ask. offline: name -> why no server can run it (a server too old for its configuration).
     """
 
     items: Mapping[str, T]

@@ -1,4 +1,4 @@
-"""Ways to await that asyncio, or nats-py, has not."""
+"""Ways to await that asyncio and nats-py lack."""
 
 import asyncio
 import types

@@ -43,7 +43,7 @@ Json = dict[str, Any]
 
 
 class ConnectionLost(Exception):
-    """The connection ended; what was asked must be asked again on another one."""
+    """The connection ended; its requests must be sent again on another one."""
 
 
 class Request(NamedTuple):
@@ -57,7 +57,7 @@ class Request(NamedTuple):
 
 
 class BlockingConnection:
-    """One connection. Not for several threads. Every method raises ConnectionLost when the connection ends.
+    """One connection, for use by one thread. Every method raises ConnectionLost when it ends.
 
     received: bytes until now. info: the server's latest INFO. address: of the server.
     """
@@ -89,11 +89,11 @@ class BlockingConnection:
         *,
         in_order: bool = False,
     ) -> Self:
-        """Connect to any server that takes us. Raises Unreachable, Denied or BadInput, within the settings'
-        time-out.
+        """Connect to any server that accepts the login. Raises Unreachable, Denied or BadInput, within the
+        settings' timeout.
 
         learned: addresses that other servers named (`other_addresses`), tried after those of the settings.
-        in_order: the settings' first; otherwise any of them.
+        in_order: try the settings' addresses in order; otherwise start with any of them.
         """
         settings = loops.run(login.prepare(settings))
         failures: list[JsctlError] = []
@@ -260,7 +260,7 @@ class BlockingConnection:
         self._check_refusals()
 
     def _check_refusals(self) -> None:
-        """Raise Denied for what the server refused, after which the connection is as good as before."""
+        """Raise Denied for what the server refused; the connection stays usable."""
         if self._refusals:
             operation, subject = self._refusals[0]
             self._refusals.clear()

@@ -49,10 +49,11 @@ MAX_PAYLOAD = 64 << 20
 """Bytes: no server has a larger max_payload (nats-server: const.go)."""
 
 ANSWER_ROOM = 32 << 20
-"""Bytes by which a message may be larger than the max_payload that the server tells. That is for what clients
-publish; a stream may hold larger ones of an earlier time, with headers that the server adds, and the server
-bounds none of its own answers: those with the subjects of a stream, 100,000 at once (of 330 bytes each, for
-this room), or all connections. tests/nats/test_largest.py shows messages beyond max_payload of a real one."""
+"""Bytes by which a message may be larger than the max_payload that the server announces. That is for what
+clients publish; a stream may hold larger ones of an earlier time, with headers that the server adds, and the
+server bounds none of its own answers: those with the subjects of a stream, 100,000 at once (of 330 bytes
+each, for this room), or all connections. tests/nats/test_largest.py shows messages beyond max_payload of a
+real one."""
 
 
 def message_limit(max_payload: int) -> int:

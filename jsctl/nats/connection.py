@@ -1,6 +1,6 @@
 """The connection of commands: asyncio, over nats-py (see nats_py).
 
-What nats-py leaves to its users is done here: a first connection that fails at once and says why, a time-out
+What nats-py leaves to its users is done here: a first connection that fails at once and says why, a timeout
 on everything, refused publishes distinguished from silence, typed events, no secret in any message.
 """
 
@@ -63,10 +63,10 @@ class Connection:
         reconnect: bool = True,
         tls_hostname: str = "",
     ) -> "Connection":
-        """Connect, or raise Unreachable, Denied or BadInput within the settings' time-out.
+        """Connect, or raise Unreachable, Denied or BadInput within the settings' timeout.
 
-        on_event: called with all events that no other handler deals with. reconnect: whether a connection
-        that is lost is made again. tls_hostname: the name in the server's certificate, where the URL has an
+        on_event: called with all events that no other handler deals with. reconnect: whether to connect again
+        when the connection is lost. tls_hostname: the name in the server's certificate, when the URL has an
         address instead.
         """
         settings = await login.prepare(settings)
@@ -229,7 +229,8 @@ class Connection:
         await self.send(encode_publish(subject, data, reply))
 
     def check_size(self, message: OutgoingMessage) -> None:
-        """Raise BadInput for a message that is larger than the server takes: it would hang up."""
+        """Raise BadInput for a message that is larger than the server takes: it would close the
+        connection."""
         if message.size > self.max_payload:
             raise BadInput(f"the message has {message.size:,} bytes, the server takes {self.max_payload:,}")
 
@@ -251,7 +252,7 @@ class Connection:
         """Send frames (see codec), and wait while the socket takes no more.
 
         100,000 messages in bursts cost 0.04 s of processor time. While the connection is lost it waits for
-        the next one, up to the settings' time-out. Raises Unreachable.
+        the next one, up to the settings' timeout. Raises Unreachable.
         """
         if not self._client.is_connected:
             await self.reconnected()

@@ -1,4 +1,4 @@
-"""What it means that a connection to a server failed. No secret is ever in an error from here."""
+"""The causes of failed connections, as errors. No secret is ever in an error from here."""
 
 from urllib.parse import urlsplit
 
@@ -11,15 +11,15 @@ from jsctl.nats.proxy import ProxyFailure
 
 
 class NoTls(ConnectionError):
-    """TLS was asked for, and the server has none."""
+    """TLS was requested, and the server does not offer it."""
 
 
 class NoGreeting(ConnectionError):
-    """What answers did not begin as NATS servers do, with INFO."""
+    """The answer did not begin with INFO, as that of NATS servers does."""
 
 
 class TooManyConnections(Unreachable):
-    """A server that is there has as many connections as it takes."""
+    """A reachable server has reached its limit of connections."""
 
 
 def connection_failure(error: BaseException, server: ServerAddress, settings: Settings) -> JsctlError:

@@ -29,8 +29,8 @@ _SEED = r"(?m)^S[A-Z][A-Z2-7]{50,}$"
 
 
 async def prepare(settings: Settings) -> Settings:
-    """Return settings with an `nsc` lookup carried out: its creds and servers are used where they have none;
-    and with the values that others only refer to.
+    """Return settings with all lookups done: creds and servers of `nsc` where there are none, and the values
+    that references stand for.
 
     Raises BadInput, MissingDependency.
     """

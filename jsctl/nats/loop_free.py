@@ -25,7 +25,7 @@ def suits(settings: Settings) -> bool:
 
 
 async def connect(settings: Settings) -> Connection | None:
-    """Connect, or raise Unreachable, Denied or BadInput within the settings' time-out; where that needs an
+    """Connect, or raise Unreachable, Denied or BadInput within the settings' timeout; where that needs an
     event loop, wait for one and return None."""
     if not is_stepped() or not suits(settings):
         await event_loop()

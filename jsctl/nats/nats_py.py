@@ -127,7 +127,7 @@ class NatsClient(Client):
         return writer.get_extra_info(name) if writer else None
 
     async def abandon(self) -> None:
-        """Close what never became a connection, at once."""
+        """Close an attempt that did not become a connection, at once."""
         self.abort_transport()  # a TLS handshake that failed would be waited for
         with contextlib.suppress(Exception):
             async with asyncio.timeout(0.1):
@@ -145,7 +145,7 @@ class NatsClient(Client):
             ending.result()
 
     def abort_transport(self) -> None:
-        """End the transport, and leave out what it has not sent."""
+        """End the transport, and drop what it has not sent."""
         for name in ("_io_writer", "_bare_io_writer"):
             if writer := getattr(self._transport, name, None):
                 writer.transport.abort()

@@ -1,4 +1,4 @@
-"""Telling people about the connection of a command, and every few seconds that a lost one is still away."""
+"""Reports of a command's connection to people, repeated every few seconds while it is lost."""
 
 import asyncio
 import time

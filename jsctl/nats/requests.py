@@ -19,7 +19,7 @@ from jsctl.units import SECOND
 class ReplyLimits:
     """When a request ends.
 
-    replies: their number, 0 waits for the time-out. gap: ns between two of several. to_empty: an empty reply
+    replies: their number, 0 waits for the timeout. gap: ns between two of several. to_empty: an empty reply
     ends it, and is not yielded. timeout: ns for the first reply, for all when replies is 0.
     """
 
@@ -32,7 +32,7 @@ class ReplyLimits:
 async def send_request(
     connection: Connection, message: OutgoingMessage, limits: ReplyLimits
 ) -> AsyncGenerator[tuple[Message, int], None]:
-    """Publish a request; yields each reply and the ns since it was sent. Ends without one after the time-out.
+    """Publish a request; yields each reply and the ns since it was sent. Ends without one after the timeout.
 
     Raises NoResponders, Denied, BadInput.
     """

@@ -7,7 +7,7 @@ from jsctl.errors import BadInput
 
 _NAME = r"[^\s.*>/\\\x00-\x1f\x7f]+"
 _EXISTING_NAME = r"[^ \t\r\n\f.*>/\\\x00]+"
-"""What a server takes: with controls that nobody should use."""
+"""Names that a server accepts, including control characters that nobody should use."""
 
 _ESCAPE = r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4}))"
 
@@ -27,10 +27,9 @@ def validate_name(name: str, what: str = "stream") -> str:
 
 
 def validate_existing_name(name: str, what: str = "stream") -> str:
-    """Return the name of something that exists, which may have been made by others with any control
-    characters. They are taken as they are and as they are shown, `\\x1b` for ESC.
+    r"""Return the name of something that exists, which may contain any control characters.
 
-    Raises ValueError.
+    They are accepted as they are and as they are shown, `\x1b` for ESC. Raises ValueError.
     """
     if "\\" in name:  # which no name holds
         name = re.sub(_ESCAPE, lambda escape: chr(int(escape[1] or escape[2], 16)), name)

@@ -21,7 +21,7 @@ async def trace(
 ) -> dict[str, Json]:
     """Trace a message; returns the documents of the servers by the number of `parse_document`.
 
-    It ends when all servers that got the message have answered, or none does for the time-out: then some are
+    It ends when all servers that got the message have answered, or none does for the timeout: then some are
     missing. deliver: deliver the message to its subscribers, too. Raises BadInput, Denied, RequestTimeout.
     """
     _check_version(connection)

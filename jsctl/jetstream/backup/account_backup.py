@@ -1,4 +1,4 @@
-"""Backing up all streams of an account (see `account_files` for what that leaves on disk)."""
+"""Backing up all streams of an account (see `account_files` for the files)."""
 
 import asyncio
 import time

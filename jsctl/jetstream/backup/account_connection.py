@@ -5,14 +5,14 @@ from jsctl.nats.connection import Connection
 
 
 class SharedConnection:
-    """Gives up once the connection is lost for good: otherwise each stream would wait for it again."""
+    """A connection that many streams share: once it is lost for good, none waits for it again."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._lost = False
 
     async def check(self) -> None:
-        """Wait until the connection is there. Raises Unreachable."""
+        """Wait until the connection is established. Raises Unreachable."""
         if self._lost:
             raise Unreachable("it was not tried: the connection is lost")
         try:

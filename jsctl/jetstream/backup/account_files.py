@@ -25,7 +25,7 @@ Status = Literal["saved", "restored", "updated", "unchanged", "warning", "failed
 
 
 class StreamOutcome(NamedTuple):
-    """What became of one stream of an account's backup or restore."""
+    """The outcome of backing up or restoring one stream of an account."""
 
     stream: str
     messages: int
@@ -35,7 +35,7 @@ class StreamOutcome(NamedTuple):
 
 
 class AccountResult(NamedTuple):
-    """What became of an account's backup or restore."""
+    """The outcome of backing up or restoring an account."""
 
     streams: list[StreamOutcome]
     duration: int  #: ns
@@ -43,10 +43,10 @@ class AccountResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AccountBackup:
-    """What a folder holds.
+    """The contents of an account's backup folder.
 
     backups: the streams, origins before their mirrors. broken: entries that cannot be restored. missing: how
-    many streams that were backed up are not there.
+    many streams were backed up and are no longer there.
     """
 
     backups: Sequence[files.Backup]
@@ -66,7 +66,7 @@ def outcome(stream: str, status: Status, state: Json | None = None, remark: str 
 
 
 def existing_account_backup(target: Path) -> str:
-    """Return what a new backup would replace, in words; empty for nothing.
+    """Describe what a new backup would replace; empty for nothing.
 
     Raises BadInput for anything that is not an account's backup.
     """

@@ -26,7 +26,7 @@ from jsctl.jetstream.stream.config import STREAM
 from jsctl.units import format_count
 
 MISSING = "(missing)"
-"""Stands for the streams that are not in the folder any more."""
+"""Stands for the streams that are no longer in the folder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ _CONCURRENT = 4
 """Ranges that are compared at the same time."""
 
 _RANGE_MESSAGES = 2000
-"""Messages of a range, about."""
+"""About how many messages a range has."""
 
 _MAX_LISTED = 10
 """Sequences that a comparison lists of each kind."""
@@ -28,10 +28,10 @@ _COMPARED = {"subject": "subject", "time": "timestamp", "header": "header_block"
 
 @dataclass(slots=True)
 class Comparison:
-    """What a comparison found.
+    """The result of a comparison.
 
     removed: messages that left the source after it was copied. missing, different: sequences of the first few
-    messages that the copy does not have, or has otherwise; `failures` counts all of them.
+    messages that the copy lacks, or that differ in it; `failures` counts all of them.
     """
 
     compared: int = 0
@@ -41,7 +41,7 @@ class Comparison:
     different: dict[int, str] = field(default_factory=dict)  #: sequence -> what differs
 
     def record(self) -> Json:
-        """Return it as a JSON object."""
+        """Return the result as a JSON object."""
         return {
             "compared": self.compared,
             "gone": self.removed,

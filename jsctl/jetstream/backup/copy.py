@@ -1,7 +1,7 @@
 """Copying a stream with its messages, and comparing the copy: the whole of it, interruptions included.
 
 copy_transfer   the first transfer: a snapshot, restored under the copy's name
-copy_resume     what brings a copy that broke off the messages that it lacks
+copy_resume     transfers the messages that an interrupted copy lacks
 compare         the comparison of both streams
 """
 
@@ -60,7 +60,7 @@ class CopyOptions:
 
 
 class StreamCopy(NamedTuple):
-    """A copy that was made.
+    """A finished copy.
 
     state: of the source, as it was copied. moved: bytes that were sent in this run. begun_at: sequence of the
     first message that was sent in this run, 0 for none. warnings: what the copy lacks, where its own limits
@@ -148,7 +148,7 @@ async def _transfer(
     *,
     broke_off: bool,
 ) -> _Transferred:
-    """Transfer all messages. broke_off: whether an earlier copy did."""
+    """Transfer all messages. broke_off: whether an earlier transfer was interrupted."""
     plan = await plan_copy(source, target, config, consumers=options.consumers, broke_off=broke_off)
     # The size is what the source says now; the snapshot is taken a moment later.
     now = (await streams.info(source.api, source.stream))["state"]
@@ -211,9 +211,9 @@ async def _resume(
 
 
 async def _differences(target: Endpoint, config: Json, state: Json) -> list[str]:
-    """Return what a resumed copy lacks. Raises JsctlError where nothing explains that.
+    """Return what a resumed copy lacks. Raises JsctlError when nothing explains that.
 
-    It may have more than the source: messages that left the source since.
+    A copy may also have messages that have left the source since.
     """
     copied = (await streams.info(target.api, target.stream))["state"]
     lacks_messages = int(copied["messages"]) < int(state["messages"])
@@ -234,7 +234,7 @@ def _reporting_interruption(target: Endpoint, observer: Observer, *, resumable: 
 
 
 async def _remove_unfinished(source: Endpoint, target: Endpoint, existing: Json, observer: Observer) -> None:
-    """Remove what an unfinished restore or copy left; asks where others may have published to it.
+    """Remove what an unfinished restore or copy left; ask first when others may have published to it.
 
     Raises JsctlError for any other stream of that name, Cancelled.
     """

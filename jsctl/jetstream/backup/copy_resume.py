@@ -1,9 +1,9 @@
-"""Resuming a copy whose transfer broke off.
+"""Resuming a copy whose transfer was interrupted.
 
 The target has the first messages of the source, and is a mirror of a stream that does not exist
 (`copy_transfer`). The messages that it lacks are read from the source, packed as a snapshot and restored as
 that stream (the "rest"); the server then moves them into the target, with sequences and times. All of it can
-break off again: what was restored is moved, and the next run sends what is still missing. After an
+be interrupted again: what was restored is moved, and the next run sends what is still missing. After an
 interruption no message is sent twice, but the few that were on their way.
 
 A cluster removes what an interrupted restore leaves, so there the messages go in pieces, each restored to its
@@ -41,7 +41,7 @@ _FILLER_SUBJECT = "jsctl.rest"
 that the last sequence is the same."""
 
 _PIECE_SECONDS = 45
-"""How long a piece is sent. A mirror whose origin was removed asks a cluster for it after 10 to 20 s, and
+"""For how long a piece is sent. A mirror whose origin was removed asks a cluster for it after 10 to 20 s, and
 again 40 s later: by then the next piece is there."""
 
 _POLL_SECONDS = 0.25
@@ -53,11 +53,11 @@ _REMOVAL_SECONDS = 30
 """How long a cluster may take to remove what an interrupted restore left."""
 
 _STABLE_LOOKS = 8
-"""Looks at a stream, one after the other, after which it is taken to stay."""
+"""Consecutive looks without a change after which a stream counts as stable."""
 
 
 class CannotResume(JsctlError):
-    """The rest of the messages cannot be brought as they are; the copy has to begin again."""
+    """The remaining messages cannot be transferred as they are; the copy has to start over."""
 
 
 def is_broken_copy(info: Json) -> bool:
@@ -115,7 +115,8 @@ async def resume_copy(source: Endpoint, target: Endpoint, *, advance: Advance | 
 async def copy_in_pieces(
     source: Endpoint, target: Endpoint, landing_config: Json, *, advance: Advance | None = None
 ) -> Json:
-    """Copy piece by piece from the start; as `resume_copy`. landing_config: see `CopyPlan`."""
+    """Copy piece by piece from the start; return what `resume_copy` returns. landing_config: see
+    `CopyPlan`."""
     source_info = await streams.info(source.api, source.stream)
     nothing = {"config": landing_config, "state": {"last_seq": 0, "bytes": 0}}
     # Before the stream that mirrors it: that one waits 40 s when it asks in vain.
@@ -125,7 +126,7 @@ async def copy_in_pieces(
 
 
 async def remove_broken_copy(target: Endpoint) -> None:
-    """Remove a broken copy, and what was to be brought to it."""
+    """Remove an interrupted copy, and the stream that holds its rest."""
     rest = await streams.info_or_none(target.api, rest_name(target.stream))
     if rest is not None and mark_of(rest):
         await streams.delete(target.api, rest_name(target.stream))
@@ -141,9 +142,9 @@ async def _send_rest(
     *,
     seconds: float,
 ) -> None:
-    """Restore what follows the target's last message as the stream that it mirrors.
+    """Restore the messages after the target's last one as the stream that it mirrors.
 
-    seconds: to end after, or 0 for all of it.
+    seconds: when to stop; 0 to send all of them.
     """
     source_state, target_state = source_info["state"], target_info["state"]
     start = max(int(target_state["last_seq"]) + 1, int(source_state["first_seq"]))
@@ -182,9 +183,9 @@ async def _send_rest(
 async def _missing_messages(
     source: Endpoint, source_info: Json, start: int, deadline: float, advance: Advance | None
 ) -> AsyncGenerator[Message, None]:
-    """Yield the messages from a sequence on, and a filler where the last one was deleted.
+    """Yield the messages from a sequence on, and a filler in place of the last one if that was deleted.
 
-    deadline: the loop's time at which it ends before, or 0. Raises CannotResume.
+    deadline: the loop's time at which to stop, or 0. Raises CannotResume.
     """
     loop = asyncio.get_running_loop()
     last, config = int(source_info["state"]["last_seq"]), source_info["config"]

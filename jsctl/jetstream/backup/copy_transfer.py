@@ -1,7 +1,7 @@
 """The first transfer of a copy: a snapshot of one stream, piped into a restore as the other.
 
 Publishing would give new sequences and times; a snapshot keeps both, and subjects and headers byte for byte.
-A transfer that breaks off leaves the first messages, and `copy_resume` brings the others. A copy that was not
+An interrupted transfer leaves the first messages, and `copy_resume` transfers the others. A copy that was not
 compared to the end carries a mark (`marks`), and is compared when it is requested again.
 """
 
@@ -23,10 +23,11 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codes import ErrorCode
 
 ORIGIN = "jsctl.origin"
-"""Metadata of a copy whose messages are not all there: what it is a copy of."""
+"""Metadata key of an incomplete copy; the value identifies its origin."""
 
 LARGE = 1 << 30
-"""Bytes that go to a cluster in one transfer; more go in pieces, and so does a copy that broke off once."""
+"""Maximum number of bytes sent to a cluster in one transfer; more are sent in pieces, and so is the rest of a
+copy that was interrupted."""
 
 _SEALS = ("sealed", "deny_delete", "deny_purge")
 _SENDING = ("sources", "republish", "subject_transform")
@@ -55,7 +56,7 @@ _APPLIED_AFTERWARDS = frozenset(
 _LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject", "allow_msg_ttl")
 _MAX_NAME_LENGTH = 255
 _STILL_GOING_SECONDS = 1
-"""How long a stream is watched to see whether it is being restored."""
+"""For how long a stream is watched to see whether it is being restored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,8 @@ class Endpoint:
 class CopyPlan(NamedTuple):
     """How to copy.
 
-    landing_config: the configuration while messages arrive; None where a copy that breaks off cannot be
-    resumed. in_pieces: whether to bring the messages piece by piece from the start (`copy_resume`).
+    landing_config: the configuration while messages arrive; None when an interrupted copy could not be
+    resumed. in_pieces: whether to transfer the messages piece by piece from the start (`copy_resume`).
     """
 
     landing_config: Json | None
@@ -82,8 +83,8 @@ async def plan_copy(
 ) -> CopyPlan:
     """Let the server validate the configuration, and decide how to copy.
 
-    consumers: whether they are copied, too. broke_off: whether an earlier transfer did.
-    Raises BadInput, ApiError, JsctlError.
+    consumers: whether they are copied, too. broke_off: whether an earlier transfer was interrupted. Raises
+    BadInput, ApiError, JsctlError.
     """
     await streams.check_level(target.api, config)
     if source.stream != target.stream:
@@ -184,9 +185,9 @@ def comparable_state(state: Json, copy_info: Json) -> Json:
 
 
 async def wait_until_idle(endpoint: Endpoint, info: Json) -> Json:
-    """Return the info of what a broken transfer left, a second later.
+    """Return the info of the stream that an interrupted transfer left, a second later.
 
-    info: as it was before. Raises JsctlError when a transfer is still running.
+    info: the info before. Raises JsctlError when a transfer is still running.
     """
     await asyncio.sleep(_STILL_GOING_SECONDS)
     now = await streams.info(endpoint.api, endpoint.stream)
@@ -213,17 +214,18 @@ async def is_untouched(source: Endpoint, target: Endpoint, info: Json) -> bool:
 
 
 def rest_name(stream: str) -> str:
-    """Return the name of the stream that brings a broken copy what it lacks (see `copy_resume`)."""
+    """Return the name of the stream that holds the rest of an interrupted copy (see `copy_resume`)."""
     return f"{stream}_jsctl_rest"
 
 
 def rest_subject(stream: str) -> str:
-    """Return its subject: a stream needs one; nobody publishes to it."""
+    """Return the subject of that stream, which needs one though nobody publishes to it."""
     return f"jsctl.rest.{stream}"
 
 
 async def copy_origin(source: Endpoint, consumers: bool) -> str:
-    """Return what a copy is a copy of: the stream, and when it was created, as another may get its name."""
+    """Return the text that identifies a copy's origin: the stream, and when it was created, as another may
+    get its name."""
     created = (await streams.info(source.api, source.stream)).get("created", "")
     return f"{source.stream} {created}{' with consumers' if consumers else ''}"
 

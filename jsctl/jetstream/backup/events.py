@@ -1,6 +1,6 @@
 """What backups, restores and copies report and ask while they run.
 
-The engines of this package show nothing themselves. They give events, questions and progress to an
+The engines of this package show nothing themselves. They pass events, questions and progress to an
 `Observer`; `views/shared/transfers.py` has the sentences.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 Advance = Callable[[int], object]
-"""Called with the number of bytes, or of messages, that were dealt with since the last call."""
+"""Called with the number of bytes, or of messages, processed since the last call."""
 
 
 class BackupStarted(NamedTuple):
@@ -149,7 +149,7 @@ class Phase(NamedTuple):
 
 
 class Observer(Protocol):
-    """Who follows a backup, restore or copy."""
+    """Receives the events of a backup, restore or copy, and answers its questions."""
 
     def notify(self, event: Event) -> None:
         """Handle an event that needs no answer."""

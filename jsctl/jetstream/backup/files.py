@@ -69,7 +69,7 @@ def packed_stem(target: Path) -> str:
 
 
 def existing_backup(target: Path) -> str:
-    """Return what a new backup would replace, in words; empty for nothing.
+    """Describe what a new backup would replace; empty for nothing.
 
     Raises BadInput for anything that is not a backup, which is never overwritten.
     """
@@ -100,7 +100,7 @@ def remove_backup_files(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A backup that was opened. manifest: empty for one of the `nats` tool."""
+    """An opened backup. manifest: empty for a backup of the `nats` tool."""
 
     path: Path
     config: Json

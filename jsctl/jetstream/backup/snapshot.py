@@ -1,4 +1,4 @@
-"""Snapshots of a stream over the wire: request one, and have a server restore one (ADR-1; nats-server:
+"""Snapshots of a stream over the wire: request one, and restore one on a server (ADR-1; nats-server:
 jetstream_api.go, stream_backup.go)."""
 
 import asyncio
@@ -24,13 +24,13 @@ _WINDOW = 8
 """Chunks that are sent ahead of the server's acknowledgements."""
 
 _MIN_TIMEOUT = 30 * SECOND
-"""ns that the server may take for the next message at least."""
+"""The least time that the server gets for its next message, in ns."""
 
 _POLL_SECONDS = 0.25
-"""How often a receiver looks whether the connection is lost."""
+"""Interval at which a receiver checks whether the connection is lost."""
 
 _RESTORE_TIMEOUT = HOUR
-"""ns that a server may take to create a stream from what it was sent, or to check one."""
+"""Time that a server gets to create a stream from a snapshot, or to check one, in ns."""
 
 _CLEANUP_SECONDS = 10
 

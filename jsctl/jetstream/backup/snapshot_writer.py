@@ -19,7 +19,7 @@ from jsctl.units import parse_time_ns
 _STREAM_IDENTIFIER = b"\xff\x06\x00\x00S2sTwO"
 _ARCHIVE_MAGIC = b"NATSARC1"
 _FRAME_SIZE = 256 << 10
-"""Bytes of data in a frame, about."""
+"""About how many bytes of data a frame holds."""
 
 
 async def write_snapshot(messages: AsyncIterator[Message], state: Json) -> Chunks:

@@ -44,7 +44,7 @@ class BackupOptions:
 
 
 class StreamBackup(NamedTuple):
-    """A backup that was made. manifest: as `files` describes it, with the stream's `state`."""
+    """A finished backup. manifest: as `files` describes it, with the stream's `state`."""
 
     stream: str
     target: Path

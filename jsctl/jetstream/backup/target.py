@@ -36,7 +36,7 @@ class BackupTarget:
         self._parent = path if in_place else path.parent
 
     def new_path(self) -> Path:
-        """Return the path of something new beside the target, or in it; nothing is there."""
+        """Return an unused path beside the target, or in it."""
         return self._parent / f"{_prefix(self.path)}partial-{os.urandom(4).hex()}"
 
     def put(self, whole: Path, *, last: str = "") -> None:
@@ -53,7 +53,7 @@ class BackupTarget:
         sync_folder(self._parent)
 
     def check_replaceable(self, existing: str) -> None:
-        """Raise BadInput for a backup that cannot be replaced in one step. existing: it, in words."""
+        """Raise BadInput for a backup that cannot be replaced in one step. existing: a description of it."""
         if self.in_place and existing:
             raise BadInput(
                 f"{existing} in {self.path} cannot be replaced in one step, as it cannot be renamed",
@@ -74,7 +74,7 @@ class BackupTarget:
 
 @contextlib.contextmanager
 def lock_target(path: Path) -> Iterator[BackupTarget]:
-    """Lock a target, and take up what killed runs left. Folders above it are made where they are missing.
+    """Lock a target, and clean up after runs that were killed. Missing folders above it are created.
 
     Raises JsctlError while another process has the lock, OSError.
     """

@@ -36,7 +36,7 @@ class RaftGroup:
 
 
 class LeaderChange(NamedTuple):
-    """What an election brought. info: of the stream or consumer afterwards."""
+    """The result of an election. info: of the stream or consumer afterwards."""
 
     old_leader: str  #: empty where none was known
     new_leader: str

@@ -1,4 +1,4 @@
-"""What differs between two configurations: what changes, and nothing that only reads differently."""
+"""Differences between two configurations that change something, not those that only read differently."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What is known of one key of a configuration."""
+"""The description of a configuration key."""
 
 from collections.abc import Mapping
 from enum import Enum

@@ -185,8 +185,11 @@ def _format_start(config: Json) -> str:
 
 
 def parse_backoff(mode: str, *, steps: int = 10, least: int = MINUTE, most: int = 20 * MINUTE) -> list[int]:
-    """Wait before redeliveries, ns: `linear` grows evenly from least to most; `none` is empty; `1s,5s,1m`
-    is itself. Raises ValueError."""
+    """Parse a backoff into the waits before redeliveries, in ns.
+
+    `linear` grows evenly from least to most, `none` is empty, `1s,5s,1m` stands for itself. Raises
+    ValueError.
+    """
     if mode.lower() == "none":
         return []
     if mode.lower() != "linear":

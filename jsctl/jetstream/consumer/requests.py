@@ -1,4 +1,4 @@
-"""Consumer requests. Everything in and out is the server's JSON."""
+"""Consumer requests. Arguments and results are the server's own JSON."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -112,12 +112,14 @@ async def info(api: Api, stream: str, name: str, *, timeout: int | None = None) 
 
 
 async def create(api: Api, stream: str, config: Json, *, fresh: bool = False) -> tuple[Json, bool]:
-    """Create a consumer; returns its info, and False when it existed already with this configuration.
+    """Create a consumer; return its info, and False when it existed already with this configuration.
 
-    fresh: whether its name was just made, so that nobody asks for it. Without a name it gets such a one.
+    fresh: whether its name was just generated, so that no other consumer has it. A consumer without a name
+    gets a generated one.
+
     Uses CONSUMER.CREATE.<stream>.<name>[.<filter>], and the older subjects when nobody answers there or the
-    account may not use it. Raises BadInput when the server is too old for it, ApiError
-    when there is another of that name.
+    account may not use it. Raises BadInput when the server is too old for it, ApiError when another consumer
+    has that name.
     """
     await api_levels.require(api, _needed_levels(config))
     if not config.get("name") and not config.get("durable_name"):

@@ -41,7 +41,8 @@ class Counter(NamedTuple):
 
     @property
     def own_part(self) -> str | None:
-        """What does not come from sources; None without any, and for what is too long to calculate."""
+        """The part of the value that was counted in this stream; None without sources, and for numbers too
+        long to calculate with."""
         parts = [value for by_subject in self.sources.values() for value in by_subject.values()]
         if not parts or any(len(part) > _DIGITS for part in (self.value, *parts)):
             return None
@@ -154,8 +155,8 @@ async def add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[st
 
 
 async def estimate_add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[str, str, str | None]:
-    """Return what `add` would do: the stream, the value now, and the new one; None for what is too long to
-    calculate. Raises what `add` raises."""
+    """Return what `add` would do: the stream, the present value, and the new one; None for a number that is
+    too long to calculate. Raises what `add` raises."""
     config = await _find_counting(api, subject, stream)
     name, direct = str(config["name"]), bool(config.get("allow_direct"))
     message = await fetch_newest(api, name, subject, direct=direct)
@@ -166,7 +167,7 @@ async def estimate_add(api: Api, subject: str, amount: str, stream: str = "") ->
 
 
 async def _find_counting(api: Api, subject: str, stream: str) -> Json:
-    """Return the configuration of the stream that takes the changes of a counter. Raises JsctlError."""
+    """Return the configuration of the stream that stores the changes of a counter. Raises JsctlError."""
     validate_subject(subject)
     config: Json = (await find_stream(api, subject, stream))["config"]
     if not any(matches(own, subject) for own in config.get("subjects") or []):
@@ -196,7 +197,7 @@ async def read_all(api: Api, pattern: str = "", stream: str = "") -> AsyncGenera
 def watch(
     api: Api, info: Json, pattern: str, *, new: bool, limit: int, warn: Callable[[str], None]
 ) -> Receiver:
-    """Return what receives counters as they change. new: without their values of now. limit: 0 for all."""
+    """Return a receiver of counters as they change. new: leave out their present values. limit: 0 for all."""
     start = {"deliver_policy": "new" if new else "last_per_subject"}
     options = ReceiveOptions(
         subjects=[pattern], stream=StreamSource(str(info["config"]["name"]), start), limit=limit

@@ -18,7 +18,7 @@ Key = tuple[tuple[int, str], str, str]
 
 
 class Outcome(NamedTuple):
-    """What became of the steps. not_tried: those that were not begun after a failure."""
+    """The outcome of the steps. not_tried: those that were not begun because another one failed."""
 
     done: Sequence[Step]
     failed: Sequence[tuple[Step, JsctlError]]

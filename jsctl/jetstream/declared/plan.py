@@ -75,7 +75,7 @@ class Plan(NamedTuple):
 
     @property
     def unchanged(self) -> int:
-        """How much is as declared already."""
+        """The number of streams, consumers and buckets that are as declared already."""
         return self.streams + self.consumers + self.buckets
 
     @property
@@ -84,7 +84,7 @@ class Plan(NamedTuple):
 
     @property
     def warnings(self) -> list[str]:
-        """What a server accepts but does not do as it reads, each with its position."""
+        """What servers accept but handle otherwise than it reads, each with its position."""
         return [
             f"{step.position}: {warning}"
             for step in self.steps

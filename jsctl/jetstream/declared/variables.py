@@ -73,14 +73,14 @@ def resolve_variables(variables: Node, above: Variables) -> dict[str, Node]:
 
 
 class Budget:
-    """What loops and variables may still make of files: small ones could ask for more than memory holds."""
+    """The limits of what loops and variables expand to: a small file could otherwise fill the memory."""
 
     def __init__(self) -> None:
         self._rounds = MAX_DECLARED
         self._characters = MAX_CHARACTERS
 
     def make(self, rounds: int, node: Node) -> None:
-        """Count what a loop makes, before it does. Raises BadInput."""
+        """Count what a loop creates, before it does. Raises BadInput."""
         self._rounds -= rounds
         if self._rounds < 0:
             raise node.error(f"the loops make more than {MAX_DECLARED:,} streams and consumers")

@@ -1,4 +1,4 @@
-"""Buckets: which there are, and what is needed to read and write one."""
+"""Buckets: listed, opened, created, updated and removed."""
 
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple

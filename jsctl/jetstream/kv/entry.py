@@ -1,4 +1,4 @@
-"""An entry of a bucket: the value of a key, or a marker that it is gone, and why (ADR-8, ADR-48)."""
+"""An entry of a bucket: the value of a key, or a marker that says how it was removed (ADR-8, ADR-48)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -30,7 +30,7 @@ _LISTED = 10_000  #: keys that are looked through for one like a missing one
 
 
 async def newest(bucket: Bucket, key: str) -> Entry | None:
-    """Fetch the newest entry of a key, which may be a marker; None for a key that nothing is known of.
+    """Fetch the newest entry of a key, which may be a marker; None when nothing is stored for it.
 
     The leader answers, so that what was just stored is seen. Raises what requests raise.
     """
@@ -40,7 +40,7 @@ async def newest(bucket: Bucket, key: str) -> Entry | None:
 
 
 async def get(bucket: Bucket, key: str) -> Entry:
-    """Fetch the value of a key. Raises NotFound, which says why a key is gone."""
+    """Fetch the value of a key. Raises NotFound, which says how a key was removed."""
     entry = await newest(bucket, key)
     if entry is None:
         raise missing_key(bucket, key)
@@ -135,7 +135,7 @@ def read_entries(
     to_end: bool = False,
     warn: Callable[[str], None] = _ignore,
 ) -> "Receiver":
-    """Return what receives the entries of a bucket as they are stored, through a consumer.
+    """Return a receiver of a bucket's entries as they are stored, through a consumer.
 
     start: a delivery policy. sequence: of `by_start_sequence`. limit: entries, 0 for all. to_end: end with
     what is stored now.

@@ -19,11 +19,11 @@ from jsctl.units import SECOND, to_ns
 _TOGETHER = 256  #: messages handed to the connection at once
 
 Advance = Callable[[int], None]
-"""Called with how many more are done."""
+"""Called with the number of entries done since the last call."""
 
 
 class Conflict(JsctlError):
-    """A key is not at the revision that was expected. newest: what it is now."""
+    """A key is not at the expected revision. newest: its present entry."""
 
     def __init__(self, message: str, hint: str, newest: Entry) -> None:
         super().__init__(message, hint)
@@ -154,7 +154,7 @@ def _nobody(bucket: Bucket) -> NoResponders:
 
 
 def _explained(bucket: Bucket, error: ApiError) -> ApiError:
-    """Return a refusal with a hint."""
+    """Return a refusal of the server with a hint."""
     hint = error.hint
     if error.err_code == ErrorCode.MESSAGE_TTL_DISABLED:
         hint = f"jsctl kv edit {bucket.name} --marker-ttl 1m allows it"

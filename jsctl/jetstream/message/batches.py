@@ -16,7 +16,7 @@ from jsctl.nats.message import Message
 from jsctl.units import SECOND
 
 BATCH = 500
-"""Messages asked for at once."""
+"""Messages requested at once."""
 
 _BYTES = 8 << 20  #: of messages asked for at once
 
@@ -37,7 +37,8 @@ class Batch(NamedTuple):
 async def fetch_batch(api: Api, stream: str, sequence: int, subject: str = "", batch: int = BATCH) -> Batch:
     """Fetch the messages from a sequence on, up to `batch` of them. subject: a filter, empty for all.
 
-    What answers may lag, or miss messages: the stream's leader knows. Raises Unreachable.
+    The replica that answers may lag, or lack messages; only the stream's leader has them all. Raises
+    Unreachable.
     """
     return await _fetch(api, stream, {"seq": sequence, "next_by_subj": subject or ">", "batch": batch})
 

@@ -1,7 +1,7 @@
 """Stored messages, read without a consumer: nothing is left behind, and any stream can be read.
 
 Pages come from the stream's leader (STREAM.MSG.GET, ADR-1). Bulk reads use batch direct get (ADR-31)
-where the stream allows it; what it leaves out (a follower that lags) is asked of the leader again.
+where the stream allows it; what it leaves out (a follower may lag) is requested from the leader again.
 """
 
 import base64
@@ -17,12 +17,12 @@ from jsctl.nats.direct_get import END, NO_MESSAGE
 from jsctl.nats.message import Message
 
 _MOST_FOREIGN = 5
-"""Batches in a row that a mirror may answer before all is asked of the leader."""
+"""Consecutive batches that a mirror may answer before everything is requested from the leader."""
 _ATTEMPTS = 50
 _PAUSE = 0.25
 """Seconds between two looks for new messages."""
 _AHEAD = 32
-"""Most requests at once to the leader."""
+"""Maximum number of requests to the leader at the same time."""
 
 
 def stored_record(message: Message) -> Json:
@@ -86,10 +86,10 @@ async def read(
     bulk: bool = False,
     batch: int = BATCH,
 ) -> AsyncGenerator[Message, None]:
-    """Iterate over messages from a sequence on, in order, until there is no more.
+    """Yield messages from a sequence on, in order, up to the last.
 
-    last: the stream's last sequence, as far as known; up to it messages are asked for side by side.
-    bulk: read by batch direct get, up to `batch` messages a request; only for a stream that allows that.
+    last: the stream's last sequence, as far as known; up to it, several messages are requested at once. bulk:
+    read by batch direct get, up to `batch` messages a request; only for a stream that allows that.
     """
     position, width = max(start, 1), 4
     check = _HoleCheck(api, stream) if bulk and not subject else None
@@ -124,8 +124,10 @@ async def read(
 
 
 def _after(sequence: int, position: int, stream: str) -> int:
-    """Return the sequence after a message that was asked for from `position` on. Raises MalformedAnswer for
-    an earlier one: it would be read repeatedly."""
+    """Return the sequence after a message that was requested from `position` on.
+
+    Raises MalformedAnswer for an earlier one, as it would be read repeatedly.
+    """
     if sequence < position:
         why = f"it holds message {sequence}, where {position} or a later one was asked for"
         raise MalformedAnswer(f"messages of {stream}", why)
@@ -133,7 +135,7 @@ def _after(sequence: int, position: int, stream: str) -> int:
 
 
 class _HoleCheck:
-    """Tells deleted messages from those that a replica misses, by what the stream's leader has."""
+    """Distinguishes deleted messages from those that a replica lacks, by asking the stream's leader."""
 
     def __init__(self, api: Api, stream: str) -> None:
         self._api = api
@@ -201,8 +203,10 @@ async def _has_any(api: Api, stream: str, subjects: list[str], sequence: int) ->
 async def follow(
     api: Api, stream: str, *, start: int, subject: str = "", bulk: bool = False
 ) -> AsyncGenerator[Message, None]:
-    """Iterate over messages from a sequence on, also over those that are stored later. A lost connection is
-    waited for. Raises ApiError when the stream is deleted."""
+    """Yield messages from a sequence on, and then those that are stored later.
+
+    Waits for a lost connection to return. Raises ApiError when the stream is deleted.
+    """
     position = max(start, 1)
     while True:
         try:

@@ -1,4 +1,5 @@
-"""Between handlers, which are called as messages are read, and the one task that takes them in batches."""
+"""A buffer between handlers, which are called as messages are read, and the task that takes messages in
+batches."""
 
 from collections.abc import AsyncIterator
 from typing import Generic, TypeVar

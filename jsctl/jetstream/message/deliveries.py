@@ -26,7 +26,7 @@ class Delivery(NamedTuple):
 
 
 class Acknowledgement(NamedTuple):
-    """The message before was acknowledged. delay: ns that passed before."""
+    """The acknowledgement of the message before it. delay: ns that passed before."""
 
     ack: bytes
     delay: int

@@ -1,5 +1,5 @@
-"""A feed without a consumer: direct gets in batches (ADR-31), and the stream's leader where they do not tell
-all."""
+"""A feed without a consumer: direct gets in batches (ADR-31), and the stream's leader where these are
+incomplete."""
 
 import asyncio
 import contextlib
@@ -18,10 +18,10 @@ _POLL = 0.25  #: seconds between requests at the end of the stream
 
 
 class DirectFeed(Feed):
-    """Reads with direct gets. At the stream's end it asks again four times a second."""
+    """A feed that reads with direct gets. At the stream's end it polls four times a second."""
 
     async def run(self) -> None:
-        """Raise BadInput when the stream does not allow direct gets."""
+        """Read until the feed ends. Raises BadInput when the stream does not allow direct gets."""
         stream = self._options.stream
         info = await streams.info(self._api, stream)
         config, state = info["config"], info["state"]
@@ -109,7 +109,7 @@ class DirectFeed(Feed):
                 await self._connected_again()
 
     async def _connected_again(self) -> None:
-        """Wait for a connection that was lost, as long as it takes."""
+        """Wait, without a limit, until a lost connection is established again."""
         while not self._finished and not self._connection.is_connected:
             with contextlib.suppress(Unreachable):
                 await self._connection.reconnected()

@@ -27,7 +27,7 @@ Sink = Callable[[Message], bool]
 """Called with a message; returns whether it counts towards the limit."""
 
 BATCH = 2000
-"""Messages asked for at once; the next are asked for when half of them came."""
+"""Messages requested at once; the next are requested when half of them have arrived."""
 
 _EXPIRES = 30 * SECOND
 _HEARTBEAT = 5 * SECOND
@@ -57,7 +57,7 @@ def is_transient(error: JsctlError) -> bool:
 
 
 class Feed:
-    """What all feeds know. `troubles` counts the times that reading had to start again."""
+    """The base of all feeds. `troubles` counts the times that reading had to start again."""
 
     def __init__(self, api: Api, options: Options, sink: Sink, say: Callable[[str], None]) -> None:
         self._api = api
@@ -104,7 +104,7 @@ class Feed:
 
 
 class ConsumerFeed(Feed):
-    """Pulls from a consumer, always ahead, never for more than is wanted."""
+    """A feed that pulls from a consumer, always ahead, never more than is wanted."""
 
     def __init__(self, api: Api, options: Options, sink: Sink, say: Callable[[str], None]) -> None:
         super().__init__(api, options, sink, say)
@@ -123,7 +123,8 @@ class ConsumerFeed(Feed):
         self._refusal: JsctlError | None = None
 
     async def run(self) -> None:
-        """Raise ApiError for a missing stream or consumer, and what else the server refuses."""
+        """Read until the feed ends. Raises ApiError for a missing stream or consumer, and the server's other
+        refusals."""
         info = await self._begin()
         config = info.get("config") or {}
         if self._options.to_end and not info.get("num_pending") and not info.get("num_ack_pending"):

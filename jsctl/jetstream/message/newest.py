@@ -11,7 +11,7 @@ from jsctl.nats.direct_get import parse_direct_reply
 from jsctl.nats.message import Message
 
 _SUBJECTS = 1000
-"""Subjects asked for at once; the server answers 1,024 at most."""
+"""Subjects requested at once; the server answers 1,024 at most."""
 _BYTES = 4 << 20  #: of data asked for at once, as far as the stream's average tells
 _REQUEST = 256 << 10  #: bytes of subjects in a request
 _AHEAD = 3  #: requests at once

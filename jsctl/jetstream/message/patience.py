@@ -1,4 +1,4 @@
-"""What is published again: what no stream takes at the moment, because its stream has no leader."""
+"""Publishing again messages that no stream takes at the moment, because their stream has no leader."""
 
 import contextlib
 from collections.abc import Awaitable, Callable
@@ -14,12 +14,12 @@ from jsctl.units import parse_time_ns
 
 
 class Patience(NamedTuple):
-    """What publishing again needs.
+    """How to publish again.
 
-    is_taken: asks JetStream whether a stream takes a subject; None when nobody says so now. say: writes a
+    is_taken: asks JetStream whether a stream takes a subject; None when it does not answer. say: writes a
     line for people. find_batch: gets the id of an atomic batch, its last subject and the ns since it was
-    sent; returns what its ack says, nothing when it is not stored and never will be, None when that is
-    unknown.
+    sent; returns what its ack says, an empty object when it is not stored and never will be, None when that
+    is unknown.
     """
 
     is_taken: Callable[[str], Awaitable[bool | None]]
@@ -27,7 +27,7 @@ class Patience(NamedTuple):
     find_batch: Callable[[str, str, int], Awaitable[Json | None]]
 
     async def check(self, subject: str, error: JsctlError) -> None:
-        """Raise the error when no stream takes the subject, and waiting helps nobody."""
+        """Raise the error when no stream takes the subject, so that waiting is pointless."""
         if isinstance(error, NoResponders) and await self.is_taken(subject) is False:
             raise error
 

@@ -1,4 +1,4 @@
-"""Publishing without acks: many messages in bursts. And what all ways of publishing share."""
+"""Publishing without acks: many messages in bursts; and what all ways of publishing share."""
 
 from collections.abc import AsyncIterable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ SentHandler = Callable[[Sequence[OutgoingMessage]], None]
 
 
 def on_denied(handle: Callable[[Denied], None]) -> EventHandler:
-    """Return an event handler that deals with refused publishes."""
+    """Return an event handler that calls `handle` for refused publishes."""
 
     def watch(event: ConnectionEvent) -> bool:
         if isinstance(event, PermissionDenied) and event.operation == "publish":
@@ -112,7 +112,7 @@ async def _burst(
 
 
 def ack_sequence(subject: str, ack: Json) -> int:
-    """Return the sequence that an acknowledgement tells. Raises MalformedAnswer when it tells none."""
+    """Return the sequence in an acknowledgement. Raises MalformedAnswer when it has none."""
     sequence = ack.get("seq")
     if not isinstance(sequence, int) or sequence < 1:
         raise MalformedAnswer(subject, "seq is not a sequence")

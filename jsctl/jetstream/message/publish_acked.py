@@ -25,10 +25,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.5
 """Seconds before a message is tried again."""
 
 _TOLD_AFTER, _TOLD_EVERY = 1.0, 5.0
-"""Seconds."""
+"""Seconds before the first line about a wait, and between two lines."""
 
 _KNOWN = 1000
-"""Subjects of which it is remembered that a stream took them."""
+"""How many subjects that a stream took are remembered."""
 
 
 def _has_id(message: OutgoingMessage) -> bool:
@@ -46,13 +46,14 @@ async def publish_with_acks(
 ) -> None:
     """Publish to streams, up to WINDOW messages ahead of their acks.
 
-    window: bytes of data that may be ahead before a burst is sent; 0 for no such limit.
+    Messages are sent in order; those that are sent again keep their order among themselves.
 
-    Order is kept; of messages that are sent again it is kept among these. patience: send again what finds no
-    leader or loses its connection, as long as no time-out passes without an ack; without it the first failure
-    is the end. `totals.unsure` says how many may be stored without an ack when this raises.
+    patience: send messages again that find no leader or whose connection is lost, as long as acks arrive
+    within the timeout; without it, the first failure is raised. window: bytes of data that may be ahead
+    before a burst is sent; 0 for no limit.
 
-    Raises NoResponders where no stream listens, ApiError for a refusal, RequestTimeout, Unreachable.
+    When this raises, `totals.unsure` is the number of messages that may be stored without an ack. Raises
+    NoResponders when no stream listens, ApiError for a refusal, RequestTimeout, Unreachable.
     """
     run = _Run(connection, totals, handle_published, patience)
     try:
@@ -99,7 +100,7 @@ class _Run:
 
     @property
     def unsure(self) -> int:
-        """How many messages may be stored though no ack of them arrived."""
+        """The number of messages that may be stored although no ack arrived."""
         return sum(1 + self._attempts[number] > self._refusals[number] for number in self._waiting)
 
     # -- what happens ------------------------------------------------------------------------------------
@@ -160,8 +161,8 @@ class _Run:
         await self._transmit(range(first, self._number + 1))
 
     async def settle(self, most: int, size: int = 0) -> None:
-        """Wait until at most that many acks are missing, and of messages with at most `size` bytes where that
-        is not 0, and nothing is to be sent again. Raises what went wrong."""
+        """Wait until at most `most` acks are missing, for messages of at most `size` bytes in all (0: any
+        number), and nothing is to be sent again. Raises the error of a message."""
         while True:
             if self._failure:
                 raise self._failure
@@ -188,7 +189,8 @@ class _Run:
             self._is_lost = True
 
     async def _wait(self) -> None:
-        """Wait for an answer; what may be sent twice is, when none comes for a while."""
+        """Wait for an answer; when none arrives for a while, mark the messages with an id to be sent
+        again."""
         self._changed.clear()
         nap = self._left()
         if self._patience is not None:
@@ -203,7 +205,10 @@ class _Run:
             self._tell("waiting for acks", len(self._waiting))
 
     async def _reconnect(self) -> None:
-        """Wait for another connection, and send again what may be on it."""
+        """Wait for another connection, and mark all messages to be sent again.
+
+        Raises Unreachable when some have no id, as they may be stored already.
+        """
         lost = [message for number, message in self._waiting.items() if number not in self._again]
         without_id = sum(not _has_id(message) for message in lost)
         if self._patience is None or without_id:
@@ -221,7 +226,7 @@ class _Run:
         self._again |= dict.fromkeys(self._waiting)
 
     async def _send_again(self) -> None:
-        """Try the first of what is to be sent again, and when a stream takes it, the others."""
+        """Send the first message again, and when a stream takes it, the others."""
         first = min(self._again)
         error = self._again[first]
         subject = self._waiting[first].subject

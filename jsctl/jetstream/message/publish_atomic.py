@@ -28,17 +28,17 @@ _COMMITTED = 1.0
 
 
 class _NotStored(RequestTimeout):
-    """A batch was not answered, and is not stored: a leader that steps down says nothing."""
+    """A batch was not answered, and is not stored: a leader that steps down does not answer."""
 
 
 async def publish_atomically(
     connection: Connection, messages: Sequence[OutgoingMessage], patience: Patience | None = None
 ) -> Json:
-    """Store all messages or none of them. patience: try again what a change of leaders broke off, which
-    stored nothing, until the settings' time-out.
+    """Store all messages or none of them; return the ack of the batch: `{stream, seq, batch, count}`.
 
-    Returns the ack of the batch: `{stream, seq, batch, count}`. Raises BadInput for too many messages or a
-    stream that does not take batches, ApiError when the server refuses the batch, RequestTimeout.
+    patience: publish a batch again that a change of leaders interrupted before anything was stored, until the
+    settings' timeout. Raises BadInput for too many messages or a stream that does not take batches, ApiError
+    when the server refuses the batch, RequestTimeout.
     """
     if not messages:
         raise BadInput("there is no message to publish")

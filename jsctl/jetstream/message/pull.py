@@ -1,4 +1,4 @@
-"""Pulling messages from a consumer with nothing but NEXT and ACK, the least that an import gives.
+"""Pulling messages from a consumer with only NEXT and ACK, the least that an import may offer.
 
 Replies to NEXT carry the subject of the stored message, so they need an inbox subscription of their own.
 Statuses: ADR-37; where a message stands is in its reply subject (ADR-15).
@@ -21,7 +21,7 @@ from jsctl.nats.message import Message
 from jsctl.units import MS, SECOND, exact_duration, parse_duration
 
 BATCH = 500
-"""Messages asked for at once, well below the 1,000 that a consumer lets wait for acknowledgement."""
+"""Messages requested at once, well below the 1,000 that a consumer lets wait for acknowledgement."""
 
 _SHORTEST = 50 * MS  #: that a request waits
 _MARGIN = 500 * MS  #: what a reply may take on its way beyond the request's own time

@@ -1,4 +1,4 @@
-"""What a purge would remove: counted before it is done, so that the question can say it."""
+"""What a purge would remove: counted beforehand, so that the question can say it."""
 
 from typing import NamedTuple
 

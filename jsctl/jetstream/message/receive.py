@@ -126,7 +126,8 @@ class Receiver:
         self._buffer.close()
 
     def output_stalled(self, seconds: float) -> None:
-        """Record that our output did not take anything for that long: the server may give us up for it."""
+        """Record that our output took nothing for `seconds`: the server may close the connection of a slow
+        consumer."""
         self._stalled_at, self._stalled_for = time.monotonic(), seconds
 
     async def batches(self) -> AsyncGenerator[Sequence[Received], None]:

@@ -98,7 +98,7 @@ class Responder:
                 await connection.flush()
 
     async def _answer(self, request: Message) -> None:
-        """Answer a request; what goes wrong with one is its answer, and the next one is served."""
+        """Answer a request; an error becomes the answer, so that the next request is served."""
         answers = self._answers
         if answers.sleep:
             await asyncio.sleep(random.random() * answers.sleep / SECOND)
@@ -144,7 +144,7 @@ def _failure(what: str) -> Headers:
 async def _run(
     command: Sequence[Template], request: Message, moment: Moment, largest: int
 ) -> tuple[bytes, str]:
-    """Run a command. Returns what it writes on stdout, and why it failed, if it did. largest: bytes of it.
+    """Run a command; return what it writes to stdout, and why it failed, if it did. largest: bytes of output.
 
     Templates are filled in after the command was split into words: a request cannot add words.
     """

@@ -17,8 +17,8 @@ _DYING = 1.0  #: seconds
 
 
 class Output(NamedTuple):
-    """What a command wrote. failure: why this is not what was wanted; empty for a success. did_run: whether
-    it ended by itself."""
+    """The output of a command. failure: why it failed; empty for success. did_run: whether it ended by
+    itself."""
 
     data: bytes
     failure: str = ""
@@ -33,10 +33,10 @@ async def run_command(
     variables: Mapping[str, str] | None = None,
     with_stderr: bool = False,
 ) -> Output:
-    """Run a command and return what it writes on stdout.
+    """Run a command and return what it writes to stdout.
 
     largest: bytes of output; with more, or after LONGEST, it is killed. stdin: what it reads; None for
-    nothing. variables: its environment, by default ours. with_stderr: take what it writes there, too.
+    nothing. variables: its environment, by default ours. with_stderr: include what it writes to stderr.
     """
     try:
         process = await asyncio.create_subprocess_exec(

@@ -1,4 +1,4 @@
-"""Reads a file in blocks beside the event loop, and computes what is needed of them on the way."""
+"""Reading a file in blocks beside the event loop, with checksums computed on the way."""
 
 import asyncio
 import hashlib

@@ -13,13 +13,13 @@ from jsctl.jetstream.object.model import ObjectInfo, chunk_subject, parse_digest
 from jsctl.units import SECOND
 
 _BATCH_BYTES = 8 << 20
-"""Bytes asked for at once."""
+"""Bytes requested at once."""
 _AHEAD = 4
 """Blocks that are read and not yet written."""
 _BLOCK = 2 << 20
 """Bytes that are written at once."""
 _PATIENCE = 6
-"""How many times the time-out nothing may arrive before a get gives up."""
+"""A get gives up when nothing arrives for this many times the timeout."""
 _PAUSE = 0.25
 
 Write = Callable[[bytes], object]
@@ -27,7 +27,7 @@ Write = Callable[[bytes], object]
 
 
 class DamagedObject(JsctlError):
-    """What a bucket holds is not what was put."""
+    """The bytes in a bucket are not those that were put."""
 
 
 async def read(

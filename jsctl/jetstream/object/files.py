@@ -50,8 +50,8 @@ def open_source(path: Path) -> Iterator[tuple[BinaryIO, str, int]]:
 
 
 class PipeReader(io.RawIOBase):
-    """Reads what may come late, such as stdin, until `stop` is called: a read that waits for ever would
-    keep the process."""
+    """Reads a source that may keep a read waiting, such as stdin, until `stop` is called, so that the process
+    can end."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 STREAM_PREFIX = "OBJ_"
 CHUNK_SIZE = 128 << 10
-"""Bytes of a chunk, where nothing else is asked for."""
+"""Default size of a chunk in bytes."""
 DIGEST_PREFIX = "SHA-256="
 MAX_NAME = 1024
 """Maximum number of bytes of an object's name: its subject has to fit a line of the protocol."""

@@ -33,7 +33,7 @@ _ATTEMPTS = 10
 
 
 async def find(api: Api, bucket: str, name: str) -> ObjectInfo | None:
-    """Fetch an object, also one that was deleted; None when there never was one. Raises MissingName for the
+    """Fetch an object, also a deleted one; None when there never was one. Raises MissingName for the
     bucket."""
     try:
         message = await browse.fetch_last(api, stream_name(bucket), info_subject(bucket, name))
@@ -145,7 +145,7 @@ async def _request(api: Api, message: OutgoingMessage) -> Message:
 
 
 async def remove(api: Api, object_info: ObjectInfo) -> None:
-    """Delete an object: what is left is a message that says so. Raises JsctlError."""
+    """Delete an object, leaving a message that marks it as deleted. Raises JsctlError."""
     await put_info(
         api,
         object_info._replace(size=0, chunks=0, digest="", is_deleted=True, link=None, raw={}),
@@ -161,8 +161,10 @@ async def remove_chunks(api: Api, bucket: str, nuid: str) -> None:
 
 
 async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
-    """Store a link in a bucket, in the place of a link of that name. Raises JsctlError where an object has
-    it, MissingName for what it leads to."""
+    """Store a link in a bucket; it replaces a link of that name.
+
+    Raises JsctlError when an object has the name, MissingName when the target does not exist.
+    """
     if target.name:
         await info(api, target.bucket, target.name)
     else:
@@ -177,8 +179,8 @@ async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
 
 
 async def unfinished(api: Api, bucket: str) -> dict[str, int]:
-    """Return the nuids of chunks that belong to no object, with their number: of puts that run or broke
-    off."""
+    """Return the nuids of chunks that belong to no object, with their number: of puts that are running or
+    were interrupted."""
     chunks = await _chunks(api, bucket)
     async with aclosing(pages(api, bucket)) as infos:
         known = {object_info.nuid async for object_info in infos if not object_info.is_deleted}

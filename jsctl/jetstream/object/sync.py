@@ -12,7 +12,7 @@ from jsctl.jetstream.object.model import ObjectInfo, format_digest
 
 
 class Change(NamedTuple):
-    """What a sync does for one name."""
+    """The change that a sync makes for one name."""
 
     kind: Literal["add", "replace", "remove"]
     name: str
@@ -48,7 +48,7 @@ def _unreadable(error: OSError) -> None:
 
 
 def plan_upload(files: Mapping[str, Path], objects: Mapping[str, ObjectInfo], *, remove: bool) -> Plan:
-    """Return what makes a bucket like a folder. remove: also objects without a file."""
+    """Return the changes that make a bucket equal to a folder. remove: also remove objects without a file."""
     changes: list[Change] = []
     for name, path in sorted(files.items()):
         known = objects.get(name)
@@ -67,7 +67,8 @@ def plan_upload(files: Mapping[str, Path], objects: Mapping[str, ObjectInfo], *,
 def plan_download(
     folder: Path, files: Mapping[str, Path], objects: Mapping[str, ObjectInfo], *, remove: bool
 ) -> Plan:
-    """Return what makes a folder like a bucket. remove: also files without an object."""
+    """Return the changes that make a folder equal to a bucket. remove: also remove files without an
+    object."""
     changes: list[Change] = []
     ignored: dict[str, str] = {}
     same = 0

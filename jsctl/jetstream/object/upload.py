@@ -1,9 +1,9 @@
-"""Putting an object: chunks in a window of acknowledgements, sent again where any was lost; and a put that
-broke off, which continues.
+"""Putting an object: chunks in a window of acknowledgements, sent again when lost; and interrupted puts that
+continue.
 
-Each chunk has a header with its number and checksum, which other clients do not look at. What a broken put
-left is compared with the file by these, without reading it back. The nuid of a file's put follows from the
-file and from the object that it replaces, so that the same command finds what it had sent.
+Each chunk has a header with its number and checksum, which other clients do not look at. What an interrupted
+put left is compared with the file by these, without reading it back. The nuid of a file's put follows from
+the file and from the object that it replaces, so that the same command finds what it had sent.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ _AHEAD = 4 << 20
 """Bytes that are handed over before the system takes them."""
 
 _PATIENCE = 6
-"""How many times the time-out nothing may be stored before a put gives up."""
+"""A put gives up when nothing is stored for this many times the timeout."""
 
 _PURGES = 20
 _PAUSE = 0.25  #: seconds before the same is tried again

@@ -1,4 +1,4 @@
-"""Stream requests. Everything in and out is the server's JSON."""
+"""Stream requests. Arguments and results are the server's own JSON."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
@@ -44,7 +44,7 @@ async def info(api: Api, name: str) -> Json:
 
 
 async def infos(api: Api, stream_names: list[str]) -> list[Json]:
-    """Fetch the infos of several streams at once, in the order of their names given."""
+    """Fetch the infos of several streams at once, in the order of `stream_names`."""
     return list(await asyncio.gather(*(info(api, name) for name in stream_names)))
 
 

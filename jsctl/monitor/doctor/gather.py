@@ -28,7 +28,7 @@ Trace = Callable[[str, str], None]
 _MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError)
 """What answers of another shape than servers give them lead to; those of JetStream are checked."""
 
-_PATIENCE = 4  #: times the time-out of a request, for all that is asked through a context
+_PATIENCE = 4  #: times the timeout of a request, for all that is asked through a context
 
 
 class _Login(NamedTuple):

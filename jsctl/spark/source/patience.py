@@ -31,7 +31,7 @@ class Patience:
         """Count an attempt. Raises its error when there were too many: Unreachable, that says `what` did not
         work, for one that is not of jsctl.
 
-        timed: whether the time-out allows for more attempts.
+        timed: whether the timeout allows for more attempts.
         """
         now = self._clock()
         if not self.failures:

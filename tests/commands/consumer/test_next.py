@@ -105,7 +105,7 @@ def test_fewer_than_asked_for(cli: Cli, url: str, pull: None) -> None:
 def test_messages_that_come_later_are_waited_for(cli: Cli, url: str, pull: None) -> None:
     def later() -> None:
         for _ in range(3):
-            time.sleep(0.6)  # each within the time-out, all of them beyond it
+            time.sleep(0.6)  # each within the timeout, all of them beyond it
             js.publish(url, "s.a")
 
     publisher = threading.Thread(target=later)

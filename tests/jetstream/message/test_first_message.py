@@ -92,7 +92,7 @@ def test_nothing_is_lost_when_the_server_restarts_before_the_first_message(
             "not all have asked for what is stored and what is new",
         )
         server.kill()
-        for reading in readings.values():  # for longer than the time-out of a request
+        for reading in readings.values():  # for longer than the timeout of a request
             read_until(reading.process, "still waiting for the connection, lost 5s ago")
         server.start()
         for number in (1, 2, 3):

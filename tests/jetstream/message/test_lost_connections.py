@@ -254,7 +254,7 @@ def test_publishing_gives_up_in_time(own: Cli, server: RealServer) -> None:
 
 
 def test_a_line_that_takes_nothing_any_more(own: Cli, server: RealServer) -> None:
-    """Nobody says that it is gone: a server behind it is lost after the time-out."""
+    """Nobody says that it is gone: a server behind it is lost after the timeout."""
     with relay(server.port) as line:
         cli = Cli(own.home, line.url)
         process = jsctl(cli, "pub", "a", "--count", "1000000", "--timeout", "1s", "x" * 500)
