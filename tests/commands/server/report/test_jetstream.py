@@ -1,3 +1,5 @@
+"""`server report jetstream` on a real hub with a leaf node."""
+
 import re
 from pathlib import Path
 

@@ -1,5 +1,4 @@
-"""Servers are emptied, and most of them are lost: `cluster evacuate` and `rescue` on a cluster of the test's
-own."""
+"""Servers are emptied, and most of them are lost: `server cluster evacuate` and `rescue`."""
 
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,6 @@ from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
-
-
-def test_what_is_refused(cluster_cli: Cli, shared_cluster: Cluster, tmp_path: Path) -> None:
-    system = Cli(tmp_path / "system", shared_cluster.system_url)
-    assert "has a leader" in system("server cluster rescue", status=1).err
-    assert "there is no server" in system("server cluster evacuate none --force", status=3).err
-    asked = system("server cluster evacuate n2", answers=[False], status=0).asked
-    (question,) = asked
-    assert question.startswith("Really move all streams and consumers of server n2 to others (")
-    js.stream(shared_cluster.url, "S", "s")
-    assert "is not a peer" in cluster_cli("stream cluster evacuate S none --force", status=3).err
-    cluster_cli("consumer add S C --pull --defaults", status=0)
-    assert "is not a peer" in cluster_cli("consumer cluster evacuate S C none --force", status=3).err
 
 
 def test_what_needs_a_cluster(cli: Cli, url: str, system_url: str) -> None:

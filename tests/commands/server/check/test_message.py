@@ -1,0 +1,18 @@
+"""`server check message`."""
+
+from tests.support import js
+from tests.support.checks import check
+from tests.support.run import Cli
+
+
+def test_a_message(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders")
+    assert "no message" in str(check(cli, "message --stream ORDERS --subject orders", 2)["critical"])
+    js.publish(url, "orders", b"all good")
+    assert check(cli, "message --stream ORDERS --age-critical 1h --content good")["status"] == "OK"
+    assert check(cli, "message --stream ORDERS --content bad", 2)["critical"] == [
+        "the content does not match bad"
+    ]
+    assert "not a regular expression" in str(
+        check(cli, "message --stream ORDERS --content '('", 2)["critical"]
+    )

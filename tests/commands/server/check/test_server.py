@@ -1,0 +1,16 @@
+"""`server check server`."""
+
+from pathlib import Path
+
+from tests.support.checks import check
+from tests.support.run import Cli
+from tests.support.servers import HubLeaf
+
+
+def test_a_server(tmp_path: Path, hub_leaf: HubLeaf) -> None:
+    system = Cli(tmp_path / "system", hub_leaf.system_url)
+    outcome = check(system, "server --name leaf-server --auth-required --js-required --uptime-critical 0s")
+    assert outcome["ok"] and outcome["check_name"] == "leaf-server"
+    assert check(system, "server --tls-required", 2)["critical"] == ["TLS is off"]
+    assert check(system, "server --conn-warn 10000 --conn-critical 5000", 2)["status"] == "CRITICAL"
+    assert "are not clustered" in str(check(system, "meta --expect 3", 2)["critical"])

@@ -1,0 +1,14 @@
+"""`server report accounts`."""
+
+from tests.support.run import Cli
+
+
+def test_connections_are_added_up_by_account(system: Cli) -> None:
+    rows = system("server report connections --json", status=0).json
+    accounts = {row["account"]: row for row in system("server report accounts --json", status=0).json}
+    assert accounts["ACC"]["connections"] == sum(row["account"] == "ACC" for row in rows)
+    assert {"ACC", "SYS"} <= set(accounts)
+    leaf = system("server report connections --json --filter \"kind == 'Leafnode'\"", status=0).json
+    assert leaf
+    assert all(row["kind"] == "Leafnode" for row in leaf)
+    assert len(system("server report connections --top 1 --json", status=0).json) == 1

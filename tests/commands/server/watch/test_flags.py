@@ -1,0 +1,25 @@
+"""What holds for every verb of `server watch`."""
+
+import pytest
+
+from tests.support.run import Cli
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("server watch servers --every 1ms", "100ms at least"),
+        ("server watch api requests --account '['", "not a valid regular expression"),
+        ("server watch api requests --rate 1ms", "1s at least"),
+    ],
+)
+def test_wrong_flags(system: Cli, line: str, words: str) -> None:
+    outcome = system(line, status=64)
+    assert words in outcome.err and len(outcome.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("what", ["servers", "accounts", "jetstream", "api requests"])
+def test_without_the_system_account(cli: Cli, what: str) -> None:
+    assert "system account" in cli(f"server watch {what} --timeout 1s", status=5).err
