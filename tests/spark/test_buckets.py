@@ -127,8 +127,8 @@ def test_objects(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "status", "words"),
     [
-        ("export kv NONE --to {}/out", 3, "there is no bucket NONE"),
-        ("export objects NONE --to {}/out", 3, "there is no bucket NONE"),
+        ("export kv NONE --to {}/out", 3, "bucket NONE not found"),
+        ("export objects NONE --to {}/out", 3, "object bucket NONE not found"),
         ("export kv a.b --to {}/out", 64, "is not the name of a bucket"),
         ("export kv A A --to {}/out", 64, "named several times"),
         ("export kv A --decode json --schema oops --to {}/out", 64, "schema"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from jsctl import loops
 from jsctl.contexts.settings import Settings
-from jsctl.errors import ApiError, ExitStatus, JsctlError, NotFound
+from jsctl.errors import JsctlError
 from jsctl.nats import login
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export import shared_folder
@@ -63,19 +63,12 @@ class BucketSource:
 
 
 def check(sources: Sequence[BucketSource]) -> None:
-    """Raise NotFound unless there are all buckets, BadInput for wrong names and keys, Unreachable."""
+    """Raise ApiError unless there are all buckets, BadInput for wrong names and keys, Unreachable."""
     from jsctl.spark.source.batch_reader import JetStreamReader
 
     for source in sources:
         settings = loops.run(login.with_files(source.settings))
-        try:
-            JetStreamReader(parse_read_options(source.options, settings=settings)).partitions()
-        except ApiError as error:
-            if error.status is not ExitStatus.NOT_FOUND:
-                raise
-            raise NotFound(
-                f"there is no bucket {source.bucket}", "jsctl stream ls --all shows their streams"
-            ) from None
+        JetStreamReader(parse_read_options(source.options, settings=settings)).partitions()
 
 
 def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) -> tuple[int, int]:

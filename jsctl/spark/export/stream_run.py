@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from jsctl import registry
 from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
 from jsctl.spark.export import formats, query
 from jsctl.spark.export.layout import TableLayout
@@ -142,8 +141,7 @@ class StreamExportRun:
             except ApiError as error:
                 if error.status is not ExitStatus.NOT_FOUND:
                     raise
-                text, hint = registry.noun("stream").missing(source.stream)
-                errors[source] = ApiError(error.code, error.err_code, text, hint)
+                errors[source] = error
         existing = {source.stream for source in self.sources if source.table in plans}
         for source, not_found in errors.items():
             if source.stream not in existing:

@@ -6,8 +6,10 @@ import time
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from jsctl import registry
 from jsctl.errors import ApiError, BadInput, Denied, NoResponders, NotFound, RequestTimeout
 from jsctl.jetstream.api import Json, is_no_message
+from jsctl.nats.codes import ErrorCode
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions
@@ -20,6 +22,10 @@ MAX_DELETED_DETAILS = 100_000
 
 LIGHT_MESSAGE = 1024
 """Bytes of a stored message up to which it is read whole, although its payload is not wanted."""
+
+
+_NOUNS = {"messages": "stream", "keys": "bucket", "objects": "object bucket"}
+"""What is read, by what its rows are."""
 
 
 class StreamState(NamedTuple):
@@ -48,10 +54,10 @@ def fetch_stream(
 ) -> StreamState:
     """Return the stream's state. modes: what is known, and need not be asked again.
 
-    Raises ApiError when there is no such stream, Unreachable, Denied for a missing right, BadInput when the
-    fetch mode cannot work.
+    Raises ApiError that names the stream or bucket when there is none, Unreachable, Denied for a missing
+    right, BadInput when the fetch mode cannot work.
     """
-    info = connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
+    info = _fetch_info(connection, options)
     state, config = info["state"], info["config"]
     end = state["last_seq"] + 1
     first = min(max(state["first_seq"], 1), end)
@@ -72,6 +78,18 @@ def fetch_stream(
         bytes=int(state["bytes"]),
         now=str(info.get("ts") or ""),
     )
+
+
+def _fetch_info(connection: StreamConnection, options: ReadOptions) -> Json:
+    try:
+        return connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
+    except ApiError as error:
+        if error.err_code != ErrorCode.STREAM_NOT_FOUND:
+            raise
+        is_stream = options.rows == "messages"
+        name = options.stream if is_stream else options.stream.partition("_")[2]
+        text, hint = registry.noun(_NOUNS[options.rows]).missing(name)
+        raise ApiError(error.code, error.err_code, text, hint) from None
 
 
 def stream_names(connection: StreamConnection, options: ReadOptions) -> list[str]:

@@ -279,9 +279,12 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         is_promised = (name, begin) not in self._heads
         if not options.fail_on_loss:
             begin = min(begin + int(part.get("lost", 0)), end)
-        direct = self._fetch(connection, name).direct
+        stream = self._fetch_if_there(connection, name)
+        if stream is None:  # a batch that is done again, and one of its streams is gone
+            warn_of_loss(name, end - begin, begin, end, bool(options.subjects))
+            return []
         job = plan.create_read_job(options, part["created"], begin, end, is_promised=is_promised)
-        return plan_partitions(options, job, direct, self._planning.addresses)
+        return plan_partitions(options, job, stream.direct, self._planning.addresses)
 
     def _report_loss(self, name: str, begin: int, end: int) -> None:
         """Warn that [begin, end) is gone. Raises DataLoss when the options say so."""

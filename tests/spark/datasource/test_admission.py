@@ -1,6 +1,7 @@
 """How much a batch takes, relative starts, several streams, columns: readers as Spark uses them."""
 
 import time
+from typing import Any
 
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
@@ -71,7 +72,7 @@ def test_several_streams_in_one_frame(url: str) -> None:
     assert read(batch(url, streams="LOG_*")) == expected
     assert read(batch(url, streams="LOG_A, LOG_B")) == expected
     assert len(read(batch(url, streams="OTHER,LOG_*", startingOffsets="-3"))) == 9
-    with pytest.raises(JsctlError, match="stream not found"):
+    with pytest.raises(JsctlError, match="stream NOPE not found"):
         batch(url, streams="LOG_A,NOPE").partitions()
 
 
@@ -95,6 +96,20 @@ def test_streams_that_appear_later_join_in(url: str, monkeypatch: pytest.MonkeyP
     add(url, 2, "LOG_B")
     lossy = Query(url, streams="LOG_*", offset=query.offset, failOnDataLoss="false")
     assert lossy.step() == [("LOG_B", 31), ("LOG_B", 32)]
+
+
+def test_a_batch_is_done_again_without_a_stream_that_is_gone(url: str) -> None:
+    """Where loss is allowed; a checkpoint that cannot be used any more would be worse."""
+    for name in ("LOG_A", "LOG_B"):
+        fill(url, 10, name)
+    options: dict[str, Any] = {"streams": "LOG_A,LOG_B", "startingOffsets": "earliest"}
+    query = Query(url, **options)
+    start, end = query.offset, query.plan()
+    js.ask(url, "STREAM.DELETE.LOG_A")
+    with pytest.raises(DataLoss, match="stream LOG_A is gone; set failOnDataLoss"):
+        Query(url, offset=start, **options).reader.partitions(start, end)
+    lossy = Query(url, offset=start, failOnDataLoss="false", **options).reader
+    assert read(lossy, lossy.partitions(start, end)) == [("LOG_B", n) for n in range(1, 11)]
 
 
 # -- columns --------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def test_fetch_modes(url: str) -> None:
 
 
 def test_unknown_stream(url: str) -> None:
-    with pytest.raises(JsctlError, match="stream not found"):
+    with pytest.raises(JsctlError, match="stream S not found"):
         planned(url)
 
 
