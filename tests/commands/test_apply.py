@@ -2,12 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support import js
-from tests.support.declared import Files
+from tests.support.declared import DAY, Files, config
 from tests.support.run import Cli
 
 LOGS = """
@@ -20,12 +19,6 @@ streams:
     consumers:
       - {name: TAIL, deliver_subject: "out.logs.p{{i}}"}
 """
-DAY = 86_400_000_000_000
-
-
-def config(cli: Cli, stream: str, consumer: str = "") -> dict[str, Any]:
-    noun = "consumer" if consumer else "stream"
-    return dict(cli(f"{noun} info {stream} {consumer} --json", status=0).json["config"])
 
 
 def test_partitions_in_ten_lines(files: Files) -> None:
@@ -224,38 +217,6 @@ def test_a_pruned_stream_leaves_its_subjects_to_another(files: Files) -> None:
     files("apply", "{label: l, streams: [{name: OLD, subjects: s}]}", status=0)
     files("apply", "{label: l, streams: [{name: NEW, subjects: s}]}", "--prune --force", status=0)
     assert files.cli("stream ls --json").json == ["NEW"]
-
-
-def test_export_comes_back(files: Files, cli: Cli, tmp_path: Path) -> None:
-    cli(
-        "stream add E --subjects 'e.>' --max-age 90m --max-bytes 1GB --metadata 'k={{name}}' "
-        "--transform-source 'e.*' --transform-destination 'f.{{wildcard(1)}}' --description 'a\u202eb' "
-        "--republish-source 'f.>' --republish-destination 'g.>' --defaults",
-        status=0,
-    )
-    cli("consumer add E PULL --pull --backoff 1s,10s --max-deliver 5 --filter e.a,e.b --defaults", status=0)
-    cli("consumer add E GONE --pull --ephemeral --defaults", status=0)
-    cli("stream add M --mirror E --no-allow-direct --defaults", status=0)
-    cli("stream add KV_bucket --subjects '$KV.bucket.>' --defaults", status=0)
-    written = cli("export config", status=0)
-    assert "max_age: 90m" in written.out
-    assert "max_bytes: 1GiB" in written.out
-    assert "\u202e" not in written.out
-    assert "KV_bucket" not in written.out
-    assert "_nats." not in written.out
-    assert "left out: 1 consumer without a durable name" in written.err
-    assert files("diff", written.out, status=0).out.startswith("Nothing to change: 2 streams and 1 consumer ")
-    assert files("diff", cli("export config --json").out, status=0).out.startswith("Nothing to change")
-    before = {name: config(cli, name) for name in ("E", "M")}, config(cli, "E", "PULL")
-    for name in ("M", "E"):
-        cli(f"stream rm {name} --force", status=0)
-    files("apply", written.out, status=0)
-    assert ({name: config(cli, name) for name in ("E", "M")}, config(cli, "E", "PULL")) == before
-    target = tmp_path / "out.yaml"
-    assert "wrote 1 stream and 0 consumers" in cli(f"export config M --output {target}", status=0).out
-    assert "name: M" in target.read_text()
-    assert "no stream matches" in cli("export config NOPE", status=3).err
-    assert "KV_bucket" in cli("export config --all", status=0).out
 
 
 def test_a_source_of_another_domain_is_no_difference(files: Files) -> None:

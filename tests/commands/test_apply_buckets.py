@@ -4,22 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.test_apply import DAY
-from tests.support import js
-from tests.support.declared import Files
-
-BUCKETS = """
-label: config
-buckets:
-  - {name: CONFIG, history: 5, ttl: 30d, max_value_size: 1KiB, description: settings}
-  - name: COPY
-    sources: [CONFIG]
-  - for: {i: 1..2}
-    name: MIRROR_{{i}}
-    mirror: CONFIG
-streams:
-  - {name: ORDERS, subjects: [orders]}
-"""
+from tests.support.declared import BUCKETS, Files
 
 
 def test_buckets(files: Files) -> None:
@@ -111,18 +96,3 @@ def test_buckets_that_cannot_be(files: Files, bucket: str, words: str) -> None:
     refused = files("diff", f"buckets:\n  - {bucket}\n", status=64)
     assert words in refused.err
     assert ":2" in refused.err
-
-
-def test_buckets_come_back_from_an_export(files: Files, url: str) -> None:
-    files("apply", BUCKETS, status=0)
-    js.bucket(url, "ODD", max_consumers=5)
-    exported = files.cli("export config --all --json", status=0).json
-    assert [bucket["name"] for bucket in exported["buckets"]] == ["CONFIG", "COPY", "MIRROR_1", "MIRROR_2"]
-    assert [stream["name"] for stream in exported["streams"]] == ["KV_ODD", "ORDERS"], "more than a bucket"
-    text = files.cli("export config --all", status=0).out
-    assert "  history: 5\n" in text
-    assert "  ttl: 30d\n" in text
-    assert "2 streams and 4 buckets are as declared" in files("diff", text, status=0).out
-    files.cli("kv del CONFIG --force", status=0)
-    files("apply", text, status=0)
-    assert files.cli("kv info CONFIG --json", status=0).json["config"]["ttl"] == 30 * DAY

@@ -1,9 +1,12 @@
-"""Files of declared streams, for tests."""
+"""Files of declared streams, and what comes of them."""
 
 from pathlib import Path
 from typing import Any
 
 from tests.support.run import Cli, Outcome
+
+DAY = 86_400_000_000_000
+"""In ns."""
 
 
 class Files:
@@ -16,3 +19,23 @@ class Files:
     def __call__(self, verb: str, text: str, more: str = "", **how: Any) -> Outcome:
         self.path.write_text(text)
         return self.cli(f"{verb} -f {self.path} {more}", **how)
+
+
+def config(cli: Cli, stream: str, consumer: str = "") -> dict[str, Any]:
+    """Return what the server has of a stream, or of a consumer of it."""
+    noun = "consumer" if consumer else "stream"
+    return dict(cli(f"{noun} info {stream} {consumer} --json", status=0).json["config"])
+
+
+BUCKETS = """
+label: config
+buckets:
+  - {name: CONFIG, history: 5, ttl: 30d, max_value_size: 1KiB, description: settings}
+  - name: COPY
+    sources: [CONFIG]
+  - for: {i: 1..2}
+    name: MIRROR_{{i}}
+    mirror: CONFIG
+streams:
+  - {name: ORDERS, subjects: [orders]}
+"""

@@ -1,0 +1,144 @@
+"""`account restore` on real servers."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from jsctl.jetstream.backup.account_files import UNFINISHED
+from jsctl.jetstream.backup.files import DATA, MANIFEST, META
+from jsctl.jetstream.backup.marks import MARK
+from tests.support.account_backups import remove_all, statuses
+from tests.support.js import ask, publish
+from tests.support.run import Cli
+from tests.support.stored import stored
+
+pytestmark = pytest.mark.slow
+
+
+def test_broken_entries_are_named(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    data = tmp_path / "all" / "MEM" / DATA
+    data.write_bytes(data.read_bytes()[:-3])
+    (tmp_path / "all" / "EMPTY").mkdir()
+    remove_all(cli)
+    failed = cli(f"account restore {tmp_path}/all --json", status=1)
+    rows = {row["stream"]: row for row in failed.json}
+    assert rows["MEM"]["status"] == "failed" and "is truncated" in rows["MEM"]["remark"]
+    assert rows["EMPTY"]["status"] == "failed"
+    assert rows["ORDERS"]["status"] == rows["A_MIRROR"]["status"] == "restored"
+    again = cli(f"account restore {tmp_path}/all", status=1)
+    assert again.out.splitlines()[-1].startswith("0 of 4 streams were restored")
+
+
+def test_a_stream_that_is_gone_from_the_backup(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    for entry in (tmp_path / "all" / "MEM").iterdir():
+        entry.unlink()
+    (tmp_path / "all" / "MEM").rmdir()
+    remove_all(cli)
+    failed = cli(f"account restore {tmp_path}/all", status=1)
+    assert "1 streams of the backup are not in" in failed.out
+    assert len(stored(account, "ORDERS")) == 30
+
+
+def test_update_streams(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"backup {tmp_path}/all --data", status=0)
+    cli("stream edit ORDERS --description changed --force", status=0)
+    ask(account, "CONSUMER.DELETE.ORDERS.NEW")
+    publish(account, "ORDERS.new", b"later")
+    refused = cli(f"restore {tmp_path}/all", status=1)
+    assert "--update-streams" in refused.out
+    rows = cli(f"restore {tmp_path}/all --update-streams --json", status=0).json
+    assert statuses(rows) == {"A_MIRROR": "unchanged", "MEM": "unchanged", "ORDERS": "updated"}
+    assert "description" not in ask(account, "STREAM.INFO.ORDERS")["config"]
+    assert ask(account, "CONSUMER.INFO.ORDERS.NEW")["config"]["description"] == "fresh"
+    assert len(stored(account, "ORDERS")) == 31
+
+
+def test_what_an_unfinished_restore_left(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    config = ask(account, "STREAM.INFO.MEM")["config"]
+    ask(account, "STREAM.UPDATE.MEM", {**config, "metadata": {MARK: "restore x"}})
+    ask(account, "STREAM.PURGE.MEM", {})
+    line = f"account restore {tmp_path}/all --update-streams"
+    assert "an unfinished restore left it" in cli(line, status=1).out
+    cli(f"{line} --force", status=0)
+    assert len(stored(account, "MEM")) == 20
+
+
+@pytest.mark.parametrize("what", ["none", "stream", "empty"])
+def test_no_backup_there(cli: Cli, account: str, tmp_path: Path, what: str) -> None:
+    folder = tmp_path / what
+    if what == "stream":
+        cli(f"stream backup MEM {folder}", status=0)
+    elif what == "empty":
+        folder.mkdir()
+    refused = cli(f"account restore {folder}")
+    assert refused.status == (64 if what == "stream" else 3)
+    assert refused.err.count("\n") == 1
+
+
+def test_an_unfinished_account_backup_says_so(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    (tmp_path / "all" / UNFINISHED).write_text(json.dumps({"failed": {"LOST": "server broke off"}}))
+    remove_all(cli)
+    failed = cli(f"account restore {tmp_path}/all", status=1)
+    assert "LOST" in failed.out and "server broke off" in failed.out
+    assert len(stored(account, "ORDERS")) == 30
+    assert "not finished" in cli(f"account backup {tmp_path}/all", status=64).err
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (META, b"[" * 100_000),
+        (META, b'{"config": {"name": 7}, "state": {}}'),
+        (META, b'{"config": {"name": "MEM"}, "state": {"messages": "many"}}'),
+        (META, b"\xff\xfe"),
+        (MANIFEST, b'{"complete": true, "format": "x"}'),
+        (MANIFEST, b'{"complete": true, "files": []}'),
+        (MANIFEST, b'{"complete": true, "files": {"backup.json": 7}}'),
+        (MANIFEST, b'{"complete": true, "consumers": 7}'),
+        (MANIFEST, b'{"complete": true, "account": 7}'),
+        (MANIFEST, b'{"complete": true, "consumers": [{"max_deliver": "x"}], "files": {}}'),
+        (DATA, b""),
+        (DATA, b"\xff\x06\x00\x00S2sTwO"),
+        (DATA, b"no snapshot"),
+    ],
+)
+@pytest.mark.parametrize("update", ["", " --update-streams"])
+def test_a_bad_entry_does_not_stop_the_others(
+    cli: Cli, account: str, tmp_path: Path, name: str, content: bytes, update: str
+) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    (tmp_path / "all" / "MEM" / name).write_bytes(content)
+    if not update:
+        remove_all(cli)
+    failed = cli(f"account restore {tmp_path}/all --json{update}")
+    rows = {row["stream"]: row["status"] for row in failed.json}
+    others = {"unchanged"} if update else {"restored"}
+    assert {rows["ORDERS"], rows["A_MIRROR"]} == others
+    if "max_deliver" not in str(content):  # consumers are in the snapshot, too
+        assert (failed.status, rows["MEM"]) == (1, "failed")
+    assert "Traceback" not in failed.err and "bug" not in failed.out
+
+
+def test_entries_of_other_kinds_are_named(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    remove_all(cli)
+    os.mkfifo(tmp_path / "all" / "fifo")
+    (tmp_path / "all" / "loop").symlink_to("loop")
+    (tmp_path / "all" / "notes.txt").write_text("mine")
+    (tmp_path / "all" / "x.tgz").write_bytes(b"\x1f\x8b\x00")
+    failed = cli(f"account restore {tmp_path}/all --json", status=1)
+    assert statuses(failed.json) == {
+        "ORDERS": "restored",
+        "A_MIRROR": "restored",
+        "MEM": "restored",
+        "fifo": "failed",
+        "loop": "failed",
+        "notes.txt": "failed",
+        "x.tgz": "failed",
+    }
