@@ -7,7 +7,7 @@ import platform
 import stat
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -95,7 +95,7 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 
     parent = Path(tempfile.gettempdir())
     for left in parent.glob(f"{prefix}*"):
-        _remove_unused(left)
+        remove_unused(left, _is_left)
     folder = Path(tempfile.mkdtemp(prefix=prefix))
     lock = posix.open_folder(folder)
     posix.lock(lock)
@@ -106,21 +106,29 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
         os.close(lock)
 
 
-def _remove_unused(folder: Path) -> None:
-    """Remove a folder of jsctl's that no process has locked, unless it is so new that its lock may be yet to
-    come.
+def _is_left(folder: Path, status: os.stat_result) -> bool:
+    """Whether a folder that is not locked was left; one that is a moment old may not be locked yet."""
+    return any(folder.iterdir()) or time.time() - status.st_mtime > 60
+
+
+def remove_unused(folder: Path, is_left: Callable[[Path, os.stat_result], bool]) -> None:
+    """Remove a folder of this user that no process has locked, if `is_left(folder, status)`.
+
+    Without locks (Windows) nobody knows whether it is used: it stays.
     """
     import shutil
 
-    with contextlib.suppress(OSError):  # another user's, or gone
-        lock = posix.open_folder(folder)
+    if not posix.has_locks():
+        return
+    with contextlib.suppress(OSError):  # another user's, in use, or gone
+        handle = posix.open_folder(folder)
         try:
-            status = folder.stat()
-            posix.lock(lock, wait=False)
-            if posix.is_own(status) and (any(folder.iterdir()) or time.time() - status.st_mtime > 60):
+            posix.lock(handle, wait=False)
+            status = os.fstat(handle)
+            if posix.is_own(status) and is_left(folder, status):
                 shutil.rmtree(folder, ignore_errors=True)
         finally:
-            os.close(lock)
+            os.close(handle)
 
 
 def _owned_prefix() -> str:

@@ -17,6 +17,11 @@ HANGUP: tuple[int, ...] = tuple(getattr(signal, name) for name in ("SIGHUP",) if
 """SIGHUP, where there is one."""
 
 
+def has_locks() -> bool:
+    """Whether `lock` does something."""
+    return fcntl is not None
+
+
 def lock(file: int | IO[bytes] | IO[str], *, wait: bool = True, shared: bool = False) -> None:
     """Lock an open file or folder until it is closed; without locks (Windows) do nothing.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jsctl import posix
 from jsctl.files import temporary_folder, write_atomically
 
 
@@ -37,6 +38,15 @@ def test_left_folders_are_swept(parent: Path) -> None:
         with temporary_folder("mine-") as other:
             assert sorted(parent.iterdir()) == sorted([folder, other])
     assert not list(parent.iterdir())
+
+
+def test_without_locks_no_folder_is_swept(parent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows, where nobody knows which of them is in use."""
+    monkeypatch.setattr(posix, "fcntl", None)
+    with temporary_folder("mine-") as folder:
+        (folder / "in use").touch()
+        with temporary_folder("mine-"):
+            assert (folder / "in use").exists()
 
 
 def test_what_is_not_ours_stays(parent: Path) -> None:

@@ -1,6 +1,5 @@
 """Text in the user's own editor."""
 
-import contextlib
 import os
 import shlex
 import shutil
@@ -13,7 +12,7 @@ from typing import TypeVar
 from jsctl import posix
 from jsctl.env import Env
 from jsctl.errors import BadInput, Cancelled, ExitStatus, JsctlError
-from jsctl.files import CONFIG_SIZE, read_text
+from jsctl.files import CONFIG_SIZE, read_text, remove_unused
 
 T = TypeVar("T")
 
@@ -77,15 +76,8 @@ async def edit_text(
 
 def _sweep(parent: Path) -> None:
     """Remove the texts that killed processes left: those that are not locked and that no error named."""
-    for folder in parent.glob(f"{_EDITED}*"):
-        with contextlib.suppress(OSError):  # another user's, or gone
-            handle = posix.open_folder(folder)
-            try:
-                posix.lock(handle, wait=False)
-                if posix.is_own(folder.stat()) and (folder / _UNFINISHED).exists():
-                    shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(handle)
+    for left in parent.glob(f"{_EDITED}*"):
+        remove_unused(left, lambda folder, _: (folder / _UNFINISHED).exists())
 
 
 def _run(editor: str, file: Path) -> None:
