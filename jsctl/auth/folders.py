@@ -22,8 +22,10 @@ from jsctl.auth.selection import selected_operator
 from jsctl.errors import BadInput
 from jsctl.files import ascii_path, read_text
 from jsctl.json_text import parse_json
+from jsctl.user_folders import config_folder, data_folder, home_folder
 
 NSC_FILE = "nsc.json"
+_NSC = Path("nats", "nsc")  #: below the folders of `user_folders`
 _ONLY_ONE = "the only one"
 _BY_DEFAULT = "by default"
 _WORKING_FOLDER = "working folder"
@@ -92,7 +94,7 @@ def make_choices(environ: Mapping[str, str], store: str = "") -> Choices:
 
     store: the folder of --store. Raises BadInput for an nsc.json that cannot be read, OSError.
     """
-    home = Path(environ.get("HOME") or Path.home())
+    home = home_folder(environ)
     settings = _settings_file(environ, home)
     nsc: Mapping[str, Any] = {} if "NSC_CWD_ONLY" in environ else _read_settings(settings)
     here = None
@@ -147,13 +149,13 @@ def _stores(environ: Mapping[str, str], home: Path, here: _Place | None, nsc: Ma
         return Chosen(str(here.stores), _WORKING_FOLDER)
     if root := nsc.get("store_root"):
         return Chosen(str(root), NSC_FILE)
-    return _new_or_old(_data(environ, home) / "stores", home / ".nsc" / "nats")
+    return _new_or_old(data_folder(environ) / _NSC / "stores", home / ".nsc" / "nats")
 
 
 def _keys(environ: Mapping[str, str], home: Path) -> Chosen:
     if path := environ.get("NKEYS_PATH"):
         return Chosen(str(_absolute(path)), "NKEYS_PATH")
-    return _new_or_old(_data(environ, home) / "keys", home / ".nkeys")
+    return _new_or_old(data_folder(environ) / _NSC / "keys", home / ".nkeys")
 
 
 def _new_or_old(new: Path, old: Path) -> Chosen:
@@ -162,14 +164,10 @@ def _new_or_old(new: Path, old: Path) -> Chosen:
     return Chosen(str(new), _BY_DEFAULT)
 
 
-def _data(environ: Mapping[str, str], home: Path) -> Path:
-    return Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "nats" / "nsc"
-
-
 def _settings_file(environ: Mapping[str, str], home: Path) -> Path:
     if folder := environ.get("NSC_HOME"):
         return _absolute(folder) / NSC_FILE
-    new = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "nats" / "nsc" / NSC_FILE
+    new = config_folder(environ) / _NSC / NSC_FILE
     old = home / ".nsc" / NSC_FILE
     return old if old.exists() and not new.exists() else new
 

@@ -20,6 +20,7 @@ from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.files import read_input
 from jsctl.session import Session
 from jsctl.signals import HeldInterrupts
+from jsctl.user_folders import state_folder
 
 if TYPE_CHECKING:
     from jsctl.prompts.shell import ShellPrompt
@@ -232,10 +233,7 @@ class Interpreter:
         return f"{place}:{settings.js_domain}" if settings.js_domain else place
 
     def _history(self) -> Path:
-        environ = self._env.environ
-        state = environ.get("XDG_STATE_HOME")
-        base = Path(state) if state else Path(environ.get("HOME") or Path.home()) / ".local" / "state"
-        return base / "jsctl" / "history"
+        return state_folder(self._env.environ) / "jsctl" / "history"
 
 
 def _may_be_kept(line: str) -> bool:

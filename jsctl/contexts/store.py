@@ -18,6 +18,7 @@ from jsctl.contexts.model import KEYS, Context
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import read_text, write_atomically
 from jsctl.json_text import parse_json
+from jsctl.user_folders import config_folder
 
 _SELECTED = "context.txt"
 _PREVIOUS = "previous-context.txt"
@@ -32,9 +33,7 @@ class ContextStore:
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> "ContextStore":
         """Return the store in $XDG_CONFIG_HOME, else in ~/.config."""
-        config = environ.get("XDG_CONFIG_HOME")
-        home = environ.get("HOME")
-        return cls((Path(config) if config else (Path(home) if home else Path.home()) / ".config") / "nats")
+        return cls(config_folder(environ) / "nats")
 
     def names(self) -> list[str]:
         """Return the names of all contexts, sorted."""

@@ -16,6 +16,7 @@ from jsctl.files import write_atomically
 from jsctl.localserver import processes
 from jsctl.localserver.topology import Topology, fill
 from jsctl.posix import CLOEXEC
+from jsctl.user_folders import data_folder
 
 LOCK = ".changing"
 _MOMENT_SECONDS = 0.5  #: a process that a killed jsctl was starting has its lock for a moment
@@ -26,10 +27,7 @@ _HEAD = "# Written by jsctl, and written again unless edited: "
 
 def default(environ: Mapping[str, str], name: str) -> Path:
     """Return the default folder for the data of a network: $XDG_DATA_HOME/jsctl/NAME."""
-    data = environ.get("XDG_DATA_HOME")
-    home = environ.get("HOME")
-    base = Path(data) if data else (Path(home) if home else Path.home()) / ".local" / "share"
-    return base / "jsctl" / name
+    return data_folder(environ) / "jsctl" / name
 
 
 def known(environ: Mapping[str, str]) -> list[Path]:

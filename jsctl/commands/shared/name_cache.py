@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from jsctl.files import CONFIG_SIZE, read_text, write_atomically
 from jsctl.json_text import parse_json
+from jsctl.user_folders import cache_folder
 
 if TYPE_CHECKING:
     from jsctl.contexts.settings import Settings
@@ -38,11 +39,10 @@ class NameCache:
     @classmethod
     def of(cls, settings: "Settings", environ: Mapping[str, str]) -> "NameCache":
         """Return the cache of what these settings lead to."""
-        base = environ.get("XDG_CACHE_HOME") or str(Path(environ.get("HOME") or Path.home(), ".cache"))
         login = (settings.url, settings.user, settings.token, settings.creds, settings.nkey, settings.jwt)
         place = (*login, settings.nsc, settings.js_domain, settings.js_api_prefix)
         key = hashlib.sha256("\0".join(place).encode(errors="surrogateescape")).hexdigest()[:16]
-        return cls(Path(base, "jsctl", "names", f"{settings.context or 'server'}-{key}.json"))
+        return cls(cache_folder(environ) / "jsctl" / "names" / f"{settings.context or 'server'}-{key}.json")
 
     def names(self, noun: str, parent: str) -> list[str]:
         """Return what is known; nothing of a file that cannot be read."""

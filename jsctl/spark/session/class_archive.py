@@ -22,6 +22,7 @@ from pathlib import Path
 
 from jsctl.errors import MissingDependency
 from jsctl.spark.session import java
+from jsctl.user_folders import cache_folder
 
 SWITCH = "JSCTL_SPARK_ARCHIVE"
 """The environment variable that forbids the archive when it is `off`."""
@@ -34,8 +35,7 @@ _OPTIONS = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:disable"
 
 def folder() -> Path:
     """Return where archives are, in the folder for what may be deleted at any time."""
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path(os.environ.get("HOME") or Path.home(), ".cache"))
-    return Path(cache, "jsctl", "spark")
+    return cache_folder(os.environ) / "jsctl" / "spark"
 
 
 def find() -> Path | None:

@@ -1,0 +1,34 @@
+"""The user's folders for what programs keep, by the XDG Base Directory Specification."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def home_folder(environ: Mapping[str, str]) -> Path:
+    """Return $HOME, or what the system says without it."""
+    return Path(environ.get("HOME") or Path.home())
+
+
+def config_folder(environ: Mapping[str, str]) -> Path:
+    """Return $XDG_CONFIG_HOME, else ~/.config."""
+    return _folder(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """Return $XDG_DATA_HOME, else ~/.local/share."""
+    return _folder(environ, "XDG_DATA_HOME", ".local/share")
+
+
+def state_folder(environ: Mapping[str, str]) -> Path:
+    """Return $XDG_STATE_HOME, else ~/.local/state."""
+    return _folder(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """Return $XDG_CACHE_HOME, else ~/.cache: what is in it may be deleted at any time."""
+    return _folder(environ, "XDG_CACHE_HOME", ".cache")
+
+
+def _folder(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
+    path = environ.get(variable)
+    return Path(path) if path else home_folder(environ) / below_home
