@@ -19,9 +19,9 @@ from jsctl.auth.environment import (
 )
 from jsctl.auth.why.answer import CONNECT, IMPORT, PUBLISH, SUBSCRIBE, Question, answer
 from jsctl.auth.why.connecting import Visit
-from jsctl.commands.auth.choose import operator_option, pick_operator
 from jsctl.commands.auth.servers import OnServers, ask_servers, servers_flags
 from jsctl.commands.cli import command, option
+from jsctl.commands.shared.pick_auth import operator_option, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import read_text

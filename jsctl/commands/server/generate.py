@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.errors import BadInput, JsctlError
 from jsctl.files import write_atomically
 from jsctl.views.result import Result
 from jsctl.views.server import generate as view
@@ -138,19 +138,10 @@ def _is_on(template: "Template", values: Mapping[str, str], key: str) -> bool:
 
 async def _operator(env: Env, name: str) -> "Operator":
     """Return an operator of the store that nsc shares, with its system account. Raises NotFound, BadInput."""
-    from jsctl.auth.folders import make_choices
-    from jsctl.auth.store import AuthStore
+    from jsctl.commands.shared.pick_auth import pick_operator
     from jsctl.localserver.templates import Operator
 
-    chosen = make_choices(env.environ)
-    names, name = chosen.folders.operators(), name or chosen.operator.value
-    if not names:
-        raise NotFound("there is no operator", "create one with jsctl auth operator add NAME")
-    if not name:
-        if not env.can_ask:
-            raise BadInput("there are several operators", f"give --operator, one of {', '.join(names)}")
-        name = await env.prompter.select("Select an Operator", names, flag="--operator")
-    store = AuthStore(chosen.folders, name)
+    store = await pick_operator(env, name)
     record = store.read_operator()
     system = str(record.nats.get("system_account") or "")
     if not system:

@@ -50,7 +50,7 @@ def test_questions(offline_cli: Cli, tmp_path: Path) -> None:
 
 def test_servers_of_an_operator(offline_cli: Cli, tmp_path: Path) -> None:
     line = f"server generate {tmp_path}/server --source operator"
-    assert "there is no operator" in offline_cli(line, status=3).err
+    assert "there are no operators in" in offline_cli(line, status=3).err
     offline_cli("auth operator add OP", status=0)
     offline_cli(f"{line} --set store_dir={tmp_path}/js --set resolver_dir={tmp_path}/jwt", status=0)
     check(tmp_path / "server" / "server.conf")

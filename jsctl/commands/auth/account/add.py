@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from jsctl.auth.changes import create_account
 from jsctl.auth.settings import expiry_claims
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
-from jsctl.commands.auth.choose import ask_name, operator_option, pick_operator
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.pick_auth import ask_name, operator_option, pick_operator
 from jsctl.env import Env
 from jsctl.prompts import auth as questions
 from jsctl.units import seconds_to_ns

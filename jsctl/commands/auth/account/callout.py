@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from jsctl.auth.changes import change_account
 from jsctl.auth.keys import ACCOUNT, CURVE, USER, is_public_key
 from jsctl.auth.records import Json
-from jsctl.commands.auth.choose import (
+from jsctl.commands.cli import command, option
+from jsctl.commands.shared.pick_auth import (
     account_argument,
     operator_option,
     pick_account,
     pick_operator_account,
     pick_user,
 )
-from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import callout as view

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from jsctl.auth.changes import change_account
 from jsctl.auth.settings import expiry_claims, refuse_jetstream_of_system
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import command, option
+from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.units import seconds_to_ns
 from jsctl.views.auth import account as view

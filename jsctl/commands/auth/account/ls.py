@@ -1,7 +1,7 @@
 """`jsctl auth account ls`."""
 
-from jsctl.commands.auth.choose import operator_argument, pick_operator
 from jsctl.commands.cli import command, option
+from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.views.auth import account as view
@@ -13,7 +13,7 @@ from jsctl.views.result import Result
 @operator_argument("operator")
 @option("--names", is_flag=True, help="Only names, one per line")
 async def ls(env: Env, operator: str, names: bool) -> Result:
-    store = await pick_operator(env, operator)
+    store = await pick_operator(env, operator, flag="OPERATOR")
     if names:
         return names_result(store.account_names())
     accounts = []

@@ -15,8 +15,8 @@ from jsctl.auth.resolver import (
     lookup_accounts,
 )
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
 from jsctl.commands.cli import command, destructive, option
+from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_account, pick_operator
 from jsctl.commands.shared.pushing import check_accounts, refuse_older, refuse_untrusted, send_accounts
 from jsctl.commands.shared.system import system_connection
 from jsctl.env import Env

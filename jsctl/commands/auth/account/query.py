@@ -9,8 +9,8 @@ from jsctl.auth.records import Record
 from jsctl.auth.resolver import compare, count_servers, list_accounts, lookup_account
 from jsctl.auth.shapes import check_shape
 from jsctl.auth.store import AuthStore, check_name
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
 from jsctl.commands.cli import argument, command, destructive, option
+from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_account, pick_operator
 from jsctl.commands.shared.system import system_connection
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound

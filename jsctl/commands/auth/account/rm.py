@@ -1,8 +1,8 @@
 """`jsctl auth account rm`."""
 
 from jsctl.auth.records import members, signing_keys
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import command, destructive, option
+from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.units import plural

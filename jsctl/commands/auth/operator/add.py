@@ -4,8 +4,8 @@ from jsctl.auth.changes import SYSTEM_ACCOUNT, create_operator
 from jsctl.auth.records import Json
 from jsctl.auth.settings import change_tags, check_url
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.choose import ask_name, choices, operator_argument
 from jsctl.commands.cli import command, option
+from jsctl.commands.shared.pick_auth import ask_name, choices, operator_argument
 from jsctl.env import Env
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result

@@ -4,9 +4,9 @@ import base64
 from pathlib import Path
 
 from jsctl.auth.archive import export_operator
-from jsctl.commands.auth.choose import operator_argument, pick_operator
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, destructive, option
+from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import ascii_path, write_atomically
@@ -32,7 +32,7 @@ async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Res
     if path.exists() and not force:
         raise BadInput(f"the file {ascii_path(path)} exists", "--force overwrites it")
     pair = read_key_file(key) if key else None
-    store = await pick_operator(env, name)
+    store = await pick_operator(env, name, flag="NAME")
     text = export_operator(store)
     if pair:
         text = base64.b64encode(pair.seal(text.encode(), pair.public)).decode()

@@ -7,8 +7,8 @@ import click
 from jsctl.auth.claims import as_object, as_texts
 from jsctl.auth.resolver import CACHE, FULL, MEMORY, format_config, server_config
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.choose import operator_argument, pick_operator, pick_user, pick_user_account
 from jsctl.commands.cli import command, option
+from jsctl.commands.shared.pick_auth import operator_argument, pick_operator, pick_user, pick_user_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import open_output
@@ -62,7 +62,7 @@ async def config(env: Env, options: Options) -> Result:
 
     With a memory resolver it holds all accounts; with a full one jsctl auth account push sends them.
     """
-    store = await pick_operator(env, options.name)
+    store = await pick_operator(env, options.name, flag="NAME")
     further: dict[str, object] = {"limit": options.limit}
     if options.resolver == FULL:
         further = {"allow_delete": options.allow_delete, "interval": options.interval, **further}

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from jsctl.auth.changes import change_operator
 from jsctl.auth.records import Json
 from jsctl.auth.settings import change_tags, check_url
-from jsctl.commands.auth.choose import operator_argument, pick_account, pick_operator
 from jsctl.commands.cli import command, option
+from jsctl.commands.shared.pick_auth import operator_argument, pick_account, pick_operator
 from jsctl.env import Env
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
@@ -39,7 +39,7 @@ async def edit(env: Env, options: Options) -> Result:
     """Settings that no flag names stay as they are. Servers take the change with the operator's
     new JWT, which jsctl auth operator config prints.
     """
-    store = await pick_operator(env, options.name)
+    store = await pick_operator(env, options.name, flag="NAME")
     system = ""
     if options.system_account:
         system = (await pick_account(env, store, options.system_account)).public

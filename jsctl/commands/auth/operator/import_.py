@@ -5,9 +5,9 @@ from pathlib import Path
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.records import signing_keys
 from jsctl.auth.store import AuthStore, check_name
-from jsctl.commands.auth.choose import choices
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, destructive
+from jsctl.commands.shared.pick_auth import choices
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import read_text

@@ -1,7 +1,7 @@
 """`jsctl auth operator info`."""
 
-from jsctl.commands.auth.choose import operator_argument, pick_operator
 from jsctl.commands.cli import command
+from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
 from jsctl.env import Env
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
@@ -11,4 +11,4 @@ from jsctl.views.result import Result
 @operator_argument()
 async def info(env: Env, name: str) -> Result:
     """--json prints the claims as they are in the JWT."""
-    return view.sheet(await pick_operator(env, name))
+    return view.sheet(await pick_operator(env, name, flag="NAME"))

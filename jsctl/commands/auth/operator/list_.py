@@ -1,8 +1,8 @@
 """`jsctl auth operator list`."""
 
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.choose import choices
 from jsctl.commands.cli import command, option
+from jsctl.commands.shared.pick_auth import choices
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.views.auth import names_result

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from jsctl.auth.archive import import_operator
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.choose import choices
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.pick_auth import choices
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import CONFIG_SIZE, read_text

@@ -2,8 +2,8 @@
 
 from jsctl.auth.selection import select_operator, selected_operator
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.choose import choices, operator_argument, pick_operator, pick_text
 from jsctl.commands.cli import command
+from jsctl.commands.shared.pick_auth import choices, operator_argument, pick_operator, pick_text
 from jsctl.env import Env
 from jsctl.views.result import Result
 
@@ -15,7 +15,7 @@ async def select(env: Env, name: str) -> Result:
     known = choices(env).folders.operators()
     if not name and len(known) > 1:
         name = await pick_text(env, known, "operator", "Operator", "NAME")
-    store: AuthStore = await pick_operator(env, name)
+    store: AuthStore = await pick_operator(env, name, flag="NAME")
     before = selected_operator(env.environ)
     select_operator(env.environ, store.operator)
     env.say(f"jsctl: operator {store.operator} is selected")

@@ -6,7 +6,9 @@ from pathlib import Path
 from jsctl.auth.changes import sign_copy
 from jsctl.auth.settings import expiry_claims
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.choose import (
+from jsctl.commands.auth.credentials import check_free, save_context, write_creds
+from jsctl.commands.cli import argument, command, destructive, option
+from jsctl.commands.shared.pick_auth import (
     account_argument,
     operator_option,
     pick_operator,
@@ -14,8 +16,6 @@ from jsctl.commands.auth.choose import (
     pick_user_account,
     user_argument,
 )
-from jsctl.commands.auth.credentials import check_free, save_context, write_creds
-from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.units import seconds_to_ns

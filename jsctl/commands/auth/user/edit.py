@@ -6,11 +6,16 @@ from jsctl.auth.changes import change_user, find_signing_key, user_signer
 from jsctl.auth.fields import USER
 from jsctl.auth.records import is_scoped, signing_key
 from jsctl.auth.settings import expiry_claims
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_user, user_argument
 from jsctl.commands.auth.credentials import check_free, write_creds
 from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.field_flags import config_flags
+from jsctl.commands.shared.pick_auth import (
+    account_argument,
+    operator_option,
+    pick_operator_user,
+    user_argument,
+)
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.units import seconds_to_ns

@@ -1,7 +1,12 @@
 """`jsctl auth user info`."""
 
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_user, user_argument
 from jsctl.commands.cli import command
+from jsctl.commands.shared.pick_auth import (
+    account_argument,
+    operator_option,
+    pick_operator_user,
+    user_argument,
+)
 from jsctl.env import Env
 from jsctl.views.auth import user as view
 from jsctl.views.result import Result

@@ -2,7 +2,8 @@
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.revocations import Revocation, add_revocation
-from jsctl.commands.auth.choose import (
+from jsctl.commands.cli import command, destructive, option
+from jsctl.commands.shared.pick_auth import (
     account_argument,
     operator_option,
     pick_operator,
@@ -10,7 +11,6 @@ from jsctl.commands.auth.choose import (
     pick_user_account,
     user_argument,
 )
-from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.views.intent import Intent

@@ -8,7 +8,8 @@ from tests.support.run import Cli
 
 def test_select(acme: AuthStore, auth_cli: Cli) -> None:
     auth_cli("auth operator add OTHER", status=0)
-    assert "give NAME, one of ACME, OTHER" in auth_cli("auth account ls", status=64).err
+    for line, flag in (("account ls", "OPERATOR"), ("operator info", "NAME"), ("account info", "--operator")):
+        assert f"give {flag}, one of ACME, OTHER" in auth_cli(f"auth {line}", status=64).err
     auth_cli("auth operator select OTHER", status=0)
     config = auth_cli.home / "nats" / "cli" / "config.json"
     assert json.loads(config.read_text()) == {"select_operator": "OTHER"}

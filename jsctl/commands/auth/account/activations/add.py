@@ -7,8 +7,13 @@ from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.settings import expiry_claims
 from jsctl.auth.sharing import check_subject, sign_activation
 from jsctl.commands.auth.account.exports.choose import pick_export
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator_account
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.pick_auth import (
+    account_argument,
+    operator_option,
+    pick_account,
+    pick_operator_account,
+)
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import write_atomically

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jsctl.auth.records import Json, Record, local_subject
 from jsctl.auth.sharing import find_export, find_import, sorted_exports, sorted_imports
-from jsctl.commands.auth.choose import pick_text
+from jsctl.commands.shared.pick_auth import pick_text
 from jsctl.env import Env
 from jsctl.errors import NotFound
 

@@ -15,8 +15,13 @@ from jsctl.auth.sharing import (
     sign_activation,
 )
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator_account
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.pick_auth import (
+    account_argument,
+    operator_option,
+    pick_account,
+    pick_operator_account,
+)
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import read_text

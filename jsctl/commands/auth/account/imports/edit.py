@@ -7,8 +7,8 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.records import Json, local_subject
 from jsctl.auth.sharing import SERVICE, check_activation, check_local, find_import, kind_of
 from jsctl.commands.auth.account.exports.choose import pick_import
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import read_text

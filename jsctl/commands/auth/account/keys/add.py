@@ -7,10 +7,10 @@ from jsctl.auth.fields import USER
 from jsctl.auth.keys import ACCOUNT, create_key, is_public_key
 from jsctl.auth.records import Json, new_permissions, signing_key, signing_keys
 from jsctl.auth.settings import UserSettings
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.auth.user.flags import SECTIONS
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
+from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import keys as view

@@ -6,15 +6,15 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.fields import USER
 from jsctl.auth.records import Json, signing_key
 from jsctl.auth.settings import UserSettings
-from jsctl.commands.auth.choose import (
+from jsctl.commands.auth.user.flags import SECTIONS
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
+from jsctl.commands.shared.pick_auth import (
     account_argument,
     operator_option,
     pick_operator_account,
     pick_signing_key,
 )
-from jsctl.commands.auth.user.flags import SECTIONS
-from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import keys as view

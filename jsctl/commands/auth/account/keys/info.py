@@ -1,12 +1,12 @@
 """`jsctl auth account keys info`."""
 
-from jsctl.commands.auth.choose import (
+from jsctl.commands.cli import argument, command
+from jsctl.commands.shared.pick_auth import (
     account_argument,
     operator_option,
     pick_operator_account,
     pick_signing_key,
 )
-from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.views.auth import keys as view
 from jsctl.views.result import Result

@@ -2,13 +2,13 @@
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.records import Json
-from jsctl.commands.auth.choose import (
+from jsctl.commands.cli import command, destructive, option
+from jsctl.commands.shared.pick_auth import (
     account_argument,
     operator_option,
     pick_operator_account,
     pick_signing_key,
 )
-from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result

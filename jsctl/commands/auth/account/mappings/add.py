@@ -7,8 +7,8 @@ import click
 from jsctl.auth.changes import change_account
 from jsctl.auth.mappings import mappings_of, new_target, parse_mappings, set_targets
 from jsctl.auth.records import Json
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import read_input

@@ -2,7 +2,7 @@
 
 from jsctl.auth.mappings import mappings_of
 from jsctl.auth.records import Record
-from jsctl.commands.auth.choose import pick_text
+from jsctl.commands.shared.pick_auth import pick_text
 from jsctl.env import Env
 from jsctl.errors import NotFound
 

@@ -4,8 +4,8 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.mappings import set_targets, targets_of
 from jsctl.auth.records import Json
 from jsctl.commands.auth.account.mappings.choose import pick_source
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command, destructive
+from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result

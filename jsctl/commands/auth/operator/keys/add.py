@@ -3,8 +3,8 @@
 from jsctl.auth.changes import change_operator
 from jsctl.auth.keys import OPERATOR, create_key
 from jsctl.auth.records import Json
-from jsctl.commands.auth.choose import operator_argument, pick_operator
 from jsctl.commands.cli import command
+from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
 from jsctl.env import Env
 from jsctl.views.result import Result, Text
 
@@ -13,7 +13,7 @@ from jsctl.views.result import Result, Text
 @operator_argument()
 async def add(env: Env, name: str) -> Result:
     """Servers take accounts that it signs once their configuration has the operator's new JWT."""
-    store = await pick_operator(env, name)
+    store = await pick_operator(env, name, flag="NAME")
     key = create_key(OPERATOR)
     store.write_seed(key)
 

@@ -1,8 +1,8 @@
 """`jsctl auth operator keys list`."""
 
 from jsctl.auth.records import signing_keys
-from jsctl.commands.auth.choose import operator_argument, pick_operator
 from jsctl.commands.cli import command
+from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
 from jsctl.env import Env
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
@@ -12,7 +12,7 @@ from jsctl.views.result import Result
 @operator_argument()
 async def list_(env: Env, name: str) -> Result:
     """SEED says whether the store has the seed, which is needed to sign."""
-    store = await pick_operator(env, name)
+    store = await pick_operator(env, name, flag="NAME")
     operator = store.read_operator()
     signers = [key.public for key in signing_keys(operator.nats)]
     issued = dict.fromkeys(signers, 0)

@@ -2,8 +2,8 @@
 
 from jsctl.auth.changes import change_operator
 from jsctl.auth.records import Json, signing_keys
-from jsctl.commands.auth.choose import operator_argument, pick_operator, pick_text
 from jsctl.commands.cli import argument, command, destructive
+from jsctl.commands.shared.pick_auth import operator_argument, pick_operator, pick_text
 from jsctl.env import Env
 from jsctl.errors import NotFound
 from jsctl.views.intent import Intent
@@ -16,7 +16,7 @@ from jsctl.views.result import Result
 @destructive("Remove without asking")
 async def rm(env: Env, name: str, public: str, force: bool) -> Result:
     """Accounts that it signed must be signed again: auth account edit --key. The seed is removed, too."""
-    store = await pick_operator(env, name)
+    store = await pick_operator(env, name, flag="NAME")
     signers = [signer.public for signer in signing_keys(store.read_operator().nats)]
     key = public or await pick_text(env, signers, "signing key", "Signing Key", "KEY")
     if key not in signers:

@@ -23,10 +23,10 @@ def choices(env: Env) -> Choices:
     return make_choices(env.environ, str(env.flags.get("auth_store") or ""))
 
 
-async def pick_operator(env: Env, name: str = "") -> AuthStore:
+async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -> AuthStore:
     """The store of an operator: the named one, the one of `choices`, or one that the user picks.
 
-    Raises NotFound, BadInput.
+    flag: the flag or argument that names it. Raises NotFound, BadInput.
     """
     chosen = choices(env)
     folders, names = chosen.folders, chosen.folders.operators()
@@ -36,7 +36,7 @@ async def pick_operator(env: Env, name: str = "") -> AuthStore:
         _check_known(name, names, f"there is no operator {name!r}", "jsctl auth operator ls lists them")
         return AuthStore(folders, name)
     selected = chosen.operator.value
-    return AuthStore(folders, selected or await _pick(env, names, "operator", "Operator"))
+    return AuthStore(folders, selected or await _pick(env, names, "operator", "Operator", flag))
 
 
 async def pick_account(
@@ -154,11 +154,10 @@ def _check_known(name: str, names: Sequence[str], message: str, hint: str) -> No
 
 
 async def _pick(
-    env: Env, names: Sequence[str], what: str, label: str, flag: str = "", *, only: bool = True
+    env: Env, names: Sequence[str], what: str, label: str, flag: str, *, only: bool = True
 ) -> str:
     if len(names) == 1 and only:
         return names[0]
-    flag = flag or "NAME"
     if not env.can_ask:
         raise BadInput(
             f"the {what} is missing",
