@@ -1,6 +1,6 @@
 """Creates and changes operators, accounts and users of a store: claims are changed, signed and written.
 
-A change is a function that changes the claims of NATS in place. It is applied under the store's lock to the
+A change is a function that changes the `nats` claims in place. It is applied under the store's lock to the
 current claims, so that concurrent processes do not overwrite each other's changes.
 """
 
@@ -15,7 +15,7 @@ from jsctl.auth.store import AuthStore, check_name
 from jsctl.errors import BadInput, NotFound
 
 Change = Callable[[Json], None]
-"""Changes the claims of NATS in place."""
+"""Changes the `nats` claims in place."""
 
 SYSTEM_ACCOUNT = "SYSTEM"
 
@@ -58,7 +58,7 @@ def create_operator(
 
 
 def change_operator(store: AuthStore, change: Change) -> Record:
-    """Change an operator, and sign it. A change of nothing writes nothing.
+    """Change an operator, and sign it. Nothing is written when nothing changes.
 
     Raises NotFound, BadInput, OSError.
     """
@@ -111,8 +111,8 @@ def create_account(
 ) -> Record:
     """Create an account.
 
-    signer: the operator's key that signs. claims: beside those of NATS (`exp`).
-    Raises BadInput, NotFound, OSError.
+    signer: the operator's key that signs. claims: beside the `nats` claims (`exp`). Raises BadInput,
+    NotFound, OSError.
     """
     check_name(name, ACCOUNT)
     with store.locked():
@@ -131,10 +131,10 @@ def create_account(
 def change_account(
     store: AuthStore, name: str, change: Change, claims: Mapping[str, Any] | None = None, signer: str = ""
 ) -> Record:
-    """Change an account, and sign it. A change of nothing writes nothing, unless another key signs.
+    """Change an account, and sign it. Nothing is written when nothing changes, unless another key signs.
 
-    claims: what is beside those of NATS (`exp`); None removes. signer: the operator's key that signs.
-    Raises NotFound, BadInput, OSError.
+    claims: beside the `nats` claims (`exp`); None removes one. signer: the operator's key that signs. Raises
+    NotFound, BadInput, OSError.
     """
     with store.locked():
         record = store.read_account(name)
@@ -189,7 +189,7 @@ def user_signer(store: AuthStore, account: Record, wanted: str = "") -> KeyPair:
 
 
 def check_new_user(store: AuthStore, account: Record, name: str) -> None:
-    """Raise BadInput for a name that no user can have, or that one has."""
+    """Raise BadInput for a name that no user can have, or that a user of the account has already."""
     check_name(name, USER)
     if store.user_jwt(account.name, name).exists():
         raise BadInput(f"account {account.name} has a user {name!r} already", "give another name")
@@ -205,9 +205,9 @@ def create_user(
     public: str = "",
     claims: Mapping[str, Any] | None = None,
 ) -> Record:
-    """Create a user with these claims of NATS.
+    """Create a user with these `nats` claims.
 
-    public: the key of a user who keeps his seed. claims: beside those of NATS. Raises BadInput, OSError.
+    public: the key of a user who keeps the seed. claims: beside the `nats` claims. Raises BadInput, OSError.
     """
     with store.locked():
         check_new_user(store, account, name)
@@ -227,10 +227,11 @@ def change_user(
     claims: Mapping[str, Any] | None = None,
     signer: str = "",
 ) -> Record:
-    """Change a user, and sign with the same key again, or with another. A change of nothing signs nothing,
-    unless another key is to; credentials that the store has lost are written again.
+    """Change a user, and sign with the same key again, or with another.
 
-    claims: as in `change_account`. signer: a public key. Raises NotFound, BadInput, OSError.
+    Nothing is signed when nothing changes, unless another key is to sign; credentials that the store has lost
+    are written again. claims: as in `change_account`. signer: a public key. Raises NotFound, BadInput,
+    OSError.
     """
     with store.locked():
         record = store.read_user(account.name, name)
@@ -246,7 +247,7 @@ def change_user(
 
 
 def sign_copy(store: AuthStore, record: Record, claims: Mapping[str, Any]) -> str:
-    """Return a JWT with other claims beside those of NATS, signed as the user's own.
+    """Return a JWT with other claims beside the `nats` claims, signed like the user's own.
 
     Raises NotFound without the seed.
     """

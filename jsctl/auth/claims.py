@@ -19,7 +19,7 @@ def as_list(value: Any) -> list[Any]:
 
 
 def as_objects(value: Any) -> list[Json]:
-    """Return a list of objects, in their places: an empty one stands for anything else."""
+    """Return a list of objects with their indexes unchanged: an empty one stands for anything else."""
     return [as_object(one) for one in as_list(value)]
 
 
@@ -50,7 +50,7 @@ def signing_keys(nats: Json) -> dict[str, Json | None]:
 
 
 def find_revocation(revocations: Any, public: str, issued: int) -> str:
-    """Return the key of the revocation that ends a JWT, the public key or `*`; empty for one that is valid.
+    """Return the key of the revocation that ends a JWT, the public key or `*`; empty when there is none.
 
     issued: the JWT's `iat`. A revocation ends what was issued until its own second (nats-server: isRevoked).
     """

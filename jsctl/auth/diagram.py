@@ -8,7 +8,7 @@ from jsctl.auth.environment import Environment
 
 
 class Export(NamedTuple):
-    """What an account offers. kind: stream or service. token: "private", "account key" or empty."""
+    """An export of an account. kind: stream or service. token: "private", "account key" or empty."""
 
     account: str
     subject: str
@@ -18,9 +18,10 @@ class Export(NamedTuple):
 
 
 class Import(NamedTuple):
-    """What an account takes. origin: the name of the exporting account, or its key where the store has none.
+    """An import of an account.
 
-    export: the place of the export among all; -1 where there is none. problem: why it does not work.
+    origin: the name of the exporting account, or its key when the store does not have it. export: the index
+    of the export among all; -1 when there is none. problem: why it does not work.
     """
 
     account: str
@@ -33,7 +34,8 @@ class Import(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """accounts: all names, those that export or import nothing, too."""
+    """Accounts, exports and imports. accounts: the names of all accounts, also without exports and
+    imports."""
 
     operator: str
     accounts: list[str]
@@ -42,7 +44,7 @@ class Graph(NamedTuple):
 
 
 def make_graph(environment: Environment) -> Graph:
-    """Return all exports, and all imports with the exports that they are of."""
+    """Return all exports, and all imports with the exports that they use."""
     exports: list[Export] = []
     places: dict[tuple[str, int], int] = {}
     for account in environment.accounts:

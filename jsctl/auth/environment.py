@@ -16,7 +16,10 @@ from jsctl.errors import BadInput, NotFound
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What has a JWT. name: its name in the store. token: the JWT. claims: what is in it."""
+    """An owner of a JWT.
+
+    name: its name in the store. token: the JWT. claims: the JWT's content.
+    """
 
     name: str
     token: str
@@ -54,6 +57,7 @@ class Operator(Claimed):
 
     @property
     def signing_keys(self) -> list[str]:
+        """The public keys of the operator's signing keys."""
         return as_texts(self.nats.get("signing_keys"))
 
     @property
@@ -82,7 +86,7 @@ class User(Claimed):
 
     @property
     def issuer_account(self) -> str:
-        """The public key of the account that the user says to be of."""
+        """The public key of the account that the user's claims name."""
         return as_text(self.nats.get("issuer_account")) or self.issuer
 
 
@@ -106,7 +110,7 @@ class Account(Claimed):
 
     @property
     def signing_keys(self) -> dict[str, Json | None]:
-        """Each with its scope; None for a key without one."""
+        """The signing keys, each with its scope; None for a key without one."""
         return signing_keys(self.nats)
 
     @property

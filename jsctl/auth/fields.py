@@ -16,7 +16,7 @@ UNLIMITED = -1
 
 
 class Cap(Number):
-    """The most of something; -1 is unlimited, 0 allows none."""
+    """A maximum number; -1 is unlimited, 0 allows none."""
 
     sheet = "text"
 
@@ -89,8 +89,8 @@ def _time_of_day(text: str) -> str:
 
 
 class Words(Texts):
-    """A list of words, each of which may be written in several ways. words: what may be written, and what is
-    stored for it."""
+    """A list of words, each of which may be written in several ways. words: what may be written -> what is
+    stored."""
 
     metavar = "KIND"
 
@@ -132,7 +132,8 @@ CONNECTION_TYPES = {
 
 
 def _allowed(key: str, flag: str, what: str, label: str) -> list[Field]:
-    """Publish and subscribe permissions below `key`. flag: what flags begin with."""
+    """Return the fields below `key` that permit publishing and subscribing. flag: what their flags begin
+    with."""
     ways = (("pub", "Publish", "publish to"), ("sub", "Subscribe", "subscribe to"))
     return [
         Field(

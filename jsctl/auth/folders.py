@@ -67,7 +67,7 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What is used where a command line names nothing else. settings: the file of nsc."""
+    """The operator, account and folders to use when a command line names none. settings: the file of nsc."""
 
     folders: StoreFolders
     stores: Chosen
@@ -82,7 +82,7 @@ class Choices:
 
 
 class _Place(NamedTuple):
-    """What a folder tells: the folder of operators, and perhaps an operator and an account."""
+    """A place in a store: the folder of operators, and perhaps an operator and an account."""
 
     stores: Path
     operator: str = ""
@@ -90,7 +90,7 @@ class _Place(NamedTuple):
 
 
 def make_choices(environ: Mapping[str, str], store: str = "") -> Choices:
-    """Return what is used where a command line names no operator and no account.
+    """Return what to use when a command line names no operator and no account.
 
     store: the folder of --store. Raises BadInput for an nsc.json that cannot be read, OSError.
     """

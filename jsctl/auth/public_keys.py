@@ -28,7 +28,7 @@ _KINDS: Mapping[int, str] = {
 
 
 def kind_of_key(public: str) -> str:
-    """Return what a public key is of: OPERATOR, ACCOUNT, USER, SERVER or CURVE; empty for anything else."""
+    """Return the kind of a public key: OPERATOR, ACCOUNT, USER, SERVER or CURVE; empty for anything else."""
     return _split(public)[0]
 
 

@@ -36,7 +36,7 @@ class Record(NamedTuple):
 
     @property
     def nats(self) -> Json:
-        """The claims of NATS."""
+        """The `nats` claims."""
         nats: Json = self.claims["nats"]
         return nats
 

@@ -36,7 +36,8 @@ class Outcome(NamedTuple):
 
 
 class Trust(NamedTuple):
-    """The operator in a server's configuration. keys: those whose accounts it takes. issued: seconds."""
+    """The operator in a server's configuration. keys: those whose accounts it accepts. issued: seconds since
+    1970."""
 
     server: str
     keys: frozenset[str]
@@ -153,7 +154,8 @@ REMOVED = "removed"
 
 
 class Difference(NamedTuple):
-    """How an account here and on the servers differ. state: SAME, ... changes: claims that differ."""
+    """How an account in the store differs from that on servers. state: SAME, ... changes: claims that
+    differ."""
 
     account: str
     public: str

@@ -16,7 +16,8 @@ ALL = "*"
 
 
 class Revocation(NamedTuple):
-    """export: its subject, for one of activation tokens; empty for one of users. time: seconds since 1970."""
+    """A revocation. export: the subject of the export for activation tokens; empty for users. time: seconds
+    since 1970."""
 
     export: str
     key: str

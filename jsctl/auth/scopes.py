@@ -38,8 +38,8 @@ _PERMISSIONS = (
 class Expanded(NamedTuple):
     """A template filled in for a user.
 
-    claims: as of a user's own. problem: why servers refuse the user; empty when they do not. origins: for
-    each list ("pub.allow"), the place in the template that each subject comes from.
+    claims: like a user's own. problem: why servers refuse the user; empty when they do not. origins: for each
+    list ("pub.allow"), the index in the template that each subject comes from.
     """
 
     claims: Json
@@ -72,7 +72,7 @@ def find_own_permissions(nats: Json) -> str:
 
 
 def expand_template(account: Account, user: User) -> Expanded:
-    """Return what the role of a scoped user makes of the user's name, key and tags."""
+    """Return the template of a scoped user's role, with the user's name, key and tags filled in."""
     template = dict(as_object((scope_of(account, user) or {}).get("template")))
     origins: dict[str, Sequence[int]] = {}
     for action, key in _LISTS:

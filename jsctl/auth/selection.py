@@ -25,7 +25,7 @@ def selected_operator(environ: Mapping[str, str]) -> str:
 
 
 def select_operator(environ: Mapping[str, str], name: str) -> None:
-    """Select an operator; what else is in the file stays. Raises BadInput, OSError."""
+    """Select an operator; the rest of the file stays. Raises BadInput, OSError."""
     path = _path(environ)
     config = {**_load(path), _KEY: name}
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ _TIERS = ("R1", "R3", "R5")
 
 @dataclass(frozen=True, slots=True)
 class AccountSettings:
-    """What is to be set for an account.
+    """Settings for an account.
 
     values: of flags, as `Schema.apply_flags` takes them. jetstream: whether it may use JetStream; None leaves
     that as it is. tier: the replicas whose limits `js-...` flags set, "R3"; empty for all streams.
@@ -30,7 +30,7 @@ class AccountSettings:
     no_tags: Sequence[str] = ()
 
     def apply(self, nats: Json) -> None:
-        """Change the claims of NATS in place. Raises BadInput."""
+        """Change the `nats` claims in place. Raises BadInput."""
         jetstream = {flag: value for flag, value in self.values.items() if flag in _JETSTREAM_FLAGS}
         others = {flag: value for flag, value in self.values.items() if flag not in _JETSTREAM_FLAGS}
         _replace(nats, ACCOUNT.apply_flags(nats, others))
@@ -73,7 +73,7 @@ class AccountSettings:
 
 @dataclass(frozen=True, slots=True)
 class UserSettings:
-    """What is to be set for a user, or for the template of a scope.
+    """Settings for a user, or for the template of a scope.
 
     values: of flags, as `Schema.apply_flags` takes them.
     """
@@ -83,7 +83,7 @@ class UserSettings:
     no_tags: Sequence[str] = ()
 
     def apply(self, nats: Json) -> None:
-        """Change the claims of NATS in place. Raises BadInput."""
+        """Change the `nats` claims in place. Raises BadInput."""
         self.apply_permissions(nats)
         change_tags(nats, self.tags, self.no_tags)
 
@@ -103,7 +103,7 @@ class UserSettings:
                 nats.pop(key, None)
 
     def refuse_in_scope(self, role: str) -> None:
-        """Raise BadInput where something is to be set that a scoped user has from the scope."""
+        """Raise BadInput for settings that a scoped user takes from the scope."""
         if self.values:
             flags = ", ".join(f"--{flag}" for flag in self.values)
             raise BadInput(
@@ -130,9 +130,9 @@ def change_tags(nats: Json, add: Sequence[str], remove: Sequence[str]) -> None:
 
 
 def expiry_claims(text: str, now: int) -> dict[str, Any]:
-    """Return the claim of an end of validity: a duration or a time; 0 for none.
+    """Return the claim for an expiry. text: a duration or a time; 0 for none; empty for no claim.
 
-    now: ns since 1970. Empty text: no claim. Raises BadInput.
+    now: ns since 1970. Raises BadInput.
     """
     if not text:
         return {}
@@ -169,7 +169,7 @@ def _replace(nats: Json, updated: Json) -> None:
 
 
 def _tidy(nats: Json) -> None:
-    """Remove what empty values have turned off."""
+    """Remove the members that empty values have turned off."""
     for key in ("description", "info_url"):
         if not nats.get(key):
             nats.pop(key, None)

@@ -135,7 +135,8 @@ def new_import(name: str, subject: str, source: str, service: bool, local: str) 
 
 
 def check_local(subject: str, local: str) -> str:
-    """Return a local subject for an imported one. It may name its wildcards, `$1`. Raises BadInput."""
+    """Return a local subject for an imported one. It may refer to the wildcards of that, `$1`. Raises
+    BadInput."""
     check_subject(local)
     wildcards = [token for token in subject.split(".") if token in ("*", ">")]
     tokens = local.split(".")

@@ -54,7 +54,7 @@ def is_name(name: str) -> bool:
 
 
 class AuthStore:
-    """An operator's part of such folders."""
+    """The part of the store's folders that belongs to one operator."""
 
     def __init__(self, folders: StoreFolders, operator: str) -> None:
         self.folders = folders
@@ -65,7 +65,7 @@ class AuthStore:
 
     @property
     def operator_jwt(self) -> Path:
-        """The file of the operator's JWT."""
+        """The path of the operator's JWT."""
         return self._operator_folder / f"{self.operator}{_JWT}"
 
     def account_jwt(self, account: str) -> Path:
@@ -231,7 +231,7 @@ class AuthStore:
         return json.dumps(about, separators=(",", ":"))
 
     def _make_folder(self, folder: Path) -> None:
-        """Make a folder below those of the store, and what is above it up to the folder that holds them."""
+        """Create a folder below those of the store, with the missing folders above it."""
         stores, keys = self.folders.stores, self.folders.keys
         top = (stores if folder.is_relative_to(stores) else keys).parent
         below = [one for one in (folder, *folder.parents) if one.is_relative_to(top)]

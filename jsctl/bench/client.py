@@ -31,8 +31,10 @@ class Pace:
         self.is_free = not (self.interval or self.sleep)  #: as fast as possible
 
     async def due(self, number: int) -> int:
-        """Wait until operation `number`, counted from 0, is due; returns when that was, which is earlier than
-        now for a client that is late."""
+        """Wait until operation `number`, counted from 0, is due; return when that was.
+
+        That is earlier than now for a client that is late.
+        """
         if self.interval:
             planned = self.start + int(number * self.interval)
             await until(planned)
@@ -58,7 +60,7 @@ async def until(planned: int) -> None:
 
 
 class Client:
-    """What a benchmark's client works with.
+    """A client of a benchmark, and what it works with.
 
     goal: messages, warm-up included; 0 for no end. offset: the number of its first message. stopping: whether
     it is to end before that. ready: waits until every client is. idle: ns without any progress that end a
@@ -83,7 +85,7 @@ class Client:
 
     @property
     def timeout(self) -> int:
-        """ns for an answer."""
+        """The time to wait for an answer, in ns."""
         return self.api.timeout
 
     async def start(self, *, measuring: bool = True) -> None:
@@ -102,15 +104,17 @@ class Client:
         return not self.stopping and (not self.goal or self.meter.done < self.goal)
 
     def left(self, most: int) -> int:
-        """Return how many messages the next burst may have, at most `most`: none beyond the goal, and
-        none on both sides of the end of the warm-up."""
+        """Return how many messages the next burst may have, at most `most`.
+
+        A burst does not exceed the goal, and does not cross the end of the warm-up.
+        """
         if self.goal:
             most = min(most, self.goal - self.meter.done)
         warm_up = self.meter.left_to_warm_up
         return min(most, warm_up) if warm_up else most
 
     def chance(self, below: int) -> int:
-        """Return a number from 0 to below `below`."""
+        """Return a random number from 0 up to, but not including, `below`."""
         return self._random.randrange(below)
 
     # -- what goes wrong ---------------------------------------------------------------------------------
@@ -132,7 +136,7 @@ class Client:
             self._lost.set_exception(error)
 
     async def work(self, run: Callable[["Client"], object]) -> None:
-        """Run the client to its end. Raises what it fails with."""
+        """Run the client to its end. Raises its error."""
         work = asyncio.ensure_future(run(self))  # type: ignore[call-overload]
         try:
             with self.connection.watching(self.watch):

@@ -15,8 +15,11 @@ Json = dict[str, Any]
 
 
 class Difference(NamedTuple):
-    """A measure in both. unit: how it is shown. change: the share by which the second differs, None where the
-    first is 0. is_better: what the second is, None where neither is good."""
+    """A measure of both results.
+
+    unit: how it is shown. change: the share by which the second differs, None when the first is 0. is_better:
+    whether the second is better, None when that has no meaning.
+    """
 
     measure: str
     unit: str
@@ -27,14 +30,14 @@ class Difference(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """warnings: what makes the two hard to compare."""
+    """The comparison of two results. warnings: why the two are hard to compare."""
 
     differences: list[Difference]
     warnings: list[str]
 
 
 def read_result(path: str) -> Json:
-    """Return what `--json` of a benchmark wrote. Raises BadInput."""
+    """Read the output of a benchmark's `--json`. Raises BadInput."""
     text = read_text(Path(path).expanduser(), "", _LARGEST)
     try:
         document = parse_json(text.encode())

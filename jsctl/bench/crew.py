@@ -144,7 +144,7 @@ class Bench:
 
 
 class _Worker:
-    """A process with some of the clients (`jsctl.bench.worker`). What goes in and out is a line each."""
+    """A process with some of the clients (`jsctl.bench.worker`). Each message to and from it is a line."""
 
     def __init__(self, plan: Plan, settings: Settings, numbers: list[int]) -> None:
         # On stdin, where no list of processes shows it: there are secrets in settings.
@@ -200,7 +200,7 @@ class _Worker:
         raise JsctlError(f"a process of the benchmark ended: {last or 'without saying why'}")
 
     async def ready(self) -> None:
-        """Wait until its clients are prepared. Raises what they fail with."""
+        """Wait until its clients are prepared. Raises their error."""
         name, rest = await self._receive()
         if name == "result":
             self._take_result(rest)
@@ -208,7 +208,7 @@ class _Worker:
                 raise self._failure
 
     async def collect(self, advance: Callable[[int], None]) -> JsctlError | None:
-        """Wait for the results; returns the error of a client."""
+        """Wait for the results; return the error of a client."""
         while self.result is None:
             name, rest = await self._receive()
             if name == "done":
@@ -222,7 +222,7 @@ class _Worker:
         self._failure = WorkerFailure(*failure) if failure else None
 
     async def end(self) -> None:
-        """End the process, whatever it does, and wait for it."""
+        """End the process, whatever it is doing, and wait for it."""
         process = self._process
         if process is None:
             return

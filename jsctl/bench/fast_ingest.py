@@ -115,8 +115,8 @@ class _FastIngest:
             client.meter.operation(due, count, size)
 
     async def _wait_until(self, most: int) -> None:
-        """Wait until at most that many messages are on their way. Raises RequestTimeout, and what the stream
-        refuses."""
+        """Wait until at most `most` messages are on their way. Raises RequestTimeout, and the stream's
+        refusals."""
         timeout = self._client.timeout / SECOND
         while self._failure or self._sent - self._acknowledged > most or (not most and not self._is_complete):
             if self._failure:

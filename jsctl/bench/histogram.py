@@ -53,7 +53,7 @@ class Histogram:
         self.__init__()  # type: ignore[misc]
 
     def merge(self, other: "Histogram") -> None:
-        """Add what another one has."""
+        """Add the counts of another histogram."""
         self._sort_in()
         other._sort_in()
         for place, count in other._counts.items():
@@ -93,7 +93,7 @@ class Histogram:
         return int(sqrt(max(self._squares / count - (self._total / count) ** 2, 0))) if count else 0
 
     def percentile(self, share: float) -> int:
-        """Return the span in ns that `share` percent of all are not above."""
+        """Return the span in ns that `share` percent of all spans do not exceed."""
         count = len(self)
         wanted = max(ceil(count * share / 100 - 1e-9), 1)
         seen = 0

@@ -20,7 +20,8 @@ _IN_TURN = ("service request", "js pub sync", "js get sync", "kv put", "kv get")
 
 
 class Limit(NamedTuple):
-    """by: what was the limit. client_cpu, server_cpu: shares of a core; -1 where it cannot be seen."""
+    """What limited a benchmark. by: the client, the server or the rate. client_cpu, server_cpu: shares of a
+    core; -1 when unknown."""
 
     by: By
     client_cpu: float

@@ -12,14 +12,14 @@ _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 
 class ServerProcess:
-    """A server's process. cpu: the ns of processor time that it has taken so far."""
+    """A server's process."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
 
     @property
     def cpu(self) -> int:
-        """0 once the process is gone."""
+        """The processor time taken so far in ns; 0 once the process has ended."""
         try:
             fields = (_PROC / str(self.pid) / "stat").read_text().rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) * SECOND // os.sysconf("SC_CLK_TCK")
@@ -28,7 +28,7 @@ class ServerProcess:
 
 
 def find_server(url: str) -> ServerProcess | None:
-    """Return the process that listens at a URL; None for another machine, for one of another user, and where
+    """Return the process that listens at a URL; None on another machine, for another user's process, and when
     the system does not show it."""
     parts = urlsplit(url if "//" in url else f"nats://{url}")
     if not (parts.hostname or "").startswith(_LOOPBACK):
@@ -41,7 +41,7 @@ def find_server(url: str) -> ServerProcess | None:
 
 
 def _listening(port: int) -> set[str]:
-    """Return the links that descriptors of the listening sockets have."""
+    """Return the links of the descriptors of the listening sockets."""
     sockets = set()
     for table in ("tcp", "tcp6"):
         path = _PROC / "net" / table

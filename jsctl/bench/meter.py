@@ -29,7 +29,7 @@ class ClientResult:
 
     @property
     def duration(self) -> int:
-        """ns."""
+        """The time that was measured, in ns."""
         return max(self.ended - self.started, 0)
 
     @property
@@ -92,7 +92,7 @@ class Outcome:
 
     @property
     def latencies(self) -> Histogram:
-        """Those of all clients."""
+        """The latencies of all clients."""
         merged = Histogram()
         for one in self.clients:
             merged.merge(one.latencies)
@@ -111,7 +111,7 @@ def per_second(amount: int, duration: int) -> float:
 
 
 class Meter:
-    """Counts what a client does, warm-up left out.
+    """The measurements of one client, without the warm-up.
 
     done: messages so far, warm-up included. result: what was measured.
     """
@@ -152,7 +152,7 @@ class Meter:
             self._measure()
 
     def operation(self, began: int, count: int, size: int) -> None:
-        """Record an operation that began or was due at `began`, and is over now."""
+        """Record an operation that began, or was due, at `began` and ends now."""
         ended = now()
         self.done += count
         if self.is_measuring:

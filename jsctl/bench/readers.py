@@ -97,7 +97,7 @@ class _Batches:
             self._done.set()
 
     async def run(self) -> None:
-        """Read all that is wanted. Raises NotFound for a stream that has nothing that matches."""
+        """Read all messages. Raises NotFound for a stream without matching messages."""
         client, meter, pace = self._client, self._client.meter, self._client.pace
         async with client.connection.receive(self._inbox, self._take):
             await client.connection.flush()

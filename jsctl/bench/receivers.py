@@ -18,7 +18,7 @@ from jsctl.units import MS, SECOND, exact_duration
 
 
 class Missing(JsctlError):
-    """Fewer messages arrived than were to be measured."""
+    """Fewer messages arrived than expected."""
 
 
 async def subscribe(client: Client) -> None:
@@ -123,7 +123,7 @@ async def consume(client: Client) -> None:
 
 
 async def consume_ordered(client: Client) -> None:
-    """Receive from a consumer of one's own that neither wants acknowledgements nor is stored."""
+    """Receive from an ephemeral consumer that needs no acknowledgements and is stored in memory."""
     plan, api = client.plan, client.api
     name = f"{plan.run}-{client.number}"
     config = {
@@ -152,12 +152,12 @@ def filter_keys(filters: tuple[str, ...]) -> dict[str, object]:
 
 
 async def fetch(client: Client) -> None:
-    """Receive from the durable consumer in batches: the next is asked for when one is complete."""
+    """Receive from the durable consumer in batches: the next is requested when one is complete."""
     await _Pull(client, client.plan.consumer, acks=client.plan.acks, ahead=False).run()
 
 
 class _Arrived:
-    """What arrived and was not used yet. messages: where they are used one by one."""
+    """Messages that arrived and are not used yet. messages: where they are used one by one."""
 
     def __init__(self) -> None:
         self.count = self.size = 0
@@ -165,7 +165,7 @@ class _Arrived:
         self.messages: list[Message] = []
 
     def add(self, count: int, size: int, replies: list[bytes]) -> None:
-        """Count what arrived."""
+        """Count messages that arrived."""
         self.count += count
         self.size += size
         self.replies += replies
@@ -174,7 +174,7 @@ class _Arrived:
 class _Pull:
     """Requests to a consumer, and what it delivers.
 
-    ahead: ask for more when half of a batch has arrived; else when all of it has, and measure each batch.
+    ahead: request more when half of a batch has arrived; else when all of it has, and measure each batch.
     """
 
     def __init__(self, client: Client, consumer: str, *, acks: str, ahead: bool = True) -> None:
@@ -215,7 +215,7 @@ class _Pull:
             self._wake.set()
 
     async def run(self) -> None:
-        """Receive all that is wanted. Raises Missing, and what the consumer refuses."""
+        """Receive all messages. Raises Missing, and the consumer's refusals."""
         client = self._client
         # A batch at a time, so that requests ahead go out in time.
         tally = None if self._is_slow else Tally(self._take_many, most=max(self._batch // 4, 1))
@@ -238,7 +238,7 @@ class _Pull:
             await self._client.connection.send(request)
 
     def _next_request(self) -> bytes:
-        """Return the next request, empty while enough is asked for."""
+        """Return the next request; empty while enough messages are requested."""
         client = self._client
         if self._open > (self._batch // 2 if self._ahead else 0) or client.stopping:
             return b""
@@ -271,7 +271,7 @@ class _Pull:
         return arrived
 
     def _check_end(self) -> None:
-        """Raise what a status says that is more than the end of a request."""
+        """Raise the error of a status that is more than the end of a request."""
         what = f"consumer {self._client.plan.name} > {self._consumer}"
         for message in self._ended:
             code, description = message.status

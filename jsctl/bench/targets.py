@@ -57,8 +57,10 @@ async def stream_config(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Js
 
 
 def changes(info: Json, wanted: Json) -> list[str]:
-    """Return the keys in which a stream that exists differs from the configuration that is wanted. Raises
-    BadInput for one that no server changes."""
+    """Return the keys in which an existing stream differs from the desired configuration.
+
+    Raises BadInput for one that no server changes.
+    """
     config = info["config"]
     different = [
         key
@@ -82,7 +84,7 @@ async def change(api: Api, info: Json, wanted: Json, keys: list[str]) -> Json:
 
 
 async def stream_for(api: Api, plan: Plan) -> Json:
-    """Return the info of the stream that takes what is published. Raises MissingName, BadInput."""
+    """Return the info of the stream that stores what is published. Raises MissingName, BadInput."""
     try:
         info = await streams.info(api, plan.name)
     except MissingName as error:
@@ -98,8 +100,10 @@ async def stream_for(api: Api, plan: Plan) -> Json:
 
 
 async def bucket_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
-    """Return the info of a bucket's stream; the bucket of benchmarks is created where it is missing.
-    settings: keys of its configuration. Raises MissingName."""
+    """Return the info of a bucket's stream; the benchmarks' own bucket is created when it is missing.
+
+    settings: keys of its configuration. Raises MissingName.
+    """
     try:
         return (await buckets.open_bucket(api, plan.name)).info
     except MissingName:
@@ -110,9 +114,9 @@ async def bucket_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
 
 
 async def objects_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
-    """Return the info of the object bucket to use, created where that is allowed.
+    """Return the info of an object bucket's stream; the benchmarks' own bucket is created when it is missing.
 
-    settings: keys of its stream's configuration. Raises MissingName.
+    settings: keys of the stream's configuration. Raises MissingName.
     """
     try:
         return await object_buckets.info(api, plan.name)
@@ -123,8 +127,11 @@ async def objects_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json
 
 
 async def prepare_consumer(api: Api, plan: Plan) -> str:
-    """Return the acknowledgements that the consumer wants. That of benchmarks is created again, so that it
-    begins with the stream's first message; any other must exist. Raises MissingName, BadInput."""
+    """Return the acknowledgement policy of the consumer.
+
+    The benchmarks' own consumer is created again, so that it begins with the stream's first message; any
+    other must exist. Raises MissingName, BadInput.
+    """
     await streams.info(api, plan.name)
     if plan.consumer != CONSUMER:
         config = (await consumers.info(api, plan.name, plan.consumer))["config"]

@@ -80,7 +80,7 @@ class Team:
             self._timer = loop.call_later(self._plan.duration / SECOND, self.stop)
 
     def stop(self) -> None:
-        """End the clients after what they are doing; those that wait do not continue."""
+        """End the clients after their present operation; those that wait do not continue."""
         self._is_stopped = True
         for client in self._clients:
             client.stopping = True

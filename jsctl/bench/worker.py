@@ -53,7 +53,7 @@ async def _work(task: bytes) -> None:
 
 
 def main() -> None:
-    """Read the task and do it."""
+    """Read the task and run it."""
     gc.set_threshold(50_000)
     asyncio.run(_work(sys.stdin.buffer.readline()))
     os._exit(0)  # a thread waits for stdin, which Python would do, too

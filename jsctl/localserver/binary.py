@@ -32,7 +32,8 @@ class Binary:
 
 
 def find(environ: Mapping[str, str]) -> Binary:
-    """Find the nats-server to run. Raises MissingDependency when there is none, or it does not run here."""
+    """Find the nats-server to run. Raises MissingDependency when there is none, or it does not run on this
+    machine."""
     path = _locate(environ)
     try:
         output = subprocess.run(

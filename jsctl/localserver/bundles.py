@@ -109,7 +109,7 @@ def _download(address: str) -> bytes:
 
 
 def _unzip(source: str, data: bytes) -> dict[str, bytes]:
-    """Return the files of an archive; those of the one folder that it holds, if that is so."""
+    """Return the files of an archive, or those in its folder if it holds just one."""
     files: dict[str, bytes] = {}
     size = 0
     try:
@@ -196,7 +196,7 @@ def _data(answers: Answers, operator: Operator | None) -> dict[str, Any]:
 
 
 def _make(source: str, templates: Mapping[str, str], data: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the files by path; those that come out empty are left out."""
+    """Return the rendered files by path, without empty ones."""
     files: dict[str, str] = {}
 
     def render_other(name: str, data: Any) -> str:

@@ -41,7 +41,7 @@ def folder_of(store: ContextStore, name: str) -> Path | None:
 
 
 def forget(environ: Mapping[str, str], names: Sequence[str], folder: str) -> None:
-    """Remove those contexts of a network that nobody edited."""
+    """Remove the contexts of a network, except those that somebody edited."""
     store = ContextStore.from_environment(environ)
     for name in names:
         if store.exists(name) and _owner(store, name) == Path(folder):

@@ -133,7 +133,7 @@ LIVE = (
 
 
 class Demo:
-    """Runs steps.
+    """A run of steps.
 
     values: what the names in braces stand for. url: of the hub, with the login of its user.
     environ: the user's; without the variables that would override the contexts of the demo.
@@ -152,7 +152,7 @@ class Demo:
         return [self._values.get(arg.strip("{}"), arg) if arg.startswith("{") else arg for arg in args]
 
     async def run_in_turn(self, lines: Sequence[Sequence[str]]) -> None:
-        """Run command lines one after the other, without their output. Stops at one that fails."""
+        """Run command lines one after the other, without their output, up to the first that fails."""
         for line in lines:
             nowhere = asyncio.subprocess.DEVNULL  # a progress bar would tear the live screen
             status, _ = await self.run(self._filled(line), nowhere, gentle=False, stderr=nowhere)
@@ -217,7 +217,7 @@ async def _stop(process: asyncio.subprocess.Process, gentle: bool) -> None:
 
 
 def choose_folder(wanted: str) -> Path:
-    """Return the folder to create: the wanted one, else `jsctl-demo`, `jsctl-demo-2` and so on.
+    """Return the folder to create: `wanted`, or else `jsctl-demo`, `jsctl-demo-2` and so on.
 
     Raises BadInput when the wanted folder exists.
     """

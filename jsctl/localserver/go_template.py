@@ -18,7 +18,7 @@ _TOKEN = re.compile(
 
 
 class TemplateError(ValueError):
-    """A template is not valid, or asks for what is not there."""
+    """A template is not valid, or refers to something that does not exist."""
 
 
 class _Token(NamedTuple):
@@ -27,8 +27,8 @@ class _Token(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """An action with what it holds. word: text, show, set, if, range or with. branches: each with its
-    condition (None: else)."""
+    """An action with its content. word: text, show, set, if, range or with. branches: each with its condition
+    (None: else)."""
 
     word: str
     text: str = ""
@@ -140,13 +140,13 @@ def _commands(tokens: Sequence[_Token]) -> tuple[list[list[Any]], Sequence[_Toke
 
 
 class _Run:
-    """Fills in blocks."""
+    """The rendering of one template."""
 
     def __init__(self, functions: Mapping[str, Function]) -> None:
         self._functions = functions
 
     def blocks(self, blocks: Sequence[_Block], dot: Any, scopes: list[dict[str, Any]]) -> Iterator[str]:
-        """Yield what blocks come to. scopes: variables, the innermost last."""
+        """Yield the text of blocks. scopes: variables, the innermost last."""
         for block in blocks:
             match block.word:
                 case "text":

@@ -117,9 +117,9 @@ def _read_declared(folder: Path) -> dict[str, Json]:
 
 
 def _follow(record: Record, before: Json | None, after: Json) -> changes.Change | None:
-    """Return the change of claims that a network's file asks for; None without one.
+    """Return the change of claims that a network's file requires; None without one.
 
-    before: what the file gave the last time; None where that is not known, and the file is followed in all.
+    before: the claims of the file the last time; None when they are not known, and the whole file is applied.
     """
     claims = after if before is None else _merge(record.nats, before, after)
     if claims == record.nats:

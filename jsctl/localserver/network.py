@@ -59,7 +59,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Server:
-    """A node that runs. info: the INFO that the server sends to clients."""
+    """A running node. info: the INFO that the server sends to clients."""
 
     node: Node
     process: Process
@@ -122,7 +122,7 @@ class Network:
             await self._guard.leave()
 
     async def failed(self) -> JsctlError | None:
-        """Wait until a server ends. Returns why it ended; None when somebody stopped the network."""
+        """Wait until a server ends; return why it ended, or None when somebody stopped the network."""
         while True:
             await asyncio.sleep(0.1)
             ended = [server for server in self.servers.values() if not server.process.running()]
@@ -139,7 +139,7 @@ class Network:
                 return None
 
     async def _start(self, binary: Binary, environ: Mapping[str, str]) -> None:
-        """Start everything. The lock on the folder is held."""
+        """Start everything. The caller holds the lock on the folder."""
         for stale in self.folder.glob("nats-server_*.ports"):  # left by a killed server
             stale.unlink()
         before = load_state(self.folder)
@@ -187,7 +187,7 @@ class Network:
         return [node for node in state.nodes if node.name in names]
 
     def update_contexts(self, environ: Mapping[str, str], state: NetworkState) -> None:
-        """Write the contexts of a network that runs, as its description has them now."""
+        """Write the contexts of a running network, as its description now has them."""
         self._save_contexts(environ, state.ports, state)
         save_state(self.folder, state)
 
@@ -330,7 +330,7 @@ def private_store(where: Path) -> ContextStore:
 
 
 def start_relay(where: Path, state: NetworkState, environ: Mapping[str, str]) -> None:
-    """Start the relay of a network that has links, and does not run."""
+    """Start the relay of a network that has links, unless it runs."""
     if state.links and not processes.is_running(where, RELAY):
         write_links(where, state)
         argv = module_command("jsctl.localserver.relay", str(where))

@@ -40,7 +40,7 @@ LINK_SETTINGS = ("down", "drop", "delay_ms", "limit")
 
 @dataclass(frozen=True, slots=True)
 class LocalNetwork:
-    """A network that was started once. folder: where its files are."""
+    """A network that was started on this machine. folder: where its files are."""
 
     folder: Path
     state: NetworkState
@@ -60,7 +60,7 @@ class LocalNetwork:
 
     @property
     def in_use(self) -> bool:
-        """Return whether any process of the network is running."""
+        """Whether any process of the network is running."""
         return folder.in_use(self.folder)
 
 
@@ -124,9 +124,9 @@ def label_of(network: LocalNetwork, environ: Mapping[str, str]) -> str:
 async def bring_up(
     spec: NetworkSpec, where: Path, source: str, binary: Binary, environ: Mapping[str, str], port: int | None
 ) -> tuple[LocalNetwork, Network | None]:
-    """Start a network, or what does not run of one that was started before.
+    """Start a network, or the parts of it that do not run.
 
-    Returns it, and what was started; None for one that was running. Raises JsctlError.
+    Returns it, and what was started; None when it was running. Raises JsctlError.
     """
     state = load_state(where)
     if state and folder.in_use(where):
@@ -179,7 +179,7 @@ async def kill_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
 
 
 async def pause_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
-    """Stop servers from doing anything (SIGSTOP); their connections stay open."""
+    """Pause servers (SIGSTOP); their connections stay open."""
     await _signal(network, nodes, signal.SIGSTOP, "paused")
 
 
@@ -200,7 +200,7 @@ async def _signal(
     wanted: str,
     wait: bool = True,
 ) -> None:
-    """Send a signal; None stops in order. wanted: what the servers are to be from then on."""
+    """Send a signal; None stops in order. wanted: the status that the servers are to have from then on."""
     with folder.changing(network.folder):
         running = [process for node in nodes if (process := network.running(node))]
         for node in nodes:
@@ -224,7 +224,7 @@ async def _send(running: Sequence[processes.Process], number: signal.Signals | N
 
 
 async def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) -> None:
-    """Change links. settings: of LINK_SETTINGS; without any, the links are as if nothing had been changed.
+    """Change links. settings: of LINK_SETTINGS; without any, the links are restored.
 
     Raises NotFound.
     """
@@ -271,7 +271,7 @@ async def take_down(network: LocalNetwork, environ: Mapping[str, str], *, keep_d
 
 
 class Scaling(NamedTuple):
-    """How a cluster gets another size. spec: of the whole network then."""
+    """A change of a cluster's size. spec: of the whole network afterwards."""
 
     spec: NetworkSpec
     surplus: list[NodeState]
@@ -279,7 +279,7 @@ class Scaling(NamedTuple):
 
 
 def plan_scaling(network: LocalNetwork, cluster: str, size: int) -> Scaling:
-    """Return which servers of a cluster are too many, or missing. Raises JsctlError."""
+    """Return the servers of a cluster that are surplus, or missing. Raises JsctlError."""
     state = network.state
     spec = with_scale(load_spec(state.source), {**state.scale, cluster: size})
     members = {node.name for node in state.nodes if node.cluster == cluster}

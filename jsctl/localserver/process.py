@@ -46,7 +46,7 @@ class Guard:
 
     @property
     def running(self) -> bool:
-        """Return whether the process is running."""
+        """Whether the process is running."""
         return self._process.returncode is None
 
     def forget(self, contexts: Sequence[str]) -> None:
@@ -54,7 +54,7 @@ class Guard:
         self._stdin.writelines(f"{name}\n".encode() for name in contexts)
 
     async def leave(self) -> None:
-        """End the guard, and let the servers run."""
+        """End the guard, and keep the servers running."""
         self._stdin.write(b"leave\n")
         await self._end()
 

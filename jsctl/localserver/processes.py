@@ -49,7 +49,7 @@ class Process:
 
     @property
     def status(self) -> int | None:
-        """The exit status of one that has ended, negative for a signal; None where it is not known."""
+        """The exit status of an ended process, negative for a signal; None when it is not known."""
         return None if self.child is None else self.child.poll()
 
 
@@ -116,7 +116,8 @@ def is_running(folder: Path, name: str) -> bool:
 
 
 def find(folder: Path, name: str) -> Process | None:
-    """Return a process that runs. Waits for the number of one that was started at this moment."""
+    """Return a running process; None when it does not run. Waits for the number of one that was just
+    started."""
     end = time.monotonic() + _BIRTH_SECONDS
     while is_running(folder, name) and time.monotonic() < end:
         with contextlib.suppress(OSError, ValueError):

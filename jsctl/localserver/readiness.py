@@ -31,7 +31,7 @@ def context_settings(raw: Mapping[str, Any]) -> Settings:
 
 
 async def connect(raw: Mapping[str, Any]) -> Connection:
-    """Connect with a context of a local network; waits until a server takes it, without end."""
+    """Connect with a context of a local network; wait, without a limit, until a server accepts it."""
     settings = context_settings(raw)
     while True:
         try:
@@ -75,10 +75,10 @@ async def find_unhealthy(connection: Connection, expect: int) -> list[str]:
 
 
 def forgive_lone_streams(health: Sequence[Json], jsz: Sequence[Json]) -> list[Json]:
-    """Return answers to HEALTHZ without what servers say of streams that have one replica where several are
-    wanted, as after `server cluster evacuate`: they work, and nothing will change by itself.
+    """Return answers to HEALTHZ without the errors about streams that have one replica instead of several.
 
-    health: of requests with HEALTH. jsz: of requests with STREAMS.
+    That is so after `server cluster evacuate`: they work, and nothing will change by itself. health: of
+    requests with HEALTH. jsz: of requests with STREAMS.
     """
     alone = {
         (reply["server"]["name"], str(account.get("name", "")), str(stream.get("name", "")))
@@ -105,7 +105,7 @@ def _lone_assets(reply: Json) -> list[Json]:
 
 
 async def find_behind(api: Api) -> list[str]:
-    """Return sentences about streams without a leader, and mirrors and sources that are not at the end."""
+    """Return sentences about streams without a leader, and mirrors and sources that lag behind."""
     sentences = []
     async for page in streams.info_pages(api):
         for info in page:

@@ -35,7 +35,7 @@ class _Link:
 
 
 class Relay:
-    """Carries the connections of all links."""
+    """The relay of all links."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
@@ -43,7 +43,7 @@ class Relay:
         self._links: dict[str, _Link] = {}
 
     async def run(self) -> None:
-        """Follow the file, without end."""
+        """Apply the file whenever it changes, without end."""
         seen: tuple[int, int] | None = None
         while True:
             status = self._file.stat()

@@ -67,7 +67,7 @@ def parse_spec(text: str, file: str, folder: Path | None = None) -> NetworkSpec:
 
 
 class _Reader:
-    """Reads one document. Every error names file and line."""
+    """A reader of one document. Every error names file and line."""
 
     def __init__(self, root: Node, folder: Path) -> None:
         self._root = root

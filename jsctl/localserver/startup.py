@@ -35,7 +35,8 @@ def launch(where: Path, node: NodeState, environ: Mapping[str, str]) -> Process:
 
 
 async def while_running(work: Coroutine[Any, Any, T], find_ended: Callable[[], Exception | None]) -> T:
-    """Return the result of `work`. Raises what `find_ended` returns when a server ends before that."""
+    """Return the result of `work`. Raises the error that `find_ended` returns when a server ends before
+    that."""
     task = asyncio.ensure_future(work)
     try:
         while not task.done():

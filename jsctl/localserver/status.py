@@ -83,7 +83,7 @@ class NetworkStatus:
 
 
 async def fetch_status(network: LocalNetwork) -> NetworkStatus:
-    """Ask what runs. Servers that cannot be reached are shown without what they would say."""
+    """Fetch the status of a network. Servers that cannot be reached are shown without details."""
     status = NetworkStatus(
         network, [ServerStatus(node, network.status_of(node)) for node in network.state.nodes]
     )
@@ -125,7 +125,7 @@ async def fetch_status(network: LocalNetwork) -> NetworkStatus:
 async def wait_until_ready(
     network: LocalNetwork, say: Callable[[str], None], seconds: float = READY_SECONDS
 ) -> None:
-    """Wait until a network is ready: see `find_unready`. Says every few seconds what is missing.
+    """Wait until a network is ready: see `find_unready`. Reports every few seconds what is missing.
 
     Raises JsctlError when it is not ready after `seconds`.
     """

@@ -41,7 +41,7 @@ class Question(NamedTuple):
 
 
 class Operator(NamedTuple):
-    """What servers of an operator need. system: the system account's JWT."""
+    """The parts of an operator that servers need. system: the system account's JWT."""
 
     name: str
     token: str
@@ -63,7 +63,7 @@ class Template(NamedTuple):
 
 
 def answered(template: Template, values: Mapping[str, str]) -> Json:
-    """Return the answers that values in text are, defaults for the others. Raises BadInput."""
+    """Parse values in text into answers, with defaults for the others. Raises BadInput."""
     known = {question.key for question in template.questions}
     if unknown := sorted(set(values) - known):
         raise BadInput(

@@ -68,7 +68,7 @@ async def update_network(
 
 
 async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[str]:
-    """Push the JWT of every account, and return their names. A server keeps one that it has."""
+    """Push the JWT of every account; return their names. Servers keep a JWT that they have already."""
     login = next((one for one in network.state.logins if one.servers), None)
     if login is None:
         raise JsctlError("no context of the network has the system account", "take it down, and up again")

@@ -90,7 +90,7 @@ class Walkthrough:
     steps: tuple[Step, ...]
 
     def find(self, wanted: str) -> tuple[int, int]:
-        """Return the first and the last step of a part, or the step of a number twice. Raises BadInput."""
+        """Return the first and the last step of a part, or twice the number of one step. Raises BadInput."""
         numbers = [step.number for step in self.steps if wanted in (step.part, str(step.number))]
         if not numbers:
             raise BadInput(
@@ -101,7 +101,7 @@ class Walkthrough:
 
 
 def load_walkthrough(name: str) -> Walkthrough:
-    """Return the walkthrough of a name that comes with jsctl."""
+    """Return the walkthrough with this name that comes with jsctl."""
     text = (files("jsctl.localserver") / "walkthroughs" / f"{name}.yaml").read_text(encoding="utf-8")
     document: Json = parse_document(text, f"{name}.yaml").to_json()
     steps: list[Step] = []

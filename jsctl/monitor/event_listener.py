@@ -19,7 +19,7 @@ from jsctl.nats.message import Message
 
 @dataclass(frozen=True, slots=True)
 class EventSelection:
-    """Which events are wanted.
+    """The events to listen for.
 
     subjects: where they are published. stream: reads a stream in place of that, from `start` on, a
     consumer's delivery policy. pattern: matches the text of an event. limit: how many, 0 for all; what is

@@ -205,7 +205,7 @@ def parse(data: bytes) -> Json | None:
 
 
 def kind(event: Json, subject: str) -> str:
-    """Return the event's `type`, `auth_error` for a refused login: servers give that the type of a
+    """Return the event's `type`; `auth_error` for a refused login, to which servers give the type of a
     disconnection."""
     if subject.startswith("$SYS.") and subject.endswith(".CLIENT.AUTH.ERR"):
         return "auth_error"

@@ -116,7 +116,8 @@ async def _measure(
 
 
 async def _routed(publisher: Connection, subject: str, routed: asyncio.Event) -> None:
-    """Wait until what one publishes reaches the other: interest takes a moment to cross a cluster."""
+    """Wait until what one connection publishes reaches the other: interest takes a moment to cross a
+    cluster."""
     for _ in range(200):
         await publisher.send(encode_publish(subject, b""))
         try:

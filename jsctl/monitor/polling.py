@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Sampler(Generic[T]):
-    """Samples of one thing, for which an info and the one before it are compared.
+    """A source of samples of one thing, each made of an info and the one before it.
 
     fetch: returns an info. compare: makes the sample of an info, the one before it, None for the first, and
     the seconds between the two.
@@ -27,7 +27,7 @@ class Sampler(Generic[T]):
         self._before: tuple[float, Json] | None = None
 
     async def take(self) -> T:
-        """Return a sample of now. Raises what `fetch` raises."""
+        """Return a sample of this moment. Raises what `fetch` raises."""
         info, before = await self._fetch(), self._before
         taken = time.monotonic()
         self._before = taken, info

@@ -30,8 +30,10 @@ def has_leader(info: Json) -> bool:
 
 
 def is_away(peer: Json, led: int = 0) -> bool:
-    """Return whether a member of a Raft group is gone; one that died is not called offline for long, only no
-    longer heard of. led: ns that the leader has led, 0 where that is not known."""
+    """Return whether a member of a Raft group is away.
+
+    One that died is called offline only for a short time, and is then no longer heard of.
+    """
     return bool(peer.get("offline")) or (not peer.get("current") and _silence(peer, led) >= ABSENT)
 
 

@@ -62,7 +62,10 @@ def listen(spark: "SparkSession", *, to: str = "", prometheus: str = "") -> "Pro
 
 
 class ProgressListener(StreamingQueryListener):
-    """Writes the progress of queries that read streams. What it cannot write is logged, and ends no query."""
+    """A listener that writes the progress of queries that read streams.
+
+    Errors of writing are logged, and end no query.
+    """
 
     def __init__(self, folder: Path | None = None, text_file: Path | None = None) -> None:
         self._folder = folder
@@ -240,7 +243,7 @@ def _drain(behind: int, rate: float, arrival: float | None) -> int | None:
 
 
 def _parts(offset: Any) -> dict[str, Mapping[str, Any]]:
-    """Return a source's offset by stream, nothing for other sources."""
+    """Return a source's offset by stream; empty for other sources."""
     with contextlib.suppress(ValueError):
         offset = parse_json(offset) if isinstance(offset, str) else offset
     if not isinstance(offset, dict):

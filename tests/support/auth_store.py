@@ -120,8 +120,6 @@ class Store:
         `{port}` and `{store}`.
 
         The present accounts are preloaded.
-
-        The accounts of now are there from the start.
         """
         preload = "\n".join(f"  {key.public}: {self.token(name)}" for name, key in self.accounts.items())
         return f"""

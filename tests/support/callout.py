@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 class CalloutService:
-    """Lets in the users that it knows, by name and password.
+    """A callout service that accepts the users that it knows, by name and password.
 
     users: password and claims of each. signer: of its account; it signs the answers. target: the key that
     signs users, of the account that they get into; audience: names that account, in a server without an

@@ -42,7 +42,7 @@ def payload(number: int) -> bytes:
 
 
 class Publisher(threading.Thread):
-    """Publishes messages 1, 2, 3, ... until it is stopped, `rate` a second at most.
+    """A publisher of messages 1, 2, 3, ... until it is stopped, at most `rate` a second.
 
     acked: the message's number by its sequence. again: how often one had to be published again.
     """

@@ -10,7 +10,7 @@ DAY = 86_400_000_000_000
 
 
 class Files:
-    """Applies texts as files."""
+    """Files of declared streams, applied from texts."""
 
     def __init__(self, cli: Cli, folder: Path) -> None:
         self.cli = cli

@@ -10,7 +10,8 @@ from typing import TypeVar
 
 
 class DemoProcesses:
-    """Runs `jsctl` in the folder `work`, with contexts below `home` and settings that no demo may follow."""
+    """Runs of `jsctl` in the folder `work`, with contexts below `home` and settings that no demo may
+    follow."""
 
     def __init__(self, home: Path, work: Path, variables: Mapping[str, str] | None = None) -> None:
         self.home = home
@@ -46,7 +47,7 @@ D = TypeVar("D", bound=DemoProcesses)
 
 @contextmanager
 def ending(demo: D) -> Iterator[D]:
-    """Terminate at the end what a test left running."""
+    """Terminate at the end the processes that a test left running."""
     try:
         yield demo
     finally:

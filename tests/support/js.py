@@ -56,7 +56,7 @@ def info(url: str, stream: str) -> dict[str, Any]:
 
 
 def stream(url: str, name: str, *subjects: str, domain: str = "", **config: Any) -> None:
-    """Make a stream. With replicas it is tried again while a server that was started is not yet a peer."""
+    """Create a stream. With replicas, try again while a server that was just started is not yet a peer."""
     wanted = {"name": name, "subjects": list(subjects), "storage": "file", "retention": "limits", **config}
     if not subjects:
         del wanted["subjects"]
@@ -65,7 +65,7 @@ def stream(url: str, name: str, *subjects: str, domain: str = "", **config: Any)
 
 
 def bucket(url: str, name: str, **config: Any) -> None:
-    """Make a bucket as other clients do (ADR-8)."""
+    """Create a bucket as other clients do (ADR-8)."""
     wanted = {"discard": "new", "allow_rollup_hdrs": True, "deny_delete": True, "allow_direct": True}
     stream(url, f"KV_{name}", f"$KV.{name}.>", **{"max_msgs_per_subject": 1, **wanted, **config})
 

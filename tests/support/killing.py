@@ -21,7 +21,8 @@ _EVERYWHERE = ("fsync", "send")
 
 @dataclass
 class Killer:
-    """Counts the calls with a path in a folder, and all of `_EVERYWHERE`; kills before one (`number`)."""
+    """A counter of the calls with a path in a folder, and of all of `_EVERYWHERE`; it kills the process
+    before call `number`."""
 
     folder: Path
     number: int
@@ -29,7 +30,7 @@ class Killer:
     log: int = -1  #: file descriptor that the calls' names are written to
 
     def watch(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the call as it is to be used instead."""
+        """Return the call to use instead of `call`."""
 
         def watched(*args: Any, **more: Any) -> Any:
             counts = name in _EVERYWHERE or more.get("dir_fd") is not None or self._is_inside(args[0])

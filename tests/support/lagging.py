@@ -24,10 +24,11 @@ def with_client(url: str, work: Callable[[Any], Any]) -> Any:
 
 
 class Lagging:
-    """A JetStream API on the prefix LAG that hands on to the real one, but answers half of the direct gets
-    as a replica does that has one message of what is asked, or none: one that lags at will is hard to have.
-    With `hole` as one that misses the first of what is asked. The last messages of subjects it knows up to
-    sequence `STALE` only.
+    """A JetStream API on the prefix LAG that passes requests to the real one, except half of the direct gets.
+
+    Those it answers like a replica that lags, with one message or none, as a real replica cannot be made to
+    lag at will. With `hole` it answers like one that lacks the first message. Last messages of subjects it
+    knows up to sequence `STALE` only.
     """
 
     STALE = 3

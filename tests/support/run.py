@@ -33,7 +33,7 @@ class _Stream(io.StringIO):
 
 @dataclass
 class Outcome:
-    """What a command line did."""
+    """The result of a command line."""
 
     status: int
     out: str

@@ -19,8 +19,7 @@ _taken: set[int] = set()
 
 
 def free_port() -> int:
-    """Return a port that is free, that no other call returned, and that is below the system's ephemeral
-    ports."""
+    """Return a free port that no other call returned, below the system's ephemeral ports."""
     while True:
         port = random.randrange(15_000, 32_000)
         if port in _taken:
@@ -138,7 +137,7 @@ class Account(NamedTuple):
 
 
 class AccountServers:
-    """Fresh accounts without end: when those of a server are used up, another server starts."""
+    """Fresh accounts without end: when those of a server are used up, another server is started."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

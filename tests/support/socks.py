@@ -9,7 +9,7 @@ from tests.support.listening import listening
 
 
 class Proxy:
-    """What went through."""
+    """A proxy, with the connections that went through."""
 
     def __init__(self, port: int) -> None:
         self.port = port

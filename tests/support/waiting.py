@@ -16,7 +16,7 @@ def wait_for(condition: Callable[[], object], missing: str, seconds: float = 15)
 
 
 def wait_until(read: Callable[[], T], accept: Callable[[T], object], seconds: float = 30) -> T:
-    """Return what `read` gives as soon as it is accepted. Raises AssertionError with the last one."""
+    """Return the value of `read` as soon as it is accepted. Raises AssertionError with the last one."""
     deadline = time.monotonic() + seconds
     while not accept(value := read()):
         assert time.monotonic() < deadline, value

@@ -18,10 +18,11 @@ from jsctl.nats.subjects import covers, overlap
 
 
 class Approval(NamedTuple):
-    """Whether the exporting account takes an import. code: the rule that refuses it; empty when none does.
+    """Whether the exporting account accepts an import.
 
-    exporter: None where the store does not have it. at: the place of the export that decides, -1 for none.
-    message: what is wrong, after "import X of ACCOUNT". fix: the line that mends it.
+    code: the rule that refuses it; empty when none does. exporter: None when the store does not have it. at:
+    the index of the export that decides, -1 for none. message: what is wrong, after "import X of ACCOUNT".
+    fix: the command line that fixes it.
     """
 
     code: str
@@ -93,9 +94,8 @@ def approve_import(environment: Environment, account: Account, one: Json) -> App
 
 
 def find_export(exporter: Account, one: Json) -> int:
-    """Return the place of the export that decides on an import: the same subject, else the first that
-    covers it;
-    -1 for none."""
+    """Return the index of the export that decides on an import: the one with the same subject, else the first
+    that covers it; -1 for none."""
     subject, kind = remote_subject(one), one.get("type")
     place = -1
     for at, export in enumerate(exporter.exports):
@@ -110,7 +110,7 @@ def find_export(exporter: Account, one: Json) -> int:
 
 
 def _explain_missing(exporter: Account, account: Account, one: Json, owner: Owner) -> tuple[str, str]:
-    """Return why an import has no matching export, and the command line that mends it."""
+    """Return why an import has no matching export, and the command line that fixes it."""
     subject, kind = remote_subject(one), as_text(one.get("type"))
     other = {"stream": "service", "service": "stream"}.get(kind, "")
     for export in exporter.exports:

@@ -35,9 +35,8 @@ def check(
 def check_for_push(environment: Environment, account: str, *, now: float = 0) -> list[Finding]:
     """Return what is wrong with an account that is to be sent to servers; errors first.
 
-    Users are not sent, and not looked at. What the account breaks in others that import from it is a
-    warning: theirs
-    may be sent next. account: name or public key. now: as of `check`. Raises NotFound.
+    Users are not checked, as they are not sent. What the account breaks in others that import from it is a
+    warning: theirs may be sent next. account: name or public key. now: as for `check`. Raises NotFound.
     """
     now = now or time.time()
     chosen = environment.find_account(account)

@@ -7,7 +7,8 @@ from jsctl.nats.subjects import covers, overlap
 
 
 def find_cycle(environment: Environment, account: Account, one: Json) -> list[str]:
-    """Return the keys of the accounts through which an import comes back; empty when it does not."""
+    """Return the keys of the accounts through which an import returns to its own account; empty when it does
+    not."""
     exporter = environment.account_of(as_text(one.get("account")))
     if exporter is None:
         return []

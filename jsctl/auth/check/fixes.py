@@ -1,4 +1,4 @@
-"""The jsctl line that mends a finding. A test parses each of them."""
+"""The jsctl command line that fixes a finding. A test parses each of them."""
 
 import shlex
 

@@ -9,12 +9,12 @@ Severity = Literal["error", "warning"]
 
 
 class Finding(NamedTuple):
-    """Something that is wrong.
+    """A problem.
 
     severity: "error" for what servers refuse or what cannot work, "warning" for what works otherwise than it
-        reads. code: the rule, for scripts. account, user: empty for what is of the operator or the account.
-    path: the claim below `nats`, "imports[0].subject"; empty for the whole. fix: the jsctl line that mends
-    it.
+    reads. code: the rule, for scripts. account, user: empty for problems of the operator or the account.
+    path: the claim below `nats`, "imports[0].subject"; empty for the whole. fix: the jsctl command line that
+    fixes it.
     """
 
     severity: Severity
@@ -35,7 +35,7 @@ class Finding(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """Whose claims a rule looks at."""
+    """The operator, account or user whose claims a rule checks."""
 
     operator: str
     account: str = ""

@@ -14,9 +14,10 @@ from jsctl.units import SECOND, format_time
 def check_servers(
     environment: Environment, trusts: Sequence[Trust], tokens: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Yield what differs. tokens: the JWT that servers have, by the key of each account that was asked for;
-    empty
-    for one that none has."""
+    """Yield the differences between servers and store.
+
+    tokens: the JWT that servers have, by the key of each account that was requested; empty when none has it.
+    """
     for trust in trusts:
         yield from _check_trust(environment, trust)
     for account in environment.accounts:
@@ -25,8 +26,8 @@ def check_servers(
 
 
 def with_servers_accounts(environment: Environment, tokens: Mapping[str, str]) -> Environment:
-    """Return the environment with the accounts as servers have them, those that the store lacks, too;
-    those that no server has are left out."""
+    """Return the environment with the accounts that servers have, also those that the store lacks, and
+    without those that no server has."""
     accounts = []
     for account in environment.accounts:
         token = tokens.get(account.public)
@@ -42,7 +43,7 @@ def with_servers_accounts(environment: Environment, tokens: Mapping[str, str]) -
 
 
 def find_trust_problem(trusts: Sequence[Trust], issuer: str) -> str:
-    """Return why a server does not take an account that a key signed; empty when all do."""
+    """Return why a server does not accept an account that a key signed; empty when all do."""
     for trust in trusts:
         if issuer not in trust.keys:
             when = format_time(trust.issued * SECOND)

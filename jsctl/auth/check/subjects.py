@@ -23,8 +23,8 @@ def has_wildcards(subject: str) -> bool:
 
 
 def is_contained(inner: str, outer: str) -> bool:
-    """Return whether a subject is within another by the library's rule: `*` stands for `>` too
-    (IsContainedIn)."""
+    """Return whether a subject is within another by the library's rule (IsContainedIn), where `*` stands for
+    `>` too."""
     outers, inners = outer.split("."), inner.split(".")
     if len(inners) < len(outers) or (len(inners) > len(outers) and outers[-1] != ">"):
         return False

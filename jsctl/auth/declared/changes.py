@@ -20,7 +20,7 @@ _STORAGE = ("disk_storage", "mem_storage")
 
 
 class Keys:
-    """Where public keys and tokens come from; while planning, names stand for what does not exist yet."""
+    """The source of public keys and tokens; while planning, names stand for what does not exist yet."""
 
     def account(self, name: str) -> str:
         """Return the public key of an account, given its name or its key."""
@@ -69,9 +69,8 @@ def change_account_claims(
 ) -> Callable[[Json], None]:
     """Return the change of an account's claims.
 
-    prune: remove exports, imports and roles that are not declared, where the account has the label. strict:
-    give it a
-    signing key for users without a role.
+    prune: remove exports, imports and roles that are not declared, if the account has the label. strict: give
+    it a signing key for users without a role.
     """
 
     def change(nats: Json) -> None:

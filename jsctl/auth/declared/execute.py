@@ -54,7 +54,7 @@ Work = tuple[AuthStep | None, Callable[[], object]]
 
 
 class _Making(KnownKeys):
-    """Creates keys and tokens as they are needed."""
+    """The source of keys and tokens that creates them as they are needed."""
 
     def __init__(self, store: AuthStore) -> None:
         super().__init__(read_environment(store.folders, store.operator))
@@ -73,7 +73,7 @@ class _Making(KnownKeys):
 
 
 class _Worker:
-    """Carries out the steps of one operator."""
+    """The work of the steps of one operator."""
 
     def __init__(self, store: AuthStore, declared: DeclaredOperator, *, prune: bool) -> None:
         self._store = store

@@ -11,9 +11,11 @@ LABEL = "jsctl.label"
 
 @dataclass(frozen=True, slots=True)
 class DeclaredUser:
-    """A user. claims: the declared keys; None removes a key. role: the name of the account's signing key;
-    empty
-    for a user with permissions of its own. expires: as in a DeclaredAccount. position: file:line."""
+    """A user.
+
+    claims: the declared keys; None removes a key. role: the name of the account's signing key; empty for a
+    user with permissions of its own. expires: as in a DeclaredAccount. position: file:line.
+    """
 
     name: str
     claims: Json
@@ -26,11 +28,9 @@ class DeclaredUser:
 class DeclaredAccount:
     """An account.
 
-    claims: the declared keys, without the lists beside them; None removes a key. exports, imports, roles:
-    those that
-        are declared. An import names its account. expires: seconds since 1970; 0 for no end, None where the
-        file does
-        not say.
+    claims: the declared keys, without the lists beside them; None removes a key. exports, imports, roles: the
+    declared ones; an import names its account. expires: seconds since 1970; 0 for no end, None when the file
+    does not say.
     """
 
     name: str
@@ -45,8 +45,11 @@ class DeclaredAccount:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredOperator:
-    """An operator. system_account: the name of its system account; empty where the file does not say. label:
-    empty where the file has none."""
+    """An operator.
+
+    system_account: the name of its system account; empty when the file does not say. label: empty when the
+    file has none.
+    """
 
     name: str
     claims: Json

@@ -33,9 +33,11 @@ _DEFAULTS = {"operator": new_operator, "account": new_account, "user": new_user}
 
 
 class AuthStep(NamedTuple):
-    """A change of a store. account, user: empty for the operator, for an account itself. position:
-    file:line; empty
-    for what no file names. users: how many a removal of an account takes with it."""
+    """A change of a store.
+
+    account, user: empty for the operator, or for an account itself. position: file:line; empty for what no
+    file names. users: how many users the removal of an account removes.
+    """
 
     action: Action
     operator: str
@@ -194,7 +196,8 @@ class _Planner:
         return next((account for account in accounts if account.name == name), None)
 
     def _refuse_unknown_accounts(self) -> None:
-        """Raise BadInput for an import of, or a system account that is, neither declared nor there."""
+        """Raise BadInput for an import from an account, or for a system account, that neither the files nor
+        the store have."""
         for account in self._declared.accounts:
             for one in account.imports:
                 name = str(one.get("account"))

@@ -17,7 +17,7 @@ PUBLISH, SUBSCRIBE, IMPORT, CONNECT = "publish", "subscribe", "import", "connect
 
 
 class Question(NamedTuple):
-    """What is asked. action: PUBLISH, SUBSCRIBE, IMPORT or CONNECT. queue: of a subscription."""
+    """The question. action: PUBLISH, SUBSCRIBE, IMPORT or CONNECT. queue: of a subscription."""
 
     action: str
     subject: str = ""
@@ -27,11 +27,11 @@ class Question(NamedTuple):
 class Answer(NamedTuple):
     """The answer.
 
-    account, user: None where the store does not have them, or the question is not about one. verdict: of
-        permissions; None where none was asked for. fix: the line that would allow it; empty where none would.
-    routes: the imports that the subject meets. checks: of a connection, up to the first that fails. offers:
-        where nothing is imported, what accounts export there, each with the line that imports it. notes: on
-        what the store does not show.
+    account, user: None when the store does not have them, or the question is not about one. verdict: of
+    permissions; None when these do not matter. fix: the command line that would allow it; empty when none
+    would. routes: the imports that the subject meets. checks: of a connection, up to the first that fails.
+    offers: when nothing is imported, what accounts export there, each with the command line that imports it.
+    notes: on what the store does not show.
     """
 
     question: Question
@@ -51,7 +51,7 @@ class Answer(NamedTuple):
 
     @property
     def allowed(self) -> bool:
-        """Whether the user gets in and may do it, and the import works."""
+        """Whether the user may connect and do it, and the import works."""
         if self.refused or (self.verdict and not self.verdict.allowed):
             return False
         if self.question.action == IMPORT:
@@ -101,7 +101,7 @@ def _list_offers(environment: Environment, account: Account, subject: str) -> It
 def _find_fix(
     environment: Environment, account: Account, user: User, question: Question, verdict: Verdict
 ) -> str:
-    """Return the line that allows it, where the user's own list of allowed subjects is too short; else
+    """Return the command line that allows it, when the user's own list of allowed subjects is too short; else
     empty."""
     action = "pub" if question.action == PUBLISH else "sub"
     if scope_of(account, user) is not None or verdict.rule.path != f"{action}.allow":

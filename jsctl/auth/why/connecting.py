@@ -21,8 +21,8 @@ from jsctl.units import SECOND, format_time
 class Check(NamedTuple):
     """A check of the server.
 
-    problem: why it refuses the user; empty where it does not. path: the claim that decides. fix: the jsctl
-        line that mends it; empty where none does.
+    problem: why it refuses the user; empty when it does not. path: the claim that decides. fix: the jsctl
+    command line that fixes it; empty when none does.
     """
 
     name: str
@@ -35,8 +35,8 @@ class Check(NamedTuple):
 class Visit(NamedTuple):
     """How a user connects.
 
-    now: seconds since 1970. host: an IP address; empty where it does not matter. kind: a connection type, in
-        capitals. trust: why the servers that were asked do not take the account; empty when they do.
+    now: seconds since 1970. host: an IP address; empty when it does not matter. kind: a connection type, in
+    capitals. trust: why the servers do not accept the account; empty when they do.
     """
 
     now: float
@@ -66,8 +66,8 @@ _USER_CODES = {
 
 
 def explain_callout(account: Account, user: User) -> str:
-    """Return a sentence on the callout that decides whether and as whom a user connects; empty without
-    one."""
+    """Return a sentence on the callout that decides whether, and as which user, a user connects; empty
+    without one."""
     users = as_texts(as_object(account.nats.get("authorization")).get("auth_users"))
     if not users or user.public in users:
         return ""

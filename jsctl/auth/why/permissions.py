@@ -21,8 +21,8 @@ _CALLOUT = "$SYS.REQ.USER.AUTH"
 class Rule(NamedTuple):
     """The rule that decides.
 
-    where: whose claim it is, "user ORDERS/alice". path: the claim below `nats`; empty where no claim says
-        anything. text: the subject of the rule, with its queue group.
+    where: the owner of the claim, "user ORDERS/alice". path: the claim below `nats`; empty when no claim
+    applies. text: the subject of the rule, with its queue group.
     """
 
     where: str
@@ -45,8 +45,9 @@ class Verdict(NamedTuple):
 class Permissions(NamedTuple):
     """The permissions that a server uses for a user.
 
-    claims: `pub`, `sub` and `resp`, templates filled in. where: whose permissions these are. path: of them,
-    "template.". origins: as of an expanded template. problem: why there are none; empty where there are.
+    claims: `pub`, `sub` and `resp`, templates filled in. where: the owner of these permissions. path: their
+    claim below `nats`, "template.". origins: as of an expanded template. problem: why there are none; empty
+    when there are.
     """
 
     claims: Json
@@ -65,7 +66,7 @@ class Permissions(NamedTuple):
 
 
 def permissions_of(account: Account, user: User) -> Permissions:
-    """Return the permissions of a user: those of the role, his own, or the account's default ones."""
+    """Return the permissions of a user: those of the role, the user's own, or the account's defaults."""
     scope = scope_of(account, user)
     where, path, claims = f"user {account.name}/{user.name}", "", user.nats
     origins: Mapping[str, Sequence[int]] = {}

@@ -11,7 +11,7 @@ from jsctl.nats.transform import SubjectTransform
 
 
 class Route(NamedTuple):
-    """An import of an account. at: its place. subject: what it is in the exporting account."""
+    """An import of an account. at: its index. subject: the subject in the exporting account."""
 
     at: int
     claims: Json
@@ -20,7 +20,8 @@ class Route(NamedTuple):
 
 
 def find_imports(environment: Environment, account: Account, subject: str, kind: str = "") -> list[Route]:
-    """Return the imports that a subject meets in an account, or that are of that subject where it comes from.
+    """Return the imports that a subject meets in an account, or that have this subject in the exporting
+    account.
 
     kind: "stream" or "service"; empty for both.
     """

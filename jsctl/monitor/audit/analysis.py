@@ -22,10 +22,10 @@ _TYPE = "io.nats.audit.v1.analysis"
 
 
 def analyze(archive: Archive, skip: Collection[str], most: int, now: float) -> Json:
-    """Run all checks and return the report, with what `jsctl doctor` finds beside them.
+    """Run all checks and return the report, with the findings of `jsctl doctor`.
 
-    skip: codes of checks that do not run. most: examples of a check that are kept; 0 for all. now: seconds
-    since 1970. Raises BadInput for an archive that is damaged.
+    skip: codes of checks not to run. most: how many examples of a check to include; 0 for all. now: seconds
+    since 1970. Raises BadInput for a damaged archive.
     """
     skipped = {code.upper() for code in skip}
     if unknown := skipped - {check.code for check in CHECKS}:

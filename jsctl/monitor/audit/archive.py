@@ -31,7 +31,7 @@ _LARGEST = 96 << 20  #: bytes of a file in an archive: no answer of a server is 
 
 
 class ArchiveWriter:
-    """Writes an archive to a file. Use it as a context manager: the end of the block completes it."""
+    """A writer of an archive, and a context manager: the end of the block completes the file."""
 
     def __init__(self, file: BinaryIO, now: float) -> None:
         """Start an archive in `file`. now: seconds since 1970, the time of all its files."""
@@ -72,10 +72,11 @@ class ArchiveWriter:
 
 
 class Archive:
-    """An archive that is read. Use it as a context manager."""
+    """An archive to read, and a context manager."""
 
     def __init__(self, path: str) -> None:
-        """Raise BadInput for what cannot be read, or is not an archive of an audit."""
+        """Open an archive. Raises BadInput for a file that cannot be read, or is not an archive of an
+        audit."""
         self.path = path
         with contextlib.ExitStack() as stack:
             file = stack.enter_context(open_regular(Path(path)))

@@ -73,7 +73,7 @@ class Selection:
 
 @dataclass(slots=True)
 class Summary:
-    """What was gathered, in numbers. failures: requests without an answer that could be stored."""
+    """The outcome of gathering, in numbers. failures: requests without an answer that could be stored."""
 
     servers: int = 0
     accounts: int = 0
@@ -84,7 +84,7 @@ class Summary:
 
 
 class Gatherer:
-    """Gathers once. say: takes lines about what happens, which are also stored in the archive."""
+    """One run of gathering. say: receives lines about what happens, which are also stored in the archive."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Gatherer:
         self.summary = Summary()
 
     async def run(self) -> Summary:
-        """Gather everything that was chosen. The archive's log says what a server or account refuses.
+        """Gather everything that was selected. The archive's log has what a server or account refuses.
 
         Raises Denied without the system account, Unreachable, and what the writer raises.
         """
@@ -176,7 +176,7 @@ class Gatherer:
         self._note(f"found {plural(len(self._servers), 'server')}: {names}")
 
     async def _find_accounts(self) -> dict[str, int]:
-        """Return the accounts that servers have in use, with the number of servers that know each."""
+        """Return the accounts in use, with the number of servers that know each."""
         accounts: dict[str, int] = {}
         for reply in await ping(self._connection, "ACCOUNTZ"):
             if reply["server"]["id"] not in self._servers:

@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 class Outcome(IntEnum):
-    """What a check says; the numbers are those of the `nats` tool (jsm.go, audit/checks.go)."""
+    """The outcome of a check; the numbers are those of the `nats` tool (jsm.go, audit/checks.go)."""
 
     PASS = 0
     WARN = 1
@@ -20,7 +20,7 @@ class Outcome(IntEnum):
 
 
 class NothingToCheck(Exception):
-    """The archive does not hold what a check looks at; the text says what is missing."""
+    """The archive does not hold what a check needs; the text says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +35,20 @@ class Threshold:
 
 @dataclass(slots=True)
 class Verdict:
-    """What a check says. examples: what is wrong, a sentence each."""
+    """The result of a check. examples: what is wrong, a sentence each."""
 
     outcome: Outcome = Outcome.PASS
     examples: list[str] = field(default_factory=list)
 
     def add(self, sentence: str, outcome: Outcome) -> None:
-        """Add what is wrong; the worst of all is the outcome."""
+        """Add a problem; the worst one is the outcome."""
         self.examples.append(sentence)
         self.outcome = max(self.outcome, outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check. run: looks at an archive, with the thresholds by key; may raise NothingToCheck, BadInput."""
+    """A check. run: examines an archive, given the thresholds by key; may raise NothingToCheck, BadInput."""
 
     code: str
     suite: str

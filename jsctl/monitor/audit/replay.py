@@ -75,7 +75,7 @@ def archived_pings(archive: Archive) -> list[Json]:
 
 
 def of_account(replies: Sequence[Json], account: str) -> list[Json]:
-    """Return answers to JSZ as if that account alone had been asked for."""
+    """Return answers to JSZ as if that account alone had been requested."""
     chosen = []
     for reply in replies:
         data = reply.get("data") or {}

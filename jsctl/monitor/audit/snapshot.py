@@ -98,7 +98,8 @@ def _by_id(archive: Archive, what: str) -> Mapping[str, Json]:
 
 
 def _leaders(archive: Archive) -> Iterator[tuple[str, str, Json]]:
-    """Yield account, server and info of each stream, as its leader has it; without one, as any has it."""
+    """Yield account, server and info of each stream from its leader; without one, from any server that has
+    it."""
     best: dict[tuple[str, str, str], tuple[str, Json]] = {}
     for tags, detail in archive.load(artifact_type="stream_info"):
         leader = (detail.get("cluster") or {}).get("leader")
@@ -117,7 +118,7 @@ def _origins(
     complete: Collection[str],
 ) -> Iterator[tuple[tuple[str, str], Origin]]:
     """Yield what is known of the streams from which others copy, within an account. complete: domains of
-    which all servers said what they hold."""
+    which all servers reported what they hold."""
     for info in streams.values():
         config = info.get("config") or {}
         for link in [config.get("mirror"), *(config.get("sources") or ())]:

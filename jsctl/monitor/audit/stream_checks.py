@@ -115,7 +115,8 @@ def _consumer_metadata(archive: Archive, limits: Limits) -> Verdict:
 
 
 def _judge(verdict: Verdict, name: str, judge: Any) -> None:
-    """Add what a check of a stream or consumer finds; metadata that is not valid is a warning."""
+    """Add the problems that a check of a stream or consumer reports; metadata that is not valid is a
+    warning."""
     try:
         finding: Finding = judge()
     except BadInput as error:

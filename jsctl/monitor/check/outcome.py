@@ -28,7 +28,7 @@ class Measure:
 
 @dataclass(slots=True)
 class Check:
-    """What a check says. suite: what was checked, "stream". name: which, "ORDERS"."""
+    """The result of a check. suite: the kind of thing checked, "stream". name: which one, "ORDERS"."""
 
     suite: str
     name: str
@@ -39,7 +39,7 @@ class Check:
 
     @property
     def status(self) -> CheckStatus:
-        """The worst of it."""
+        """The worst status of all parts."""
         if self.criticals:
             return CheckStatus.CRITICAL
         return CheckStatus.WARNING if self.warnings else CheckStatus.OK
@@ -74,5 +74,5 @@ class Check:
             self.good.append(f"{label} {show(value)}")
 
     def require(self, holds: bool, good: str, critical: str) -> None:
-        """Add a sentence: a good one, or a critical one where it does not hold."""
+        """Add a sentence: `good` if the condition holds, or else `critical`."""
         (self.good if holds else self.criticals).append(good if holds else critical)

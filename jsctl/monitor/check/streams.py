@@ -25,7 +25,7 @@ Limits = Mapping[str, float]
 
 
 def with_metadata(limits: Limits, config: Json) -> dict[str, float]:
-    """Return thresholds with those that metadata has; flags go first.
+    """Return the thresholds of flags, completed with those in metadata.
 
     Raises BadInput for metadata that is not a number or a span.
     """
@@ -248,7 +248,7 @@ async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
 
 
 def _wrong_replicas(info: Json, lag: float, seen: float) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the replicas of a stream: a key of _REPLICAS, and words. seen: ns."""
+    """Yield the problems of a stream's replicas: a key of _REPLICAS, and a description. seen: ns."""
     cluster, wanted = info.get("cluster") or {}, info["config"].get("num_replicas", 1)
     if wanted < 2:
         return

@@ -23,7 +23,7 @@ class ConsumerSample(NamedTuple):
 
 
 def sampler(api: Api, stream: str, consumer: str) -> Sampler[ConsumerSample]:
-    """Return what takes samples of a consumer."""
+    """Return a sampler of a consumer."""
     return Sampler(lambda: consumers.info(api, stream, consumer), _sample)
 
 

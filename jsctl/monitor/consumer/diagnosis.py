@@ -40,7 +40,7 @@ _RECENT = 10 * SECOND  #: since a delivery: a client that asks repeatedly has no
 
 
 def find_causes(facts: Facts) -> list[Cause]:
-    """Return all causes, the worst first; a single one that says all is well when nothing is wrong."""
+    """Return all causes, the worst first; a single one without fault when nothing is wrong."""
     causes = list(_of_servers(facts))
     if facts.consumer:
         causes += _of_delivery(facts, delivery_numbers(facts.consumer))
@@ -256,7 +256,8 @@ def _waiting_for_acks(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
 def _next_try(
     facts: Facts, config: Json, now: Delivery, delivered: str, numbers: dict[str, Any]
 ) -> tuple[str, str]:
-    """Return when messages without acknowledgement come again, and the command that makes it sooner."""
+    """Return a sentence on when unacknowledged messages are redelivered, and the command that makes it
+    sooner."""
     backoff = [int(wait) for wait in config.get("backoff") or []]
     if backoff:
         numbers["backoff"] = backoff

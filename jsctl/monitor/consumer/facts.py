@@ -11,12 +11,12 @@ NOBODY = ("nobody pulls", "no subscriber")  #: words of a trouble
 
 
 class Cause(NamedTuple):
-    """One reason.
+    """One reason for a consumer's state.
 
-    kind: a word for programs. weight: STOPPED when nothing is delivered, SLOW when less is than could be,
-    WAITING where its clients are between two pulls, FINE for no fault. says: a sentence. numbers: what shows
-    it. help: a command that would help, or empty. trouble: its few words in a report; None for what is wanted
-    or ordinary.
+    kind: a word for programs. weight: STOPPED when nothing is delivered, SLOW when less is delivered than
+    could be, WAITING when its clients are between two pulls, FINE for no fault. says: a sentence. numbers:
+    the evidence. help: a command that would help, or empty. trouble: a short form for a report; None for what
+    is intended or ordinary.
     """
 
     kind: str
@@ -28,11 +28,11 @@ class Cause(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the server knows about a consumer.
+    """What is known about a consumer.
 
-    consumer, stream: their infos, empty where they could not be fetched; of the stream what `stream_facts`
-    keeps is enough. silent: why not. matching: messages in the stream that the filters match, None where that
-    is unknown.
+    consumer, stream: their infos, empty when they could not be fetched; of the stream what `stream_facts`
+    returns is enough. silent: why they could not. matching: messages in the stream that the filters match,
+    None when that is unknown.
     """
 
     stream_name: str
@@ -49,10 +49,10 @@ class Facts(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """Numbers of a consumer.
+    """The numbers of a consumer.
 
-    age: ns since its last delivery, NEVER for none. wait: ns until a message without acknowledgement comes
-    again. most: tries of a message, 0 for no limit.
+    age: ns since its last delivery, NEVER for none. wait: ns until an unacknowledged message is redelivered.
+    most: maximum deliveries of a message, 0 for no limit.
     """
 
     pending: int
@@ -73,12 +73,12 @@ class Delivery(NamedTuple):
 
     @property
     def overdue(self) -> bool:
-        """Whether what was delivered last should have come again."""
+        """Whether the last delivered messages should have been redelivered by now."""
         return bool(self.unacked) and self.age != NEVER and self.age > self.wait
 
     @property
     def spent(self) -> int:
-        """Messages without acknowledgement that are known to have had their last try."""
+        """Unacknowledged messages that are known to have had their last delivery."""
         if self.most == 1:
             return self.unacked
         return min(self.redelivered, self.unacked) if self.most == 2 else 0

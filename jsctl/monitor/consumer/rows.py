@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Return the share of the messages matching its filter that are not processed yet, 0 to 1."""
+        """Share of the messages matching its filter that are not processed yet, 0 to 1."""
         return min(1.0, self.unprocessed / self.matching) if self.matching else float(self.unprocessed > 0)
 
     @property
@@ -55,12 +55,12 @@ class Row(NamedTuple):
 
     @property
     def idle(self) -> bool:
-        """Whether messages are pending and no client asks for them."""
+        """Whether messages are pending and no client requests them."""
         return self.unprocessed > 0 and any(one.words in NOBODY for one in self.troubles)
 
     @property
     def trouble(self) -> list[str]:
-        """What is wrong, in words."""
+        """What is wrong, in a few words each."""
         return [trouble.words for trouble in self.troubles]
 
     @property

@@ -15,7 +15,7 @@ from jsctl.nats.codes import ErrorCode
 
 
 async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
-    """Fetch all that helps to find causes. Raises ApiError when there is no such stream or consumer."""
+    """Fetch all that helps to find causes. Raises ApiError when the stream or consumer does not exist."""
     consumer_info, stream_info = await asyncio.gather(
         _info_or_reason(consumers.info(api, stream, name)), _info_or_reason(streams.info(api, stream))
     )
@@ -32,7 +32,7 @@ async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
 
 
 async def _info_or_reason(request: Coroutine[Any, Any, Json]) -> Json | str:
-    """Return the reply, or the reason why none came."""
+    """Return the reply, or the reason why there is none."""
     try:
         return await request
     except (RequestTimeout, NoResponders) as error:

@@ -74,7 +74,7 @@ async def _limits(api: Api) -> Json:
 
 
 async def _origins(api: Api, view: DomainView, links: Iterable[Link]) -> Mapping[tuple[str, str], Origin]:
-    """Ask for each origin once, in the same account, of which the server asks, too."""
+    """Ask for each origin once, in the account in which the server asks for it, too."""
     gate = asyncio.Semaphore(_AT_ONCE)
     wanted = {(link.api, link.name): link for link in links}
 
@@ -124,7 +124,7 @@ def _filters(link: Link) -> list[str]:
 
 
 async def _stuck(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:
-    """Return the links whose origin has more, and that bring nothing between two looks."""
+    """Return the links whose origin has more messages, and that copied none between two looks."""
     links = [link for link in links_of(view) if _is_behind(link)]
     if not links:
         return frozenset()

@@ -7,11 +7,11 @@ from jsctl.monitor.doctor.snapshot import Snapshot
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong.
+    """A problem of a network.
 
-    code: of its rule; stable, for scripts. about: what it concerns, for people: "domain spoke-1". seen:
-    what was seen. why: why it matters. mend: the command or configuration that mends it. objects: the
-    streams, consumers, accounts and servers that it concerns: "stream hub > ORDERS".
+    code: of its rule; stable, for scripts. about: what it concerns, for people: "domain spoke-1". seen: the
+    observation. why: why it matters. mend: the command or configuration that fixes it. objects: the streams,
+    consumers, accounts and servers that it concerns: "stream hub > ORDERS".
     """
 
     code: str
@@ -23,10 +23,10 @@ class Finding(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How one kind of fault is found.
+    """A kind of problem and how to find it.
 
-    means: what a finding of it says, in a few words. causes: codes of the rules whose findings explain this
-    one: where they name all of the same objects, it is only a symptom and is left out.
+    means: its meaning in a few words. causes: codes of the rules whose findings explain this one: if they
+    name all of the same objects, this one is only a symptom and is left out.
     """
 
     code: str

@@ -32,7 +32,7 @@ _PATIENCE = 4  #: times the timeout of a request, for all that is asked through 
 
 
 class _Login(NamedTuple):
-    """A connection, or why there is none. places: settings of the domains that were asked for."""
+    """A connection, or why there is none. places: settings of the requested domains."""
 
     view: ContextView
     places: Sequence[Settings]
@@ -163,8 +163,11 @@ def _places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Pl
 
 
 def _networks(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[str, str]:
-    """Return for the ID of each login's server what is the same for all of one network: logins that reach a
-    server in common. Those that the system account reaches are one network, too."""
+    """Return, for the ID of each login's server, a value that all servers of one network share.
+
+    Logins that reach a server in common are of one network, and so is everything that the system account
+    reaches.
+    """
     groups: list[set[str]] = []
     system = {server.id for server in servers if server.varz}
     for reached in [system, *({login.view.server, *(one.id for one in login.servers)} for login in logins)]:
@@ -208,8 +211,11 @@ async def _look(place: _Place, trace: Trace | None) -> tuple[DomainView | None, 
 
 
 async def _try_domains(login: _Login, servers: Sequence[ServerView]) -> frozenset[str]:
-    """Ask in each domain whether anybody answers: the servers that a login is shown may have it from the
-    system account, and its own account need not be connected there."""
+    """Ask in each domain whether anybody answers.
+
+    The servers that a login is shown may come from the system account; its own account need not be connected
+    there.
+    """
     connection = login.connection
     if connection is None or login.view.is_system:
         return frozenset()
@@ -219,7 +225,7 @@ async def _try_domains(login: _Login, servers: Sequence[ServerView]) -> frozense
 
 
 async def _count_answers(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[str, int]:
-    """Count who answers in the domains that servers of several clusters have."""
+    """Count the answers in each domain that servers of several clusters have."""
     clusters: dict[str, set[str]] = {}
     for server in servers:
         if server.domain and server.jetstream:

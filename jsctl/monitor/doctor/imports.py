@@ -22,7 +22,7 @@ _HOPS = 8
 
 
 class Way(NamedTuple):
-    """What an import makes of a subject. account: the exporting one. local: the import's pattern."""
+    """The result of an import for a subject. account: the exporting one. local: the import's pattern."""
 
     account: str
     subject: str
@@ -30,7 +30,7 @@ class Way(NamedTuple):
 
 
 def details(servers: Iterable[ServerView], account: str, domain: str = "") -> list[Json]:
-    """Return what servers know of an account: those of the domain, else all."""
+    """Return the servers' details of an account: from servers of the domain, or else from all."""
     known = [view for view in servers if account in view.accounts]
     near = [view for view in known if view.domain == domain] if domain else []
     return [view.accounts[account] for view in near or known]

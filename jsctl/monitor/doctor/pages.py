@@ -20,7 +20,7 @@ from jsctl.monitor.doctor.snapshot import (
 def domain_views(
     servers: Sequence[ServerView], context: str, seen: Collection[DomainView]
 ) -> list[DomainView]:
-    """Return each account's JetStream in each domain that no context has seen.
+    """Return each account's JetStream in each domain that no context covers.
 
     context: of the system account. seen: through other contexts.
     """
@@ -67,7 +67,7 @@ def _view(context: str, account: str, domain: str, details: Sequence[tuple[Serve
 def _origins(
     view: DomainView, views: Sequence[DomainView], servers: Sequence[ServerView]
 ) -> Mapping[tuple[str, str], Origin]:
-    """Return what is known of origins in the same account; of others nothing is."""
+    """Return what is known of origins in the same account; other accounts are not known."""
     origins: dict[tuple[str, str], Origin] = {}
     for link in links_of(view):
         there = [

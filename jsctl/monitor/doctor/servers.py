@@ -31,8 +31,10 @@ class Reply(NamedTuple):
 
 
 async def reachable_servers(connection: Connection) -> list[ServerView]:
-    """Fetch the servers that the account of a login reaches, also over leaf nodes, which any user may ask
-    (nats-server: `$SYS.REQ.ACCOUNT.PING.STATZ`). Empty where none answers."""
+    """Fetch the servers that the account of a login reaches, also over leaf nodes.
+
+    Any user may ask for them (nats-server: `$SYS.REQ.ACCOUNT.PING.STATZ`). Empty when none answers.
+    """
     try:
         replies = await _ask_all(connection, "$SYS.REQ.ACCOUNT.PING.STATZ")
     except JsctlError:
@@ -43,8 +45,11 @@ async def reachable_servers(connection: Connection) -> list[ServerView]:
 async def system_servers(
     connection: Connection, accounts: Iterable[str]
 ) -> tuple[list[ServerView], Sequence[str]]:
-    """Fetch what all servers say to the system account, with the details of these accounts and of all others,
-    if these are not too many. Returns it with what was left out, a sentence each. Raises JsctlError."""
+    """Fetch what all servers report to the system account, with the details of these accounts and of all
+    others, if there are not too many.
+
+    Returns it with what was left out, a sentence each. Raises JsctlError.
+    """
     expect = await count_servers(connection)
     names, *pages = await asyncio.gather(
         *(_ask_all(connection, f"$SYS.REQ.SERVER.PING.{what}", expect=expect) for what in _PAGES)
@@ -90,7 +95,7 @@ async def _held_streams(
     known: Iterable[str],
     expect: int,
 ) -> tuple[dict[str, dict[str, Json]], Sequence[str]]:
-    """Fetch the streams of the accounts that no context is for, by server and account."""
+    """Fetch the streams of the accounts that no context covers, by server and account."""
     enabled = {
         name for some in details.values() for name, detail in some.items() if detail.get("jetstream_enabled")
     }
@@ -118,7 +123,7 @@ def _with_page(view: ServerView, page: str, data: Json) -> ServerView:
 
 
 def merge_servers(lists: Iterable[Collection[ServerView]]) -> list[ServerView]:
-    """Return each server once, with whatever any of the lists has of it."""
+    """Return each server once, with everything that any of the lists has about it."""
     merged: dict[str, ServerView] = {}
     for views in lists:
         for view in views:

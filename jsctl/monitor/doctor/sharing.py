@@ -9,7 +9,7 @@ from jsctl.monitor.doctor.snapshot import Snapshot
 
 
 class Gap(NamedTuple):
-    """An import that is missing. importer, exporter: IDs of accounts. kind: "service" or "stream"."""
+    """A missing import. importer, exporter: IDs of accounts. kind: "service" or "stream"."""
 
     importer: str
     exporter: str
@@ -18,7 +18,7 @@ class Gap(NamedTuple):
 
 
 def name_of(snapshot: Snapshot, account: str) -> str:
-    """Return an account's name for its ID; the ID where no server says."""
+    """Return the name of the account with this ID; the ID when no server reports a name."""
     for detail in details(snapshot.servers, account):
         if detail.get("name_tag"):
             return str(detail["name_tag"])
@@ -26,7 +26,8 @@ def name_of(snapshot: Snapshot, account: str) -> str:
 
 
 def mend_gap(snapshot: Snapshot, gap: Gap, name: str) -> str:
-    """Return what makes an import, and the export where that is missing, too. name: of both."""
+    """Return the commands or configuration that add an import, and the export if that is missing, too. name:
+    of both."""
     importer, exporter = name_of(snapshot, gap.importer), name_of(snapshot, gap.exporter)
     is_exported = _is_exported(snapshot, gap.exporter, gap.kind, gap.subject)
     if _is_of_operator(gap.exporter):
@@ -43,7 +44,7 @@ def mend_gap(snapshot: Snapshot, gap: Gap, name: str) -> str:
 
 
 def mend_invalid(snapshot: Snapshot, importer: str, exporter: str, claim: Mapping[str, Any]) -> str:
-    """Return what makes an import valid that the server refuses. claim: the import."""
+    """Return the commands or configuration that make a refused import valid. claim: the import."""
     kind, subject = str(claim.get("type") or "stream"), str(claim.get("subject"))
     if _is_exported(snapshot, exporter, kind, subject):
         return "the export is private: jsctl auth validate shows what is wrong with the activation token"
@@ -59,7 +60,7 @@ def mend_invalid(snapshot: Snapshot, importer: str, exporter: str, claim: Mappin
 
 
 def _reload(snapshot: Snapshot, account: str) -> str:
-    """Return what makes the servers of an account read their configuration."""
+    """Return what makes the servers of an account reload their configuration."""
     names = sorted(server.name for server in snapshot.servers if account in server.accounts)
     lines = " && ".join(f"jsctl server config reload {name}" for name in names)
     return f"then reload: {lines or 'jsctl server config reload SERVER'}"

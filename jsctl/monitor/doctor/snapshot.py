@@ -13,7 +13,7 @@ _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 class ServerView(NamedTuple):
-    """A server. Empty parts could not be asked for.
+    """A server. Parts that could not be fetched are empty.
 
     ahead: ns that its clock is ahead of ours, negative behind; None where it is not known. reliable: ns
     within which `ahead` is true. varz, jsz, leafz: `data` of its answers to the system account. accounts:
@@ -35,10 +35,10 @@ class ServerView(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """What the API said from which a stream copies.
+    """The answers of the API from which a stream copies.
 
-    answers: whether anybody does; None when that is not known. info: STREAM.INFO of the origin, empty where
-    it may not be asked. missing: whether there is no stream of that name.
+    answers: whether anybody answers; None when that is not known. info: STREAM.INFO of the origin, empty when
+    it may not be requested. missing: whether no stream has that name.
     """
 
     answers: bool | None = None
@@ -85,8 +85,11 @@ class DomainView(NamedTuple):
 
 
 class Import(NamedTuple):
-    """A service that an account imports. local, remote: its subjects here and there. account: the exporting
-    one. answers: whether anybody did; None where that cannot be tried."""
+    """A service that an account imports.
+
+    local, remote: its subjects in the importing and the exporting account. account: the exporting one.
+    answers: whether anybody does; None when that cannot be tried.
+    """
 
     account: str
     local: str
@@ -155,7 +158,8 @@ class Snapshot(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A mirror or source. config: of the stream's configuration. state: the server's words on it.
+    """A mirror or source. config: its part of the stream's configuration. state: its part of the stream's
+    info.
 
     api, deliver: prefixes of another domain or account, empty for none.
     """
@@ -173,18 +177,18 @@ class Link(NamedTuple):
 
     @property
     def api(self) -> str:
-        """The prefix of the API that is asked for the messages."""
+        """The API prefix on which the messages are requested."""
         external = self.config.get("external") or {}
         return str(external.get("api") or "").rstrip(".")
 
     @property
     def deliver(self) -> str:
-        """The prefix of the subject on which they come."""
+        """The prefix of the subject on which they arrive."""
         return str((self.config.get("external") or {}).get("deliver") or "").rstrip(".")
 
     @property
     def origin(self) -> Origin:
-        """What the origin's API said."""
+        """What the origin's API answered."""
         return self.view.origins.get((self.api, self.name)) or Origin()
 
     @property
@@ -204,7 +208,7 @@ class Link(NamedTuple):
 
     @property
     def object(self) -> str:
-        """What distinguishes it from all others: `stream leaf > ORDERS from $JS.hub.API.ORDERS`."""
+        """The text that identifies it: `stream leaf > ORDERS from $JS.hub.API.ORDERS`."""
         return f"{self.shown} from {f'{self.api}.' if self.api else ''}{self.name}"
 
 
@@ -238,8 +242,10 @@ def _key(source: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def is_complete(servers: Sequence[ServerView], domain: str) -> bool:
-    """Return whether all servers of a domain said what they hold: of what only an absent one holds, nobody
-    knows."""
+    """Return whether all servers of a domain reported what they hold.
+
+    Nothing is known of what only an absent one holds.
+    """
     here = [server for server in servers if server.domain == domain]
     metas = [server.jsz.get("meta_cluster") or {} for server in here]
     names = {server.name for server in here if server.jsz}

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Exporter:
-    """text: the output of the last round."""
+    """The metrics of several places. text: the output of the last round."""
 
     def __init__(
         self,
@@ -52,8 +52,10 @@ class Exporter:
     async def rounds(
         self, seconds: float, count: int | None, stop: asyncio.Event
     ) -> AsyncIterator[Sequence[Place]]:
-        """Yield what is known after each round, of which `text` then tells. seconds: between rounds. count:
-        None for no end. stop: ends them."""
+        """Yield what is known after each round, which `text` then shows.
+
+        seconds: between rounds. count: None for no end. stop: ends them.
+        """
         loop = asyncio.get_running_loop()
         done, due = 0, loop.time()
         while not stop.is_set():
@@ -83,7 +85,7 @@ class Exporter:
         return known
 
     async def _identity(self, at: int) -> Identity:
-        """Return who one place is, asked once."""
+        """Return the identity of one place, fetched once."""
         if at not in self._identities:
             try:
                 self._identities[at] = await self._places.ask(at, _ask_identity)
@@ -101,7 +103,7 @@ async def _ask_identity(api: Api) -> Identity:
 
 
 async def _until(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T | None:
-    """Return what `work` does; None once `stop` is set, which ends it."""
+    """Return the result of `work`; None once `stop` is set, which cancels it."""
     task, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
     try:
         await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)

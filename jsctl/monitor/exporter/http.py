@@ -25,7 +25,8 @@ def parse_address(text: str) -> tuple[str, int]:
 
 
 class MetricsServer:
-    """Answers scrapes with what `text` returns; an asynchronous context manager. port: where it listens."""
+    """An HTTP server that answers scrapes with what `text` returns; an asynchronous context manager. port:
+    where it listens."""
 
     def __init__(self, address: tuple[str, int], text: Callable[[], str]) -> None:
         self._address = address

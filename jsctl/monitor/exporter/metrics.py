@@ -22,8 +22,8 @@ EPHEMERAL = "(ephemeral)"
 
 
 class Identity(NamedTuple):
-    """Who asks: the account with its name, and the server that answers where there is no cluster; empty when
-    unknown."""
+    """The identity of a place: the account with its name, and the server that answers where there is no
+    cluster; empty when unknown."""
 
     account: str = ""
     account_name: str = ""
@@ -104,8 +104,8 @@ def samples(
 ) -> Iterator[Sample]:
     """Yield what is known of a context and domain.
 
-    answers: of this round, None when it did not answer: then there are no values but that. is_alone: no
-    other place knows streams.
+    answers: of this round, None when it did not answer: then only that is reported. is_alone: no other place
+    knows streams.
     """
     every = _samples(place, answers, problems, identity, is_alone)
     return (one for one in every if names == "all" or (names == "jsctl") == one.metric.startswith("jsctl_"))
@@ -154,7 +154,7 @@ def _samples(
 
 
 class _Servers:
-    """What the servers lead, summed up on the way."""
+    """What each server leads, summed up."""
 
     def __init__(self, where: Labels, account: Labels, identity: Identity) -> None:
         self._where = where
@@ -173,8 +173,10 @@ class _Servers:
         self._place(server, cluster)
 
     def _labels(self, server: str, cluster: str) -> dict[str, str]:
-        """Return the labels of a server. Without a cluster it is its own meta leader, else only the system
-        account knows that."""
+        """Return the labels of a server.
+
+        Without a cluster it is its own meta leader; otherwise only the system account knows that.
+        """
         meta = {} if cluster else {"is_meta_leader": "true"}
         return {**self._where, "server_id": server, "server_name": server, "cluster": cluster, **meta}
 
@@ -207,7 +209,7 @@ class _Servers:
         self._add(labels, 0, count, 0, 0)
 
     def totals(self) -> Iterator[Sample]:
-        """Yield what each server leads."""
+        """Yield the totals of each server."""
         for (server, cluster), amounts in self._totals.items():
             labels = self._labels(server, cluster)
             yield Sample("jetstream_server_jetstream_disabled", labels, 0)

@@ -35,10 +35,10 @@ _TOTALS = {"streams": "streams", "consumers": "consumers", "messages": "messages
 def server_samples(
     replies: Sequence[Json], uses: Sequence[Json], context: str, with_totals: bool
 ) -> Iterator[Sample]:
-    """Yield what servers say in answers to PING.STATSZ and PING.JSZ.
+    """Yield what servers report in answers to PING.STATSZ and PING.JSZ.
 
-    with_totals: say how many streams and consumers they hold, copies as well; else 0, as of the system
-    account's own.
+    with_totals: report how many streams and consumers they hold, copies as well; else 0, as for the system
+    account itself.
     """
     held = {(one.get("server") or {}).get("id"): one.get("data") or {} for one in uses}
     for reply in replies:

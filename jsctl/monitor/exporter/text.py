@@ -11,7 +11,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 def format_samples(samples: Iterable[Sample], prefix: str = "") -> str:
-    """Return the text of all samples, by metric. Labels without a value are left out: it is the same.
+    """Return the text of all samples, by metric. Labels without a value are left out, which means the same.
 
     prefix: for metrics with names of prometheus-nats-exporter, instead of gnatsd and jetstream; empty for
     those.

@@ -25,7 +25,7 @@ class _Counter(NamedTuple):
 
 
 class Counters:
-    """Counters by key; those that a round does not name are forgotten at its end."""
+    """Counters by key; those that a round does not add are dropped at its end."""
 
     def __init__(self) -> None:
         self._before: dict[Hashable, _Counter] = {}
@@ -57,7 +57,7 @@ class Trend(NamedTuple):
 
     @property
     def slope(self) -> float | None:
-        """The change per second over the last values, None where there is one."""
+        """The change per second over the last values; None for a single value."""
         times, values = self.times[-SMOOTH:], self.values[-SMOOTH:]
         if len(values) < 2 or times[-1] <= times[0]:
             return None
@@ -81,7 +81,7 @@ class Trend(NamedTuple):
 
 
 class Trends:
-    """Trends by key; those that a round does not name are forgotten at its end."""
+    """Trends by key; those that a round does not add are dropped at its end."""
 
     def __init__(self, length: int = LENGTH) -> None:
         self._length = length

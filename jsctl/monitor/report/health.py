@@ -21,8 +21,8 @@ SILENT = 30 * SECOND  #: since an origin was last heard from
 
 
 def of_stream(info: Json, now: datetime) -> list[Trouble]:
-    """Return what is wrong with a stream: leader, replicas, lost messages, limits that refuse or lose what
-    was not read."""
+    """Return the problems of a stream: leader, replicas, lost messages, limits that refuse messages or lose
+    unread ones."""
     led = [] if has_leader(info) else [Trouble("no leader", True)]
     return [*led, *of_replicas(info, now), *_lost(info["state"]), *limits_of_stream(info)]
 

@@ -107,7 +107,7 @@ class ServerLine(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong. since: when it was first seen, in seconds since 1970."""
+    """A problem. since: when it was first seen, in seconds since 1970."""
 
     kind: Literal["stream", "consumer", "mirror", "source", "account", "server"]
     name: tuple[str, ...]
@@ -119,7 +119,7 @@ class Problem(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """What identifies it in every round: numbers in its words change, and a consumer has all of
-        its words in one."""
+        """What identifies it in every round: its text has numbers that change, and holds all problems of a
+        consumer."""
         words = "".join(one for one in self.trouble.words if not one.isdigit())
         return self.kind, self.name, words if self.kind != "consumer" else self.trouble.bad

@@ -23,7 +23,7 @@ MANY = 100
 
 
 class Limits(NamedTuple):
-    """What bounds a stream. messages, bytes: -1 for no limit. retention: as in its configuration."""
+    """The limits of a stream. messages, bytes: -1 for no limit. retention: as in its configuration."""
 
     messages: int
     bytes: int
@@ -31,8 +31,10 @@ class Limits(NamedTuple):
 
 
 class Hosting(NamedTuple):
-    """What a server holds of an account, as its streams tell. behind, offline: streams whose copy there is.
-    lag: operations that the worst copy is behind."""
+    """What a server holds of an account, according to its streams.
+
+    behind, offline: streams whose copy there is. lag: operations that the worst copy is behind.
+    """
 
     leads: int = 0
     follows: int = 0
@@ -85,8 +87,8 @@ async def fetch_overview(
 ) -> Overview:
     """Fetch the streams whose name matches the glob `pattern`, their consumers and the limits of the account.
 
-    consumers: None asks for them when at most MANY streams have some. account: ask for its limits. Raises
-    what `Api.call` raises.
+    consumers: None fetches them when at most MANY streams have some. account: whether to fetch its limits.
+    Raises what `Api.call` raises.
     """
     links: list[ReplicationRow] = []
     troubles: dict[str, list[Trouble]] = {}
@@ -220,7 +222,7 @@ async def _nothing() -> Json:
 
 
 async def fetch_account(api: Api) -> Json:
-    """Fetch what INFO says of the account; empty where that is not allowed."""
+    """Fetch the account's INFO; empty when that is not allowed."""
     # Not every user may ask, and a report does not fail for it.
     try:
         return await api.call("INFO", timeout=SECOND)

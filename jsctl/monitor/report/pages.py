@@ -28,14 +28,14 @@ class StreamPage(NamedTuple):
 
 
 class ConsumerPage(NamedTuple):
-    """A consumer: what is known of it, and why it is as it is, the worst first."""
+    """A consumer: what is known of it, and the causes of its state, the worst first."""
 
     facts: Facts
     causes: Sequence[Cause]
 
 
 class History:
-    """What one page shows over time, while the report itself is not asked. A graph begins with `before`."""
+    """What one page shows over time, while the report itself is not fetched. A graph begins with `before`."""
 
     def __init__(self, before: Sequence[int] = ()) -> None:
         self.values = list(before)
@@ -63,7 +63,7 @@ async def fetch_stream_page(api: Api, stream: str) -> StreamPage:
 
 
 async def fetch_consumer_page(api: Api, stream: str, consumer: str) -> ConsumerPage:
-    """Fetch a consumer and find why it stands. Raises what `Api.call` raises."""
+    """Fetch a consumer and the causes of its state. Raises what `Api.call` raises."""
     facts = await fetch_facts(api, stream, consumer)
     return ConsumerPage(facts, find_causes(facts))
 

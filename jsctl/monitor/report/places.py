@@ -22,7 +22,7 @@ _LATE = 3.0  #: seconds without an answer that are shown
 
 
 class Answers(NamedTuple):
-    """What one place answered in one round; what was not asked for is None."""
+    """The answers of one place in one round; None for what was not requested."""
 
     overview: Overview | None = None
     account: Json | None = None
@@ -53,7 +53,7 @@ async def fetch_part(api: Api, part: str, pattern: str, with_consumers: bool | N
 
 
 async def _fetch_metrics(api: Api, overview: Coroutine[Any, Any, Overview]) -> Answers:
-    """Fetch an account, or where it has no JetStream the servers, if it is the system account."""
+    """Fetch an account, or the servers when it is the system account, which has no JetStream."""
     try:
         return Answers(await overview)
     except ApiError as error:
@@ -86,7 +86,7 @@ async def _fetch_all(api: Api, pattern: str, with_consumers: bool | None) -> Ans
 
 
 class Place(NamedTuple):
-    """A context and domain, as it is known now.
+    """A context and domain in its present state.
 
     flags: of a command line that works there. at: when it answered last, in seconds since 1970, None for not
     yet. error: why it does not answer now, empty when it does. level: of the error, as a word.
@@ -109,7 +109,7 @@ class Place(NamedTuple):
 class Places:
     """Several contexts and domains, until `close`.
 
-    pattern: glob of streams. with_consumers: False asks for none. part: says which part is shown.
+    pattern: glob of streams. with_consumers: False fetches none. part: returns the part that is shown.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:
 
 
 def failure_word(failure: JsctlError) -> str:
-    """Return what a context is called that failed: unreachable, failed, or without JetStream."""
+    """Return the word for a context that failed: unreachable, failed, or without JetStream."""
     if isinstance(failure, NoJetStream):
         return UNREACHABLE[1]
     return UNREACHABLE[0] if failure.status is ExitStatus.UNREACHABLE else "failed"

@@ -12,7 +12,7 @@ ConsumerKey = tuple[str, str]
 
 
 class Rates(NamedTuple):
-    """Changes per second. What is not in both overviews is in none of these.
+    """Changes per second, of what both overviews have.
 
     messages: stored, by stream; deletes do not count. bytes: growth, by stream, negative when it shrinks.
     lag: by link. pending: by consumer.

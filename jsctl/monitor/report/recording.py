@@ -50,7 +50,7 @@ def encode_round(document: Mapping[str, Any], at: float) -> bytes:
 
 
 class Recorder:
-    """Appends rounds to a file. keep: seconds after which a round is forgotten, None for never.
+    """A file to which rounds are appended. keep: seconds after which a round is removed, None for never.
 
     Raises BadInput for a file that holds something else, OSError.
     """

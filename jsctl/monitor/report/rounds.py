@@ -24,7 +24,7 @@ class Round(NamedTuple):
 
 
 class States:
-    """Makes the states of what places answer from round to round, with the history that rates need."""
+    """The states of places from round to round, with the history that rates need."""
 
     def __init__(self) -> None:
         self._histories: dict[tuple[str, str], list[tuple[float, Overview]]] = {}
@@ -51,7 +51,7 @@ class States:
 async def fetch_states(
     targets: Sequence[Settings], fetch: Fetch[Overview], *, clock: Clock, trace: Trace | None
 ) -> list[DomainState]:
-    """Ask every context and domain once. Raises nothing that one of them fails with: its state has it."""
+    """Ask every context and domain once. The failure of one is in its state; nothing is raised for it."""
     async with watch(targets, fetch, clock=clock, trace=trace) as overviews:
         await overviews.once()
         return domain_states(overviews, 0)

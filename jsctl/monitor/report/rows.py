@@ -20,11 +20,11 @@ FINE, WARN, BAD = 0, 1, 2
 
 
 class DomainState(NamedTuple):
-    """One context and domain, as its poller knows it.
+    """The state of one context and domain.
 
-    history: the last overviews, oldest first, each with its time in seconds on one clock. failure: why
-    the last attempt failed. at: when it ended (seconds since 1970), None before the first.
-    waiting: seconds that an attempt has been open beyond what is usual, else 0.
+    history: the last overviews, oldest first, each with its time in seconds on one clock. failure: why the
+    last attempt failed. at: when it ended (seconds since 1970), None before the first. waiting: seconds that
+    an attempt has been open beyond what is usual, else 0.
     """
 
     context: str
@@ -102,8 +102,8 @@ def level(troubles: Sequence[Trouble]) -> int:
 def build_report(state: DomainState, sort: Sort) -> Report:
     """Return the rows of the last overview, with the rates since the one before.
 
-    sort: `name`; else the largest, or with `trouble` the worst, first. An order that a table has no column
-    for leaves it by name.
+    sort: `name`; otherwise the largest rows come first, or with `trouble` the worst. A table without a column
+    for the order stays sorted by name.
     """
     now = state.history[-1][1]
     changes = _changes(state.history)

@@ -46,7 +46,7 @@ class SparkQuery:
     error: str = ""
 
     def record(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the progress as a JSON object."""
         return {
             "query": self.query,
             "id": self.id,

@@ -20,7 +20,7 @@ _TOGETHER = 100  #: consumers that are diagnosed before keys get their turn
 
 
 class Tracker:
-    """What is known of one context and domain. Each list is None until it was asked for."""
+    """The tracked state of one context and domain. Each list is None until its data are added."""
 
     def __init__(self) -> None:
         self.streams: Sequence[StreamLine] | None = None
@@ -249,7 +249,7 @@ class Tracker:
     # -- problems --------------------------------------------------------------------------------------
 
     def problems(self, now: float) -> list[Problem]:
-        """Return what is wrong, the worst first, each with when it was first seen. now: in seconds since
+        """Return the problems, the worst first, each with the time when it was first seen. now: seconds since
         1970."""
         problems = [one._replace(since=self._seen.get(one.key, now)) for one in self._find_problems(now)]
         self._seen = {one.key: one.since for one in problems}

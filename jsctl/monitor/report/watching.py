@@ -108,7 +108,7 @@ class Link:
 
 
 class Answer(NamedTuple, Generic[T]):
-    """at: seconds on a monotonic clock. data: what was answered."""
+    """An answer. at: seconds on a monotonic clock. data: its content."""
 
     at: float
     data: T
@@ -170,7 +170,7 @@ class Poller(Generic[T]):
 
     @property
     def waiting(self) -> float:
-        """Seconds that a request has been waiting for its answer, 0 when none is."""
+        """Seconds that a request has been waiting for its answer; 0 when none is."""
         return 0.0 if self._since is None else time.monotonic() - self._since
 
     async def poll(self) -> None:
@@ -207,7 +207,7 @@ class Watch(Generic[T]):
         await asyncio.gather(*(link.close() for link in self._links))
 
     async def once(self) -> None:
-        """Ask all of them once and wait for every answer or timeout."""
+        """Ask all of them once, and wait for every answer or timeout."""
         self._poll_idle()
         await asyncio.wait(self._running.values())
 

@@ -35,10 +35,10 @@ class ServerSample(NamedTuple):
 
 
 def sampler(connection: Connection, server: Json) -> Sampler[ServerSample]:
-    """Return what takes samples of a server. One that was started again has another ID, and is known by its
-    name.
+    """Return a sampler of a server: {"name", "id"}.
 
-    server: {"name", "id"}. Raises what `ask_server` raises, and Unreachable while the server is away.
+    A server that was started again has another ID, and is recognized by its name. Raises what `ask_server`
+    raises, and Unreachable while the server is away.
     """
     known = dict(server)
 

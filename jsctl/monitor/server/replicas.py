@@ -15,8 +15,8 @@ _MARKS = ("EMPTY",)  #: statuses that say nothing bad
 class Replica(NamedTuple):
     """A stream, or a consumer, on one server.
 
-    consumer: empty for a stream. detail: what the server says of it. stream: the same of a consumer's stream.
-    statuses: IN SYNC, or what is wrong. leader: who it takes for the leader.
+    consumer: empty for a stream. detail: what the server reports of it. stream: the same of a consumer's
+    stream. statuses: IN SYNC, or what is wrong. leader: the server that it considers the leader.
     """
 
     account: str
@@ -112,7 +112,7 @@ def _replica(reply: Json, account: Json, detail: Json, parent: Json, group: str,
 
 
 def _judged(replicas: Sequence[Replica], faults: Any) -> list[Replica]:
-    """Return the replicas, each with what is wrong with it beside the others of its group."""
+    """Return the replicas, each with its problems beside the others of its group."""
     groups: dict[tuple[str, ...], list[Replica]] = {}
     for one in replicas:
         # Without a group, a server outside of a cluster has the only one.

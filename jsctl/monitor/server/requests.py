@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 class Filter(NamedTuple):
-    """Which servers are to answer; empty means all. host: the name of a server. address: its host name."""
+    """The servers that are to answer; empty means all. host: the name of a server. address: its host name."""
 
     host: str = ""
     cluster: str = ""
@@ -22,7 +22,7 @@ class Filter(NamedTuple):
     address: str = ""
 
     def body(self) -> Json:
-        """Return it as the server's EventFilterOptions (server/events.go)."""
+        """Return the filter as the server's EventFilterOptions (server/events.go)."""
         wanted = {
             "server_name": self.host,
             "cluster": self.cluster,
@@ -84,8 +84,10 @@ async def ping_account(
 
 
 def once_each(replies: Iterable[Json]) -> list[Json]:
-    """Return the first reply of each server: a request that comes over several leaf nodes is answered for
-    each of them."""
+    """Return the first reply of each server.
+
+    A request that arrives over several leaf nodes is answered for each of them.
+    """
     known: dict[str, Json] = {}
     for reply in replies:
         known.setdefault(str((reply.get("server") or {}).get("id", id(reply))), reply)
@@ -101,7 +103,7 @@ def _filtered_timeout(connection: Connection, only: Filter | None) -> int | None
 
 
 async def count_servers(connection: Connection) -> int:
-    """Return how many servers the one that answers first knows; 0 where it does not say.
+    """Return how many servers the first one to answer knows; 0 when it does not say.
 
     Raises Denied without the system account.
     """

@@ -14,7 +14,7 @@ _SUBJECT = "$JS.API.META.RESCUE"
 
 
 class RescuePlan(NamedTuple):
-    """A meta group as those of its servers see it that answer. leader: empty when there is none."""
+    """A meta group, as those of its servers that answer see it. leader: empty when there is none."""
 
     servers: Sequence[str]
     size: int
@@ -46,7 +46,8 @@ def plan_rescue(replies: Sequence[Json], domain: str) -> RescuePlan:
 
 
 async def rescue_quorum(connection: Connection, quorum: int, expect: int) -> list[Rescued]:
-    """Lower the quorum; every server answers for itself. expect: how many do. Raises JsctlError."""
+    """Lower the quorum; every server answers for itself. expect: how many should answer. Raises
+    JsctlError."""
     body = json.dumps({"quorum_needed": quorum}).encode()
     try:
         messages = await connection.request_many(_SUBJECT, body, expect=expect)

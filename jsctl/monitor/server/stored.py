@@ -9,7 +9,7 @@ from jsctl.nats.connection import Connection
 
 
 class Stored(NamedTuple):
-    """Streams and consumers, and what the streams hold."""
+    """Streams and consumers, and the size of the streams."""
 
     streams: int
     consumers: int

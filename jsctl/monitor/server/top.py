@@ -62,7 +62,7 @@ class TopRow:
 
 @dataclass(frozen=True, slots=True)
 class ServerLoad:
-    """What servers do: sums over all that are looked at.
+    """The load of servers, summed over all of them.
 
     cpu: percent of one core. uptime: ns, of the server that was started last.
     rates: messages in and out, then bytes, per second. connections: how many they have, shown or not.
@@ -84,7 +84,8 @@ class ServerLoad:
 
 
 class Top:
-    """Asks for connections. most: of each server. lookup: whether addresses become host names."""
+    """A source of connections with rates. most: of each server. lookup: whether addresses become host
+    names."""
 
     def __init__(
         self,
@@ -109,7 +110,7 @@ class Top:
         self._hosts: dict[str, str] = {}
 
     async def fetch(self) -> tuple[ServerLoad, list[TopRow]]:
-        """Ask once. Raises NotFound for a server that is not there, Denied."""
+        """Fetch connections once. Raises NotFound for a server that does not exist, Denied."""
         if self._server:
             varz = [await find_server(self._connection, self._server)]
             connz = [await ask_server(self._connection, varz[0]["server"]["id"], "CONNZ", self._body)]

@@ -77,10 +77,10 @@ class JetStreamRow:
 
 
 class Rounds:
-    """Knows the counters of the round before. A counter that went back belongs to a server that was started
-    again, and has no rate in that round.
+    """Counters from round to round.
 
-    clock: seconds, of any zero.
+    A counter that went back belongs to a server that was started again, and has no rate in that round. clock:
+    seconds, of any zero.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:

@@ -47,8 +47,8 @@ def register(
 ) -> None:
     """Make `spark.read.format(name)` read with these settings.
 
-    Its options are those of the data source without the connection's. lenient: sequences in the options that
-    are gone are left out. pushdown: see `connect`. Raises what `login.with_files` does.
+    Its options are those of the data source without the connection's. lenient: leave out sequences in the
+    options that no longer exist. pushdown: see `connect`. Raises what `login.with_files` does.
     """
     from jsctl.spark.datasource.data_source import JetStreamSource
 

@@ -38,7 +38,7 @@ _WIDER = ({"int", "long"}, pa.int64()), ({"float", "double"}, pa.float64())
 
 
 class AvroDecoder:
-    """Decodes records of one schema. text: the schema, as JSON. Raises BadInput, MissingDependency."""
+    """A decoder of records of one schema. text: the schema, as JSON. Raises BadInput, MissingDependency."""
 
     def __init__(self, text: str) -> None:
         try:

@@ -31,10 +31,10 @@ DATA = "data"
 
 @dataclass(frozen=True, slots=True)
 class PayloadColumns:
-    """Makes the columns of payloads.
+    """The columns of payloads.
 
     taken: names of columns beside them, which a field cannot have. keep_data: keep the payload beside its
-    fields. name: of the column where a payload becomes text or bytes.
+    fields. name: of the column when a payload becomes text or bytes.
     """
 
     decoding: Decoding

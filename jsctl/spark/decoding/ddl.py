@@ -74,7 +74,7 @@ def parse_ddl(text: str) -> StructType:
 
 
 class _Parser:
-    """Reads one schema, token by token."""
+    """A parser of one schema, token by token."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -153,7 +153,7 @@ class _Parser:
         return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
     def _take(self, word: str) -> bool:
-        """Read a word or a mark when it is the next one."""
+        """Read a word or a mark if it is the next one."""
         match = _TOKEN.match(self._text, self._at)
         if match and match[0].strip().lower() == word:
             self._at = match.end()
@@ -165,7 +165,8 @@ class _Parser:
             self._fail(word)
 
     def _next(self, kind: str) -> str:
-        """Read a name ("a"), a number ("0") or a text in quotation marks ("'"); empty when it is none."""
+        """Read a name ("a"), a number ("0") or a text in quotation marks ("'"); return an empty text for
+        anything else."""
         match = _TOKEN.match(self._text, self._at)
         groups = {"a": (1, 2), "0": (3,), "'": (4,)}[kind]
         text = next((match[group] for group in groups if match[group]), "") if match else ""

@@ -36,7 +36,7 @@ _FAST = (pa.types.is_int64, pa.types.is_int32, pa.types.is_float64, pa.types.is_
 
 
 class JsonDecoder:
-    """Decodes JSON objects. type: a struct, as Arrow's types stand for those of Spark."""
+    """A decoder of JSON objects. type: a struct, with Arrow's types for those of Spark."""
 
     def __init__(self, type: pa.DataType) -> None:
         self.type = type
@@ -76,7 +76,7 @@ class JsonDecoder:
 
 
 class VariantDecoder:
-    """Decodes any JSON as Spark's variants. type: that of a variant, as Arrow's types stand for it."""
+    """A decoder of any JSON as Spark's variants. type: a variant, with Arrow's types for those of Spark."""
 
     def __init__(self, type: pa.DataType) -> None:
         self.type = type

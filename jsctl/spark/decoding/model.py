@@ -32,7 +32,7 @@ class Decoding:
 
 
 def check_kinds(kind: str, kind_of_compression: str) -> None:
-    """Raise BadInput for what is not a kind of decoding, or of compression; both may be empty."""
+    """Raise BadInput for an unknown kind of decoding or of compression; both may be empty."""
     if kind and kind not in KINDS:
         raise BadInput(f"decode {kind!r} is not one of {', '.join(KINDS)}")
     compressions = (*compression.KINDS, compression.AUTO)

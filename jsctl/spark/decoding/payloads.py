@@ -23,19 +23,20 @@ _FEW = 256
 
 
 class _Decoder(Protocol):
-    """Decodes payloads of one kind. type: of what is in them."""
+    """A decoder of payloads of one kind. type: of the decoded values."""
 
     type: pa.DataType
 
     def decode(self, data: bytes) -> Any:
-        """Return what is in a payload, as Arrow takes it. Raises ValueError when it cannot be decoded."""
+        """Return the value of a payload, as Arrow takes it. Raises ValueError when it cannot be decoded."""
 
     def decode_all(self, payloads: pa.Array) -> pa.Array | None:
-        """Return what is in all of them, without a step of Python for each; None when that cannot be."""
+        """Return the values of all payloads, without a step of Python for each; None when that is not
+        possible."""
 
 
 class PayloadDecoder:
-    """Decodes arrays of payloads. type: of what is in them. Raises BadInput, MissingDependency."""
+    """A decoder of arrays of payloads. type: of the decoded values. Raises BadInput, MissingDependency."""
 
     def __init__(self, decoding: Decoding) -> None:
         self._decoding = decoding
@@ -43,7 +44,7 @@ class PayloadDecoder:
         self.type = self._decoder.type
 
     def decode(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array]:
-        """Return what is in the payloads, null where they are bad, and whether they are."""
+        """Return the values of the payloads, null for bad ones, and whether each is bad."""
         if self._decoding.compression or self._decoding.registry:
             payloads = pa.array(map(self._unpack, payloads.to_pylist()), pa.binary())
             is_bad = pc.is_null(payloads)
@@ -69,9 +70,7 @@ class PayloadDecoder:
         return array, pa.array([value is None for value in values], pa.bool_())
 
     def _unpack(self, data: bytes | None) -> bytes | None:
-        """Return a payload decompressed, without what a registry's client wrote before it; None for a bad
-        one.
-        """
+        """Return a payload decompressed, without the prefix of a schema registry; None for a bad one."""
         try:
             unpacked = data or b""
             if self._decoding.compression:
@@ -119,7 +118,7 @@ def _decoder(decoding: Decoding) -> _Decoder:
 
 
 class _Records:
-    """What Avro's and Protobuf's decoders return, as Arrow takes it."""
+    """Decoder for what those of Avro and Protobuf return, as Arrow takes it."""
 
     def __init__(self, decoder: AvroDecoder | ProtobufDecoder) -> None:
         self.type = decoder.type
@@ -169,8 +168,8 @@ class _Bytes:
 
 
 def _without_schema_id(data: bytes, kind: str) -> bytes:
-    """Return a payload without the 5 bytes before it (0, then the id), and the places of a message after
-    them."""
+    """Return a payload without the 5 bytes before it (0, then the id), and without the message indexes that
+    follow in Protobuf."""
     if len(data) < 5 or data[0]:
         raise ValueError("it does not begin with the id of a schema")
     at = 5

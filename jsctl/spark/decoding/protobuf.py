@@ -11,7 +11,7 @@ _TIMESTAMP = "google.protobuf.Timestamp"
 
 
 class ProtobufDecoder:
-    """Decodes messages of one type.
+    """A decoder of messages of one type.
 
     Args:
         descriptors: what `protoc --include_imports --descriptor_set_out` writes.
@@ -84,7 +84,7 @@ def _field_type(field: Any, inside: tuple[str, ...]) -> pa.DataType:
 
 
 def _one_type(field: Any, inside: tuple[str, ...]) -> pa.DataType:
-    """Return the type of a field's value. Unsigned numbers get a type that holds all of them."""
+    """Return the type of a field's value. Unsigned numbers get a type that can hold all of them."""
     kinds = {
         field.TYPE_UINT64: pa.decimal128(20, 0),
         field.TYPE_FIXED64: pa.decimal128(20, 0),

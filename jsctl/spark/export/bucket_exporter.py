@@ -44,8 +44,8 @@ class BucketSource:
 
     @property
     def options(self) -> dict[str, str]:
-        """Those of the data source, without the connection's. Where fields are yet to be found, values are
-        not decoded."""
+        """The options of the data source, without the connection's. Values are not decoded while their fields
+        are not known."""
         options = {self.kind: self.bucket, "history": "all" if self.history else "latest"}
         if self.keys:
             options["keys"] = ",".join(self.keys)
@@ -63,7 +63,7 @@ class BucketSource:
 
 
 def check(sources: Sequence[BucketSource]) -> None:
-    """Raise ApiError unless there are all buckets, BadInput for wrong names and keys, Unreachable."""
+    """Raise ApiError unless all buckets exist, BadInput for wrong names and keys, Unreachable."""
     from jsctl.spark.source.batch_reader import JetStreamReader
 
     for source in sources:

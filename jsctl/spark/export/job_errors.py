@@ -15,9 +15,7 @@ _OPTION_TO_FLAG = {
 
 
 def job_error(error: Exception) -> JsctlError:
-    """Return the error of a failed job: the one that a task of ours raised, with its exit status, else
-    Spark's.
-    """
+    """Return the error of a failed job: that of our own task, with its exit status, or else Spark's."""
     if isinstance(error, DataLoss):  # in this process, or when the job was planned
         return DataLoss(_in_words_of_the_command(str(error)))
     if isinstance(error, JsctlError):
@@ -39,7 +37,7 @@ def job_error(error: Exception) -> JsctlError:
 
 
 def _in_words_of_the_command(message: str) -> str:
-    """Return a message of the data source without its options, which nobody gave."""
+    """Return a message of the data source without its options, which the user did not give."""
     for option, flag in _OPTION_TO_FLAG.items():
         message = message.replace(option, flag)
     return re.sub(r" (\d+), startingOffsets says (\d+)", r" \1 now, \2 was to be read", message)

@@ -31,7 +31,7 @@ and replaces bytes that are not UTF-8."""
 
 
 class TableLayout(NamedTuple):
-    """Which columns a table has.
+    """The columns of a table.
 
     decode: one of KINDS or empty. schema: DDL for json, JSON for avro, a descriptor file in base64 for
     protobuf. partition_by: `date`, `hour`, `subject:N`. keep_data: a column with the payload beside its
@@ -153,7 +153,7 @@ def _extend_type(known: "DataType", new: "DataType", path: str, added: list[str]
 
 
 def _merge_repeated(fields: "Sequence[StructField]") -> "list[StructField]":
-    """Return fields of which each has a name of its own: Spark infers two where an object has a key twice."""
+    """Return fields with different names: Spark infers two fields when an object has a key twice."""
     from pyspark.sql.types import StringType, StructField
 
     from jsctl.spark.decoding.columns import replace_structs

@@ -36,7 +36,7 @@ SHORT_BYTES = 32 << 20
 
 @dataclass(frozen=True, slots=True)
 class MessageReads:
-    """Reads messages of streams. headers: with the column for them."""
+    """Reads of messages of streams. headers: with the column for them."""
 
     selection: Selection
     headers: bool
@@ -48,7 +48,7 @@ class MessageReads:
     def short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
         """Return the messages of a plan when they are few, else None.
 
-        For a Spark of this machine. Raises what tasks raise that read them.
+        Only for Spark on this machine. Raises what tasks that read them raise.
         """
         import pyarrow as pa
 
@@ -79,7 +79,7 @@ class MessageReads:
     ) -> "DataFrame":
         """Return the messages of [start, end) as the data source gives them.
 
-        lenient: loss and deletions do not fail it. Raises what planning raises.
+        lenient: do not fail for lost and deleted messages. Raises what planning raises.
         """
         reads = self
         if lenient:
@@ -92,7 +92,7 @@ class MessageReads:
         return read_frame(spark, source.settings, name, options, lenient=is_lenient)
 
     def reader(self, source: StreamSource, read_plan: ReadPlan) -> "JetStreamReader":
-        """Return what reads the messages of a plan in tasks of this machine."""
+        """Return the reader of a plan's messages in tasks of this machine."""
         options = self._range(source, read_plan.start, read_plan.end, read_plan)
         return _reader(source.settings, options, lenient=not read_plan.is_promised)
 
@@ -115,14 +115,11 @@ class MessageReads:
 def read_frame(
     spark: "SparkSession", settings: Settings, name: str, options: Mapping[str, str], *, lenient: bool = False
 ) -> "DataFrame":
-    """Return what the data source reads with these options, in the way that costs least.
+    """Return what the data source reads with these options, in the cheapest way.
 
-    Args:
-        name: of a data source that is registered for it, if it is needed.
-        options: those of the data source, without the connection's.
-        lenient: sequences in the options that are gone are left out.
-
-    Raises what planning raises.
+    name: of a data source that is registered for it, if it is needed. options: those of the data source,
+    without the connection's. lenient: leave out sequences in the options that no longer exist. Raises what
+    planning raises.
     """
     if not runs_elsewhere(spark) and find_spec("pandas"):  # mapInArrow needs pandas
         return _read_in_tasks(spark, _reader(settings, options, lenient=lenient))

@@ -123,7 +123,7 @@ def _parses(spark: "SparkSession", sql: str, problem: str = "") -> bool:
 
 
 def register_views(spark: "SparkSession", path: Path) -> dict[str, str]:
-    """Create a view of each table below `path`, and return the tables as `find_tables` does.
+    """Create a view of each table below `path`; return the tables as `find_tables` does.
 
     Raises NotFound, JsctlError.
     """

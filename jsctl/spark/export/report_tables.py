@@ -183,7 +183,7 @@ def rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, 
 def recorded_rows(
     answers: Answers, context: str, domain: str, at: datetime
 ) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """Return what one place answered in a recorded round as rows of the tables. at: of the round."""
+    """Return the answers of one place in a recorded round as rows of the tables. at: of the round."""
     rows: dict[str, list[Mapping[str, Any]]] = {name: [] for name in SCHEMAS}
     common = {"sampled_at": at, "context": context, "domain": domain}
     if (overview := answers.overview) is not None:
@@ -231,8 +231,8 @@ def _replication_row(row: ReplicationRow) -> dict[str, Any]:
 
 
 def _values(table: TableSchema, row: object, **values: Any) -> dict[str, Any]:
-    """Return the values of a table's columns but those of the sample: attributes of the row with the same
-    names, and `values` in their place."""
+    """Return the values of a table's columns, except those of the sample: attributes of the row with the same
+    names, replaced by `values`."""
     names = [column.name for column in table.columns[len(_SAMPLE) :]]
     return {name: values[name] if name in values else getattr(row, name) for name in names}
 

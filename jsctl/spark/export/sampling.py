@@ -23,7 +23,7 @@ FLUSH_ROWS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class SamplingOptions:
-    """Where samples come from, and how often they are taken.
+    """The source of samples, and how often they are taken.
 
     places: one for each context and domain. every, duration: ns; an `every` of 0 is one sample, a duration of
     0 has no end.
@@ -37,7 +37,8 @@ class SamplingOptions:
 
 
 class SamplingResult(NamedTuple):
-    """What was written. rows: by table. seconds: that it took. status: of a failure in the last sample."""
+    """The outcome of an export. rows: by table. seconds: its duration. status: of a failure in the last
+    sample."""
 
     rows: dict[str, int]
     seconds: float
@@ -95,8 +96,8 @@ async def _sample(
 ) -> None:
     """Write `first`, and the samples that follow it.
 
-    A sample that takes longer than `every` makes the next ones later, not more frequent. What was taken
-    before `stop` was set is written.
+    A sample that takes longer than `every` delays the next ones. What was taken before `stop` was set is
+    written.
     """
     loop = asyncio.get_running_loop()
     begin = flushed = loop.time()
@@ -119,8 +120,10 @@ async def _sample(
 
 
 class _Sampler:
-    """Takes samples of all places. Notifies once of a place that cannot be reached, when it is back, and of
-    what a login may not see."""
+    """A source of samples of all places.
+
+    Notifies once of a place that cannot be reached, of its return, and of what a login may not see.
+    """
 
     def __init__(self, polled: Watch[Sample], notify: Callable[[str], None]) -> None:
         self._pollers = polled.pollers

@@ -49,7 +49,8 @@ Progress = Callable[[str, int, int], AbstractContextManager[Callable[[float], No
 
 @dataclass(frozen=True, slots=True)
 class StreamExporter:
-    """Exports streams to one target, which the caller has locked. notify: shows a sentence to people."""
+    """An exporter of streams to one target, which the caller has locked. notify: shows a sentence to
+    people."""
 
     target: StreamTarget
     selection: Selection
@@ -71,7 +72,7 @@ class StreamExporter:
         )
 
     def read_short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
-        """Return what a run is to write, when it is little; see `MessageReads.short`."""
+        """Return the messages that a run is to write, when they are few; see `MessageReads.short`."""
         return self._reads.short(source, read_plan)
 
     def run(
@@ -84,7 +85,7 @@ class StreamExporter:
     ) -> Outcome:
         """Read and commit. Raises JsctlError; nothing of the run remains then.
 
-        rows: returns what `read_short` did.
+        rows: returns the result of `read_short`.
         """
         begin = time.monotonic()
         self._notify_of_loss(source, read_plan.lost, "before they were read")
@@ -221,7 +222,7 @@ class StreamExporter:
         table: "pa.Table | None",
         checkpoint: dict[str, Any] | None,
     ) -> tuple[TableFiles, TableLayout]:
-        """Return what writes the messages, and the layout with its schema. table: what is read already."""
+        """Return the writer of the messages, and the layout with its schema. table: what is read already."""
         is_here = not runs_elsewhere(spark)
         if table is None and self._is_plain and is_here and not has_parquet_settings(spark):
             return TaskFiles(spark, self._reads.reader(source, read_plan)), self.layout
@@ -235,7 +236,7 @@ class StreamExporter:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether the table is of messages as they are."""
+        """Whether the table holds messages as they are."""
         return self.target.format == "parquet" and not (self.layout.can_be_bad or self.layout.partition_by)
 
     def _spark_files(
@@ -320,9 +321,8 @@ class StreamExporter:
         messages: "DataFrame",
         checkpoint: dict[str, Any] | None,
     ) -> TableLayout:
-        """Return the layout with a schema where JSON is decoded: the given one, an inferred one, or the
-        table's with the fields that are new.
-        """
+        """Return the layout with a schema when JSON is decoded: the given one, an inferred one, or the
+        table's with new fields added."""
         if self.layout.decode != "json" or self.layout.schema:
             return self.layout
         earlier = checkpoint["settings"] if checkpoint else {}
@@ -348,9 +348,9 @@ class StreamExporter:
         rows: int,
         schema: "StructType",
     ) -> tuple[int | None, int]:
-        """Return (deleted, lost) of what was planned and not read.
+        """Return how many of the planned messages were (deleted, lost) before they were read.
 
-        Where loss fails the run, nothing is lost here.
+        Lost is 0 when loss fails the run.
         """
         options = self._reads.options(source)
         stream = with_connection(options, lambda connection: source_plan.fetch_stream(connection, options))

@@ -57,9 +57,9 @@ class ReadPlan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run did with one stream.
+    """The outcome of a run for one stream.
 
-    bytes: of payload. deleted: sequences without a message; None where only some subjects were read, as it
+    bytes: of payload. deleted: sequences without a message; None when only some subjects were read, as it
     cannot be known then. lost: messages that the stream dropped before they were read. bad: payloads that
     could not be decoded. first, last: sequences. seconds: of reading and writing. comparison: with --verify.
     """

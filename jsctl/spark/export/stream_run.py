@@ -34,7 +34,7 @@ _PLAN_PATIENCE = 0.3
 
 
 class Display(Protocol):
-    """What people see while an export runs. Used from one thread at a time."""
+    """What people see while an export runs. Used by one thread at a time."""
 
     def say(self, text: str) -> None:
         """Show a sentence."""
@@ -53,10 +53,10 @@ class Display(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StreamExportOptions:
-    """What `jsctl export stream` is to do.
+    """The options of `jsctl export stream`.
 
-    every: ns between two looks with --follow. sql: a query for afterwards, empty for none. limit: rows of its
-    answer. conf: settings for Spark.
+    every: ns between two looks with --follow. sql: a query to run afterwards, empty for none. limit: rows of
+    its answer. conf: settings for Spark.
     """
 
     sources: Sequence[StreamSource]
@@ -74,7 +74,7 @@ class StreamExportOptions:
 
 
 class StreamExportResult(NamedTuple):
-    """What a run did. answer: of the query, None without one. seconds: that the run took."""
+    """The outcome of a run. answer: of the query, None without one. seconds: its duration."""
 
     outcomes: Sequence[Outcome]
     answer: query.Answer | None
@@ -83,7 +83,7 @@ class StreamExportResult(NamedTuple):
 
 @dataclass(slots=True)
 class StreamExportRun:
-    """`plan` may be called before `run`, to find what is wrong with the options."""
+    """One run of an export. `plan` may be called before `run`, to check the options."""
 
     options: StreamExportOptions
     target: StreamTarget
@@ -129,7 +129,7 @@ class StreamExportRun:
                     raise KeyboardInterrupt from None
 
     def plan(self) -> dict[str, ReadPlan]:
-        """Return what is to be read, by table. A stream that some of several places lack is left out.
+        """Return the plans by table. A stream that only some of the places have is left out there.
 
         Raises ApiError when no place has it, and what StreamExporter.plan raises.
         """
@@ -226,7 +226,7 @@ class StreamExportRun:
                 self._outcomes[source.table] = self._outcomes[source.table].plus(outcome)
 
     def _follow(self, spark: "SparkSession") -> None:
-        """Export what is new until Ctrl-C. Waits for a server that is away."""
+        """Export what is new until Ctrl-C; wait for a server that is away."""
         self._incremental = True
         self.display.say("following; Ctrl-C ends it")
         away = ""  # the table whose server is away
@@ -250,7 +250,7 @@ class StreamExportRun:
                         away = ""
 
     def _query(self, spark: "SparkSession") -> query.Answer:
-        """Query the tables. The export is complete even when the query fails, and the display says so."""
+        """Query the tables. The export is complete even when the query fails, which the display then says."""
         try:
             return query.query(spark, self.target.path, self.options.sql, self.options.limit)
         except JsctlError:
@@ -258,7 +258,7 @@ class StreamExportRun:
             raise
 
     def _wait_for_next(self) -> bool:
-        """Wait until the next round of --follow. Returns whether it was stopped."""
+        """Wait until the next round of --follow; return whether it was stopped."""
         with self.display.waiting(self._ordered_outcomes()):
             return self._stop.wait(self.options.every / SECOND)
 

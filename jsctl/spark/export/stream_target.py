@@ -28,7 +28,8 @@ FILE_FORMATS = ("parquet", "json", "csv", "orc", "avro", "xml", "text")
 
 
 class StreamTarget(Target):
-    """A run locks it with `lock`, and writes a table's data and checkpoint with `commit`."""
+    """The folder of an export of streams. A run locks it with `lock`, and writes a table's data and
+    checkpoint with `commit`."""
 
     @classmethod
     def open_streams(cls, path: Path, format: str, tables: Sequence[str]) -> "StreamTarget":
@@ -77,11 +78,11 @@ class StreamTarget(Target):
         shutil.rmtree(self.path / ".staging", ignore_errors=True)
 
     def checkpoint(self, table: str) -> dict[str, Any] | None:
-        """Return what a table holds, or None when there is no such table. Raises JsctlError."""
+        """Return a table's checkpoint, or None when the table does not exist. Raises JsctlError."""
         return read_checkpoint(self.path, table)
 
     def existing_tables(self) -> list[str]:
-        """Return those of this target's tables for which there is a folder or a checkpoint."""
+        """Return the tables of this target that have a folder or a checkpoint."""
         return [
             table
             for table in self.tables

@@ -32,8 +32,10 @@ _OF_PARQUET = ("spark.sql.parquet.", "spark.hadoop.parquet.", "spark.sql.files."
 
 
 class Counts(NamedTuple):
-    """What a table has. first, last: sequences, None without rows. bytes: of payload. bad: payloads that
-    could not be decoded."""
+    """What a table holds.
+
+    first, last: sequences, None without rows. bytes: of payload. bad: payloads that could not be decoded.
+    """
 
     rows: int = 0
     first: int | None = None
@@ -43,7 +45,7 @@ class Counts(NamedTuple):
 
 
 class TableFiles(Protocol):
-    """A table that is to be written. schema: its columns."""
+    """A table to write. schema: its columns."""
 
     @property
     def schema(self) -> "StructType": ...
@@ -54,8 +56,8 @@ class TableFiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SparkFiles:
-    """What Spark writes. read: observes rows, first, last and bytes of what is read. decoded: observes bad,
-    None where nothing is decoded."""
+    """A table that Spark writes. read: observes rows, first, last and bytes of what is read. decoded:
+    observes bad, None when nothing is decoded."""
 
     table: "DataFrame"
     format: str
@@ -91,7 +93,7 @@ def has_parquet_settings(spark: "SparkSession") -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TaskFiles:
-    """What tasks write, each what it reads, into Parquet files as Spark's are."""
+    """A table that the reading tasks write into Parquet files like Spark's."""
 
     spark: "SparkSession"
     reader: "JetStreamReader"

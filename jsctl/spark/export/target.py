@@ -67,7 +67,7 @@ class Target:
         return cls(path, kind, format, tables)
 
     def recover(self) -> None:
-        """Complete or undo what killed runs left. Does not touch runs that are active."""
+        """Complete or undo what killed runs left. Active runs are not touched."""
         for lock_file in (self.path / _STAGING).glob("*" + _LOCK):
             with contextlib.suppress(BlockingIOError), lock_file.open("a") as lock:
                 posix.lock(lock, wait=False)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Preview(NamedTuple):
-    """What would be published. bytes: of payload. subjects: the first 1000 at most, sorted."""
+    """A preview of an import. bytes: of payload. subjects: the first 1000 at most, sorted."""
 
     messages: int
     bytes: int
@@ -39,9 +39,9 @@ def preview(frame: "DataFrame") -> Preview:
 
 
 def read_whole(frame: "DataFrame") -> int:
-    """Read all that would be published, and return how many rows there are.
+    """Read all rows to publish; return how many there are.
 
-    Raises BadInput for a file that is damaged, which is to be known before anything is published.
+    Raises BadInput for a damaged file, so that nothing is published then.
     """
     from pyspark.sql import functions as F
 
@@ -99,7 +99,7 @@ def _publish_over_connect(frame: "DataFrame", job: WriteJob) -> Sequence[Sequenc
 
 
 def task_error(error: Exception) -> JsctlError:
-    """Return the error of a failed task: the one that it raised, with its exit status, else Spark's."""
+    """Return the error of a failed task: its own, with its exit status, or else Spark's."""
     try:
         text = str(error)
     except Exception:  # a Java error has its text in the JVM, which may be gone

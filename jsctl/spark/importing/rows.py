@@ -67,7 +67,7 @@ class ImportOptions:
 
 
 class ImportFiles(NamedTuple):
-    """What to read. tables: those of an export with their checkpoints, else empty."""
+    """The files to read. tables: those of an export with their checkpoints, else empty."""
 
     format: str
     paths: list[Path]
@@ -170,7 +170,7 @@ def _read(spark: "SparkSession", options: ImportOptions, files: ImportFiles) -> 
 
 
 def _damaged_line(files: ImportFiles) -> str:
-    """Return the first line of JSON files that is not JSON, in words; Spark does not say where it is."""
+    """Describe the first line of JSON files that is not JSON; Spark does not say where it is."""
     if files.format != "json":
         return ""
     for path in files.paths:
@@ -186,8 +186,11 @@ def _damaged_line(files: ImportFiles) -> str:
 
 
 def _damaged_csv(files: ImportFiles) -> str:
-    """Return the first place in CSV files that is not text, or has more or less columns than the first line,
-    in words; Spark would take what it finds."""
+    """Describe the first place in CSV files that is not text, or has more or fewer columns than the first
+    line.
+
+    Spark would accept it.
+    """
     if files.format != "csv":
         return ""
     csv.field_size_limit(1 << 30)
@@ -231,7 +234,7 @@ def _message_id(columns: dict[str, str], salt: str, is_export: bool) -> "Column"
 
 
 def _order(frame: "DataFrame", options: ImportOptions, is_export: bool) -> "DataFrame":
-    """Return the rows in as many partitions as there are tasks, those of an export in the stream's order."""
+    """Return the rows in as many partitions as there are tasks; those of an export in the stream's order."""
     if is_export:
         if options.tasks > 1:
             frame = frame.repartition(options.tasks, _subject(options))
@@ -251,7 +254,7 @@ def _is_one_of(names: Iterable[str]) -> "Callable[[Column], Column]":
 
 
 def check_headers(frame: "DataFrame", config: Mapping[str, Any]) -> None:
-    """Raise BadInput when messages have headers with which a stream of this configuration refuses them."""
+    """Raise BadInput for messages with headers that a stream of this configuration refuses."""
     from pyspark.sql import functions as F
 
     refused = [header for header, setting in SETTINGS_OF_HEADERS.items() if not config.get(setting)]

@@ -30,14 +30,14 @@ Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 
 
 class Imported(NamedTuple):
-    """What an import published. seconds: that it took."""
+    """The outcome of an import. seconds: its duration."""
 
     counts: Counts
     seconds: float
 
 
 class ImportRun:
-    """Imports to the stream that the job names. master, remote: URLs of Spark."""
+    """An import to the stream that the job names. master, remote: URLs of Spark."""
 
     def __init__(
         self, options: ImportOptions, job: WriteJob, master: str, remote: str, progress: Progress

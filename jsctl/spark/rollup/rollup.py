@@ -45,7 +45,7 @@ TOP = 10
 
 
 class Counter(NamedTuple):
-    """A column that counts up. identity: a column whose change, and nothing else, means that it restarted."""
+    """A column that counts up. identity: a column whose change alone means that the counter restarted."""
 
     column: str
     identity: str = ""

@@ -34,14 +34,13 @@ _OPTIONS = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:disable"
 
 
 def folder() -> Path:
-    """Return where archives are, in the folder for what may be deleted at any time."""
+    """Return where archives are, a folder whose content may be deleted at any time."""
     return cache_folder(os.environ) / "jsctl" / "spark"
 
 
 def find() -> Path | None:
-    """Return the path that the archive for this Java and Spark has or would have; None where there can be
-    none.
-    """
+    """Return the path of the archive for this Java and Spark, which need not exist; None when there can be
+    none."""
     if os.environ.get(SWITCH) == "off":
         return None
     try:
@@ -83,7 +82,7 @@ def write_options(draft: Path) -> str:
 
 
 def make_behind() -> None:
-    """Start a process that makes the archive, unless there is one or it cannot be made here."""
+    """Start a process that makes the archive, unless there is one or it cannot be made on this machine."""
     archive = find()
     if archive is None or is_whole(archive) or _failed_lately(archive):
         return

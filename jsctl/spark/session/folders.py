@@ -32,11 +32,11 @@ def parse_folder(text: str, name: str) -> Path:
 
 
 def write_path(folder: Path) -> str:
-    """Return what Spark is to write to."""
+    """Return the text of a folder for Spark to write to."""
     path = folder.absolute().as_posix()
     return f"file:{path}" if path.startswith("/") else f"file:/{path}"
 
 
 def read_path(folder: Path) -> str:
-    """Return what Spark is to read from: the folder or file of exactly this name."""
+    """Return the text of a folder or file of exactly this name for Spark to read."""
     return re.sub(r"[][{}*?\\]", r"\\\g<0>", write_path(folder))

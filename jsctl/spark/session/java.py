@@ -14,7 +14,7 @@ _HINT = f"install Java {MIN_VERSION} or newer (a JRE is enough), or point JAVA_H
 
 
 def find_java() -> Path:
-    """Return the `java` that Spark takes, from JAVA_HOME or else from PATH, with its links resolved.
+    """Return the `java` that Spark uses, from JAVA_HOME or else from PATH, with its links resolved.
 
     Raises MissingDependency when there is none.
     """
@@ -51,7 +51,7 @@ def release(java: Path) -> str:
 
 
 def _ask(java: Path) -> str:
-    """Return the version that a Java says that it has, empty when it says none."""
+    """Run a Java for its version; empty when it prints none."""
     try:
         done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -95,7 +95,7 @@ def _is_installed(module: str) -> bool:
 
 
 def preload() -> None:
-    """Import PySpark, which `open_session` would do. Something else may be waited for meanwhile."""
+    """Import PySpark, which `open_session` would do, while something else is waited for."""
     import pyspark.sql  # noqa: F401
 
 
@@ -253,7 +253,7 @@ def _umask() -> int:
 
 @contextlib.contextmanager
 def _our_python_first() -> Iterator[None]:
-    """Make `python3` this Python for the JVM.
+    """Put this Python first on PATH, as `python3` for the JVM.
 
     Executors on other machines get the same name, and have their own.
     """
@@ -274,7 +274,7 @@ def _import_frames() -> None:
 
 
 def _end(gateway: Any, timeout: int = _END_TIMEOUT) -> None:
-    """End the JVM, and make PySpark forget it, so that a later session starts another."""
+    """End the JVM, and make PySpark forget it, so that a later session can start another one."""
     from pyspark import SparkContext
 
     SparkContext._gateway = None

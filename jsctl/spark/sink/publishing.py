@@ -71,7 +71,7 @@ _INSTRUCTIONS = re.compile(r"nats-(msg-id|rollup|expected-.*|batch-.*)", re.IGNO
 
 
 class Row(NamedTuple):
-    """What is to be a message. Each may be None; headers are pairs with "key" and "value"."""
+    """The parts of a message. Each may be None; headers are pairs with "key" and "value"."""
 
     subject: Any
     data: Any
@@ -97,7 +97,7 @@ class WriteJob:
 
 
 class Counts(NamedTuple):
-    """What a task published. duplicates: messages that the stream had already."""
+    """The messages that a task published. duplicates: those that the stream had already."""
 
     published: int = 0
     duplicates: int = 0
@@ -105,7 +105,7 @@ class Counts(NamedTuple):
 
 
 def check_stream(job: WriteJob) -> list[str]:
-    """Return what may go wrong with this write, as sentences.
+    """Return warnings about this write, a sentence each.
 
     Raises NotFound when there is no such stream, BadInput when it takes no messages, Denied without the
     permission to ask for it, and what a connection raises.
@@ -210,9 +210,9 @@ def _message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessage:
 
 
 def _pair(header: Any) -> tuple[str, bytes]:
-    """Return a header's key and value. Raises BadInput for one that has no key.
+    """Return a header's key and value. Raises BadInput for one without a key.
 
-    Only rows show that: in nearly every schema, also in the reader's, columns can be null.
+    The schema does not show that: nearly every one, also the reader's, allows null.
     """
     if header is None or header["key"] is None:
         raise BadInput(
@@ -238,7 +238,7 @@ def _encode_headers(pairs: Pairs) -> bytes:
 
 
 class _MessageIds:
-    """Makes message ids of a partition's rows, the same ones at every attempt."""
+    """The message ids of a partition's rows, the same at every attempt."""
 
     def __init__(self, write_id: str, partition: int) -> None:
         self._write_id = write_id
@@ -259,8 +259,10 @@ class _MessageIds:
 
 
 class _BurstPublisher:
-    """Publishes one burst after the other. Reconnects when the connection ends, and publishes messages
-    without an ack again."""
+    """A publisher of bursts, one after the other.
+
+    Reconnects when the connection ends, and publishes messages without an ack again.
+    """
 
     def __init__(self, job: WriteJob) -> None:
         self.published = self.duplicates = self.bytes = 0
@@ -315,8 +317,9 @@ class _BurstPublisher:
         self.bytes += len(message.data)
 
     async def _check_subjects(self, error: NoResponders) -> None:
-        """Raise NoResponders when no stream has these subjects; otherwise it has no leader now, and may have
-        later.
+        """Raise NoResponders when no stream has these subjects.
+
+        Otherwise the stream has no leader at present.
         """
         if self._connection is None:
             return

@@ -52,7 +52,7 @@ _IGNORED_COLUMNS = ("stream", "sequence", "timestamp")
 
 
 class Committed(WriterCommitMessage):
-    """What a task published."""
+    """The result of a task."""
 
     def __init__(self, counts: Counts) -> None:
         self.counts = counts

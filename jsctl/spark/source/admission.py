@@ -17,10 +17,10 @@ class _Segment(NamedTuple):
 
 
 class Sizes:
-    """What is known of the sizes of a stream's messages.
+    """The sizes of a stream's messages, as far as known.
 
-    A server tells only how many bytes a whole stream has. What it grew by between two looks is the size of
-    what came between them; the rest has the average of what remains.
+    A server reports only how many bytes a whole stream has. Its growth between two looks is the size of the
+    messages that arrived between them; the rest has the average of what remains.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,8 @@ class Sizes:
         return round(sum(size for _, _, size in self._pieces(begin, end)))
 
     def fit(self, begin: int, end: int, budget: int) -> int:
-        """Return the end of as many sequences of [begin, end) as have about `budget` bytes, one at least."""
+        """Return the end of as many sequences of [begin, end) as have about `budget` bytes, but at least
+        one."""
         left = float(budget)
         for first, last, size in self._pieces(begin, end):
             if size > left:

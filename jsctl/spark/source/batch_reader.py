@@ -75,7 +75,8 @@ class RangePartition(InputPartition):
 
 
 class JetStreamReader(DataSourceReader):
-    """Plans on the driver, reads in tasks. lenient: sequences in the options that are gone are left out."""
+    """A reader that plans on the driver and reads in tasks. lenient: leave out sequences in the options that
+    no longer exist."""
 
     def __init__(self, options: ReadOptions, *, lenient: bool = False) -> None:
         self.options = options
@@ -137,7 +138,7 @@ class JetStreamReader(DataSourceReader):
         start: int,
         end: int,
     ) -> tuple[int, int]:
-        """Return the part of [start, end) in which all rows are that match."""
+        """Return the part of [start, end) that holds all matching rows."""
         low, high = self.pushdown.sequences
         since, until = self.pushdown.times
         if since and start < end:
@@ -153,8 +154,10 @@ class JetStreamReader(DataSourceReader):
 
 
 class FilteringReader(JetStreamReader):
-    """Takes the filters of a query. A reader with this method fails unless the session's setting for it is on
-    (see `registration`)."""
+    """A reader that takes the filters of a query.
+
+    Spark fails on such a reader unless the session's setting for it is on (see `registration`).
+    """
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         if self.options.fail_on_deleted or self.options.rows != "messages":
@@ -224,7 +227,7 @@ def _read_rows(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.
 
 
 def _known_rows(job: ReadJob, names: Sequence[str], deleted: Sequence[int]) -> "Iterator[pa.RecordBatch]":
-    """Yield what is known without reading: the sequences of a range."""
+    """Yield the sequences of a range, which are known without reading."""
     missing = set(deleted)
     for first in range(job.start, job.end, BATCH_ROWS):
         last = min(first + BATCH_ROWS, job.end)

@@ -40,7 +40,7 @@ _NOT_FOR_BUCKETS = (
 
 
 class Bucket(NamedTuple):
-    """What the options of a bucket mean for its stream. payload: makes columns of values; None for values as
+    """The meaning of a bucket's options for its stream. payload: makes columns of values; None for values as
     they are."""
 
     stream: str
@@ -51,7 +51,7 @@ class Bucket(NamedTuple):
 
     @property
     def is_objects(self) -> bool:
-        """Whether it holds objects, not keys."""
+        """Whether it holds objects instead of keys."""
         return self.columns == OBJECT_COLUMNS
 
 

@@ -113,7 +113,7 @@ def object_batch(stream: str, sequences: pa.Array, times: pa.Array, data: pa.Arr
 
 
 def latest(batches: Iterator[pa.RecordBatch], key: str) -> Iterator[pa.RecordBatch]:
-    """Yield the row with the highest revision of each key. key: the column that says whose a row is."""
+    """Yield the row with the highest revision of each key. key: the column that identifies a row."""
     rows: list[pa.RecordBatch] = []
     size = limit = 0
     for batch in batches:
@@ -156,7 +156,7 @@ def _operation(block: bytes | None) -> str:
 
 
 def _object(payload: bytes) -> dict[str, Any]:
-    """Return what the client wrote about an object, without what is not of the type that it should be."""
+    """Return the client's description of an object, without members of an unexpected type."""
     try:
         info: Json = parse_json(payload)
         link = (info.get("options") or {}).get("link") or {}

@@ -63,7 +63,7 @@ class CommittedConsumer:
         self._at = next
 
     def _reset(self, connection: StreamConnection, options: ReadOptions, next: int) -> bool:
-        """Move the consumer. Returns False where the server cannot, before 2.14."""
+        """Move the consumer; return False when the server cannot, before 2.14."""
         try:
             connection.call(self._subject(options, "RESET"), {"seq": next}, options.timeout)
         except (ApiError, NoResponders, RequestTimeout):
@@ -71,7 +71,7 @@ class CommittedConsumer:
         return True
 
     def _is_ours(self, connection: StreamConnection, options: ReadOptions) -> bool:
-        """Return whether there is such a consumer. Raises BadInput for one that is somebody else's."""
+        """Return whether the consumer exists. Raises BadInput for one that is somebody else's."""
         try:
             info = connection.call(self._subject(options, "INFO"), None, options.timeout)
         except ApiError as error:

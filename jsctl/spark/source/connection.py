@@ -63,7 +63,7 @@ class StreamConnection(BlockingConnection):
     # -- requests -----------------------------------------------------------------------------------
 
     def ask(self, subject: str, data: bytes) -> tuple[bytes, Reply]:
-        """Publish a request for messages. Returns the key for `forget`, and the reply that fills while `pump`
+        """Publish a request for messages; return the key for `forget`, and the reply that fills while `pump`
         runs."""
         key = self._publish_request(OutgoingMessage(subject, data))
         reply = self._replies[key] = Reply(self._stream)
@@ -74,7 +74,8 @@ class StreamConnection(BlockingConnection):
         self._replies.pop(key, None)
 
     def deliver(self) -> Reply:
-        """Return where messages of a consumer go from now on: nothing in them names the request."""
+        """Return the reply that receives a consumer's messages from now on: nothing in them names the
+        request."""
         self._delivered = Reply(self._stream)
         return self._delivered
 
@@ -122,7 +123,8 @@ class StreamConnection(BlockingConnection):
         )
 
     def _parse(self, *, one_answer: bool = False) -> None:
-        """Handle what is complete. one_answer: leave the beginning of the answer behind one that ended."""
+        """Handle complete frames. one_answer: leave the beginning of the answer that follows one that
+        ended."""
         buffer, filled, at, one_by_one = self._buffer, self._filled, 0, 0
         self._has_ended = False
         while at < filled:
@@ -197,7 +199,7 @@ class Connector:
         self._settings = settings
 
     def open(self) -> StreamConnection:
-        """Raise Unreachable, Denied, BadInput."""
+        """Connect. Raises Unreachable, Denied, BadInput."""
         connection = StreamConnection.open(self._settings, learned=self.addresses)
         named = {address.url: address for address in (*self.addresses, *connection.other_addresses())}
         self.addresses = tuple(named.values())

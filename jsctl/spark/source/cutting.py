@@ -28,7 +28,7 @@ _SID = b" 1 "  #: the number of the subscription, behind the subject
 
 
 class _Replies(NamedTuple):
-    """Replies, by places in their run, the names of headers left out."""
+    """Replies by their places in a run. Names of headers are left out."""
 
     begin: Ints
     headers: Ints
@@ -71,7 +71,7 @@ class _Replies(NamedTuple):
 def cut_run(
     run: memoryview, mark: bytes, keys: Iterable[bytes], middle: bytes
 ) -> tuple[list[tuple[bytes, pa.RecordBatch]], int]:
-    """Cut replies from the beginning of a run, as many as are as expected and have another one behind them.
+    """Cut as many replies from the beginning of a run as are as expected and have another one behind them.
 
     Args:
         run: from the beginning of a reply on.
@@ -152,8 +152,8 @@ def _are(run: memoryview, at: Ints, text: bytes) -> Flags:
 
 
 def _numbers(run: memoryview, ends: Ints) -> tuple[Ints, Ints]:
-    """Return the decimal numbers that end at places of a run, and how many digits they have; 0 for none, or
-    for more than 18."""
+    """Return the decimal numbers that end at places of a run, and their numbers of digits; 0 for none, or for
+    more than 18."""
     value, digits = _last_digits(run, ends)
     for known in (8, 16):
         longer = digits == known

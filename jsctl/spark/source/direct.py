@@ -40,7 +40,7 @@ class MirrorAnswered(JsctlError):
 
 
 class DirectReader(RangeReader):
-    """Raises MirrorAnswered, besides what a RangeReader raises."""
+    """A reader by direct gets. Raises MirrorAnswered, besides what a RangeReader raises."""
 
     def __init__(self, job: ReadJob, connect: Callable[[], StreamConnection]) -> None:
         super().__init__(job, connect)
@@ -148,7 +148,7 @@ class DirectReader(RangeReader):
     def _reached(
         self, connection: StreamConnection, request: _Request, batch: "pa.RecordBatch", beyond: bool
     ) -> int:
-        """Return the first sequence that this answer says nothing about, at which the next one must start."""
+        """Return the first sequence that this answer does not cover, at which the next one must start."""
         job, reply = self.job, request.reply
         if beyond:
             return job.end

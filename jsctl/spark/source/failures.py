@@ -44,7 +44,7 @@ def format_lost(count: int, filtered: bool) -> str:
 
 
 def warn_of_loss(stream: str, count: int, start: int, end: int, filtered: bool) -> None:
-    """Warn that `count` messages of [start, end) were gone before they were read."""
+    """Warn that `count` messages of [start, end) were lost before they were read."""
     messages = format_messages(count, filtered)
     log.warning(
         "jsctl: %s of %s, between %d and %d, fell off its head unread", messages, stream, start, end - 1

@@ -8,7 +8,7 @@ from jsctl.units import MS, parse_bytes, parse_duration, parse_time, to_datetime
 
 
 class OptionValues:
-    """Parses values by option name. Every method raises BadInput for a value that does not fit."""
+    """The values of options by name. Every method raises BadInput for a value that does not fit."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._options = options

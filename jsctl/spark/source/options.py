@@ -181,11 +181,9 @@ def parse_read_options(
 ) -> ReadOptions:
     """Parse and validate options.
 
-    Args:
-        streaming: whether they are for a streaming query; None when that is unknown.
-        settings: of the connection; the options must not name it then.
-
-    Raises BadInput for options that are unknown, wrong or contradictory, NotFound for an unknown context.
+    streaming: whether they are for a streaming query; None when that is unknown. settings: of the connection;
+    the options must not name it then. Raises BadInput for options that are unknown, wrong or contradictory,
+    NotFound for an unknown context.
     """
     options = {name.lower(): value for name, value in raw_options.items()}
     if "provider" in options or not options:
@@ -307,7 +305,7 @@ def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> 
 def connection_settings(
     options: Mapping[str, str], environ: Mapping[str, str], preset: Settings | None = None
 ) -> Settings:
-    """Return how to connect. preset: settings that are known, so that options must not name any.
+    """Return how to connect. preset: known settings; the options must not name any then.
 
     Raises BadInput, NotFound.
     """

@@ -11,9 +11,9 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 
 
 class Patience:
-    """Counts attempts without progress.
+    """A count of attempts without progress.
 
-    retries: how many there may be in any case. timeout: ns for which there may be more.
+    retries: how many there may be in any case. timeout: ns during which there may be more.
     """
 
     def __init__(self, retries: int, timeout: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -28,8 +28,8 @@ class Patience:
         self.failures = 0
 
     def failed(self, error: Exception, what: str, *, timed: bool = True) -> None:
-        """Count an attempt. Raises its error when there were too many: Unreachable, that says `what` did not
-        work, for one that is not of jsctl.
+        """Count an attempt. Raises its error when there were too many; Unreachable, saying that `what`
+        failed, for an error that is not jsctl's.
 
         timed: whether the timeout allows for more attempts.
         """

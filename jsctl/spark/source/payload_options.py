@@ -23,7 +23,7 @@ _DDL_HINT = 'such as .option("schema", "id BIGINT, name STRING")'
 
 
 def parse_columns(values: OptionValues) -> "tuple[tuple[str, ...], PayloadColumns | None]":
-    """Return the columns to read, in their order, and what makes those of payloads; None for payloads as they
+    """Return the columns to read, in their order, and the maker of payload columns; None for payloads as they
     are.
 
     Raises BadInput, MissingDependency, and what reading a schema's file raises.
@@ -59,7 +59,7 @@ def _choose(values: OptionValues, known: tuple[str, ...], left_out: set[str]) ->
 def parse_payload(
     values: OptionValues, beside: tuple[str, ...], name: str = "data"
 ) -> "PayloadColumns | None":
-    """Return what makes columns of payloads, None for payloads as they are.
+    """Return the maker of payload columns; None for payloads as they are.
 
     beside: the other columns. name: of the column for payloads that become text or bytes. Raises what
     `parse_columns` does.

@@ -52,10 +52,10 @@ Modes = dict[tuple[object, ...], bool]
 def fetch_stream(
     connection: StreamConnection, options: ReadOptions, modes: Modes | None = None
 ) -> StreamState:
-    """Return the stream's state. modes: what is known, and need not be asked again.
+    """Fetch the stream's state. modes: what is known already, and not fetched again.
 
-    Raises ApiError that names the stream or bucket when there is none, Unreachable, Denied for a missing
-    right, BadInput when the fetch mode cannot work.
+    Raises ApiError that names the stream or bucket when it does not exist, Unreachable, Denied for a missing
+    permission, BadInput when the fetch mode cannot work.
     """
     info = _fetch_info(connection, options)
     state, config = info["state"], info["config"]
@@ -93,7 +93,7 @@ def _fetch_info(connection: StreamConnection, options: ReadOptions) -> Json:
 
 
 def stream_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
-    """Return the streams to read: those that are named, and those that match the patterns now."""
+    """Return the streams to read: the named ones, and those that match the patterns now."""
     if options.stream:
         return [options.stream]
     names = [name for name in options.streams if "*" not in name]
@@ -190,8 +190,11 @@ def _may_use_consumer(connection: StreamConnection, options: ReadOptions, config
 
 
 def _has_batches(connection: StreamConnection, options: ReadOptions) -> bool:
-    """Ask for messages of which there are none: a server that knows several at once says so, an older one
-    calls the request empty."""
+    """Return whether the server knows batch direct gets.
+
+    Requests messages that do not exist: a server that knows batches says so, an older one calls the request
+    empty.
+    """
     body = b'{"multi_last":["jsctl.%016x"],"batch":1}' % random.getrandbits(64)
     connection.watch(options.stream)
     try:
@@ -206,7 +209,7 @@ def _has_batches(connection: StreamConnection, options: ReadOptions) -> bool:
 
 
 def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bool) -> None:
-    """Raise Denied for a right that reading will need. The requests are such that nothing is done."""
+    """Raise Denied for a permission that reading will need. The requests change nothing."""
     name = f"jsctl_spark_{random.getrandbits(64):016x}"
     verbs = [f"STREAM.MSG.GET.{options.stream}"]
     if not direct:
@@ -230,7 +233,7 @@ def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bo
 def resolve_range(
     connection: StreamConnection, options: ReadOptions, stream: StreamState, *, lenient: bool = False
 ) -> tuple[int, int]:
-    """Return the sequences [start, end) that a batch query reads. lenient: what is gone is left out.
+    """Return the sequences [start, end) that a batch query reads. lenient: leave out what no longer exists.
 
     Raises DataLoss, BadInput.
     """
@@ -268,7 +271,7 @@ def _start_as_given(options: ReadOptions, start: int) -> str:
 def resolve_start(
     connection: StreamConnection, options: ReadOptions, stream: StreamState, *, lenient: bool = False
 ) -> int:
-    """Return the first sequence to read. Raises DataLoss when the options name one that is gone."""
+    """Return the first sequence to read. Raises DataLoss when the options name one that no longer exists."""
     if options.start_time:
         return find_sequence_at(connection, options, stream, moment(options.start_time, stream))
     if options.start == "earliest":
@@ -307,7 +310,7 @@ def _is_sequence(offset: str | int) -> bool:
 
 
 def moment(time: datetime | timedelta, stream: StreamState) -> datetime:
-    """Return a time, a span counted back from the server's."""
+    """Return a time; a span is counted back from the server's time."""
     if isinstance(time, datetime):
         return time
     now = parse_time(stream.now) if stream.now else datetime.now().astimezone()
@@ -319,7 +322,7 @@ def find_sequence_at(
 ) -> int:
     """Return the first sequence at or after a time; one past the last when all messages are before it.
 
-    STREAM.MSG.GET takes a time on newer servers only. On others a consumer that starts there gives the
+    STREAM.MSG.GET takes a time on newer servers only; on others, a consumer that starts at the time has the
     sequence.
     """
     name = f"jsctl_spark_{random.getrandbits(64):016x}"

@@ -17,8 +17,8 @@ T = TypeVar("T")
 class PlanningConnection:
     """One connection, opened when it is needed and kept until `close`.
 
-    A server that never answered is given up at once, unless the options name a retry_timeout, and one that
-    did not before their retry_timeout: a wrong address should show soon, and a restart should be survived.
+    Gives up at once on a server that never answered, unless the options name a retry_timeout: a wrong address
+    should show soon. Waits for one that did answer until the retry_timeout: a restart should be survived.
     """
 
     def __init__(self, options: ReadOptions) -> None:
@@ -29,11 +29,11 @@ class PlanningConnection:
 
     @property
     def addresses(self) -> tuple[ServerAddress, ...]:
-        """What the servers named, for the tasks."""
+        """The addresses that the servers named, for the tasks."""
         return self._connector.addresses
 
     def run(self, work: Callable[[StreamConnection], T]) -> T:
-        """Return the result of `work`. Repeat it when the connection ends or no server answers."""
+        """Return the result of `work`, repeated when the connection ends or no server answers."""
         provide_pynacl()  # Spark plans in a Python of the executors, too
         options = self._options
         is_patient = options.is_patient or self._was_connected
@@ -61,7 +61,7 @@ class PlanningConnection:
         return self._connection
 
     def close(self) -> None:
-        """End the connection, until the next work."""
+        """Close the connection, until the next work."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -41,7 +41,7 @@ _SIZE = b"Nats-Msg-Size: "
 
 
 class ConsumerReader(RangeReader):
-    """Raises what a RangeReader raises."""
+    """A reader through a consumer. Raises what a RangeReader raises."""
 
     def __init__(self, job: ReadJob, connect: Callable[[], StreamConnection]) -> None:
         super().__init__(job, connect)
@@ -86,7 +86,7 @@ class ConsumerReader(RangeReader):
     def _reached(
         self, connection: StreamConnection, rows: "pa.RecordBatch", beyond: bool, pending: int
     ) -> int:
-        """Return the first sequence that this answer says nothing about, at which the next one must start."""
+        """Return the first sequence that this answer does not cover, at which the next one must start."""
         end = self.job.end
         if beyond:
             return end
@@ -138,8 +138,8 @@ class ConsumerReader(RangeReader):
 
 
 def _without_sizes(rows: "pa.RecordBatch") -> "pa.RecordBatch":
-    """Return messages without the last header of each, which the server added. One that had no others has
-    none."""
+    """Return messages without the last header of each, which the server added; null when a message had no
+    others."""
     import pyarrow as pa
 
     blocks = [block and block.rpartition(_SIZE)[0] + b"\r\n" for block in rows.column(4).to_pylist()]

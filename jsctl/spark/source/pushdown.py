@@ -60,7 +60,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Pushdown:
-    """Conditions that all hold."""
+    """Conditions that must all hold."""
 
     conditions: tuple[Condition, ...] = ()
 
@@ -76,8 +76,7 @@ class Pushdown:
 
     @property
     def times(self) -> tuple[datetime | None, datetime | None]:
-        """The times between which all messages that match were stored, the end exclusive; None for no
-        bound."""
+        """The times between which all matching messages were stored, the end exclusive; None for no bound."""
         starts, ends = [], []
         for one in self._on("timestamp"):
             if one.operator in ("equal", "greater", "greater_equal"):
@@ -87,7 +86,7 @@ class Pushdown:
         return max(starts, default=None), min(ends, default=None)
 
     def subjects(self, filters_of_options: Sequence[str]) -> tuple[str, ...] | None:
-        """Return filters for all subjects that match; None when no subject can.
+        """Return filters for all matching subjects; None when no subject can match.
 
         filters_of_options: empty for all.
         """
@@ -122,7 +121,8 @@ class Pushdown:
 
 
 def push(filters: Iterable[Filter], columns: Sequence[str]) -> tuple[Pushdown, list[Filter]]:
-    """Return what the source takes, and the filters that remain. columns: that are read."""
+    """Return the conditions that the source takes, and the filters that remain. columns: those that are
+    read."""
     conditions, rest = [], []
     for one in filters:
         if isinstance(one, IsNotNull) and one.attribute[0] in _NEVER_NULL:
@@ -154,7 +154,7 @@ def _condition(one: Filter, columns: Sequence[str]) -> Condition | None:
 
 
 def _value(column: str, value: Any) -> Any:
-    """Return a literal in the type of its column; None for one that is not understood."""
+    """Return a literal in the type of its column; None when it cannot be converted."""
     match column:
         case "sequence" if isinstance(value, int) and not isinstance(value, bool):
             return value
@@ -167,7 +167,7 @@ def _value(column: str, value: Any) -> Any:
 
 
 def _bounds(one: Condition) -> tuple[int, int]:
-    """Return the least and the greatest sequence of a condition, as if it included its own value."""
+    """Return the least and the greatest sequence of a condition, both inclusive."""
     if one.operator == "in":
         return min(one.value), max(one.value)
     low = one.value if one.operator in ("equal", "greater", "greater_equal") else 1
@@ -176,7 +176,7 @@ def _bounds(one: Condition) -> tuple[int, int]:
 
 
 def _subject_filters(one: Condition) -> tuple[str, ...] | None:
-    """Return filters that match all subjects of a condition; None when there are none that help."""
+    """Return filters that match all subjects of a condition; None when there are no useful ones."""
     if one.operator == "starts":
         head, dot, _ = one.value.rpartition(".")
         return (f"{head}.>",) if dot and _is_literal(head) else None
@@ -193,7 +193,7 @@ def _is_literal(subject: str) -> bool:
 
 
 def _intersection(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return filters for what both match, or more; empty for nothing."""
+    """Return filters that match at least what both match; empty for nothing."""
     if not ours:
         return theirs
     pairs = [(one, other) for one in ours for other in theirs if overlap(one, other)]

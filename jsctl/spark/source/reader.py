@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class DataLoss(JsctlError):
-    """Messages that should be read are gone, and the options say to fail."""
+    """Messages that should be read no longer exist, and the options say to fail."""
 
 
 class ReadJob(NamedTuple):
@@ -140,9 +140,8 @@ class RangeReader:
             raise Unreachable(error.message, f"reading needs the right to publish to {subject}") from None
 
     def next_sequence_of_leader(self, connection: StreamConnection, sequence: int) -> int:
-        """Return the first sequence from `sequence` on that the stream's leader has of what is read; 0 for
-        none.
-        """
+        """Return the first sequence from `sequence` on that the stream's leader has and that is to be read; 0
+        for none."""
         sequences = (self._next_on(connection, sequence, subject) for subject in self.job.subjects or (">",))
         return min(filter(None, sequences), default=0)
 
@@ -207,7 +206,7 @@ class RangeReader:
         self._info(connection)
 
     def _skip_what_is_gone(self, connection: StreamConnection) -> None:
-        """Start at the stream's head, where it is beyond `at`: a range that was overtaken is empty."""
+        """Start at the stream's head if it is beyond `at`: a range that was overtaken is empty."""
         first = min(max(self._info(connection)["state"]["first_seq"], self.at), self.job.end)
         if lost := first - self.at:
             self._check_loss(first, lost)

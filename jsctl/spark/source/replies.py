@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 class Reply:
     """The answer to one request for messages of a stream.
 
-    count: messages so far. status: code at the end (204, 404, ...), 0 before it. description: the status in
-    words. pending: messages that follow this answer. is_foreign: another stream (a mirror) answered.
-    is_single: a reply came that is not part of a batch.
+    count: messages so far. status: code at the end (204, 404, ...), 0 before it. description: of the status.
+    pending: messages that follow this answer. is_foreign: whether another stream (a mirror) answered.
+    is_single: whether a reply is not part of a batch.
     """
 
     def __init__(self, stream: str) -> None:
@@ -47,7 +47,7 @@ class Reply:
         self.count += 1
 
     def decode(self, header_block: bytes, data: bytes) -> None:
-        """Add the message of a direct get's reply, or note how the answer ended."""
+        """Add the message of a direct get's reply, or record how the answer ended."""
         parsed = parse_direct_reply(header_block)
         if parsed is not None and parsed.pending is not None:
             self.is_foreign = self.is_foreign or parsed.stream != self._stream

@@ -46,7 +46,7 @@ NAMES_POLL = 5.0
 
 
 class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Exists on the driver as long as the query; `read` runs in tasks."""
+    """The reader of a streaming query. It exists on the driver as long as the query; `read` runs in tasks."""
 
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
@@ -73,8 +73,11 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     @without_traceback
     def initialOffset(self) -> Offset:
-        """Return where the query starts. Spark asks when it plans batch 0 and again when it runs it, and the
-        stream's head may be elsewhere by then."""
+        """Return where the query starts.
+
+        Spark asks when it plans batch 0 and again when it runs it, and the stream's head may have moved by
+        then.
+        """
         if self._initial is None:
             self._initial = self._find_start()
         return self._initial
@@ -224,7 +227,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         }
 
     def _fetch_if_there(self, connection: StreamConnection, name: str) -> plan.StreamState | None:
-        """Return a stream's state; None for one of several that is gone, where loss is allowed."""
+        """Fetch a stream's state; None for one of several that no longer exists, if loss is allowed."""
         try:
             return self._fetch(connection, name)
         except ApiError as error:
@@ -287,7 +290,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return plan_partitions(options, job, stream.direct, self._planning.addresses)
 
     def _report_loss(self, name: str, begin: int, end: int) -> None:
-        """Warn that [begin, end) is gone. Raises DataLoss when the options say so."""
+        """Warn that [begin, end) is lost. Raises DataLoss when the options say so."""
         filtered = bool(self.options.subjects)
         if self.options.fail_on_loss:
             raise head_loss_error(name, end, begin, end - begin, filtered)
@@ -310,7 +313,10 @@ def _part(name: str, created: str, at: int) -> Part:
 
 
 class FailingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Raises `error` when it is used. PySpark replaces an error of `streamReader` with one of its own."""
+    """A reader that raises `error` when it is used.
+
+    PySpark replaces an error of `streamReader` with one of its own.
+    """
 
     def __init__(self, error: JsctlError) -> None:
         self.error = error

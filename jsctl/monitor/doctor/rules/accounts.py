@@ -125,7 +125,7 @@ def _across(snapshot: Snapshot) -> Iterator[tuple[Link, list[Way]]]:
 
 
 def _missing_stream(snapshot: Snapshot, link: Link, ways: Sequence[Way]) -> Gap | None:
-    """Return the first import that messages lack."""
+    """Return the first stream import that the messages need and that is missing."""
     importer, subject = link.view.account, f"{link.deliver}.>" if link.deliver else "the delivery subject"
     for way in ways:
         step = (
@@ -139,7 +139,7 @@ def _missing_stream(snapshot: Snapshot, link: Link, ways: Sequence[Way]) -> Gap 
 
 
 def _missing_service(snapshot: Snapshot, link: Link, ways: Sequence[Way], subject: str) -> Gap | None:
-    """Return the first import that a subject lacks."""
+    """Return the first service import that a subject needs and that is missing."""
     importer = link.view.account
     for way in ways:
         step = follow(snapshot.servers, importer, subject, link.view.domain, "service")

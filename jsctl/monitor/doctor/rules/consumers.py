@@ -73,7 +73,7 @@ def _exists(view: DomainView, stream: str, consumer: str) -> bool:
 
 
 def _deliveries(snapshot: Snapshot) -> Iterator[Finding]:
-    """Push consumers that deliver to another account, where nobody listens any more."""
+    """Yield push consumers that deliver to another account, where nobody listens any more."""
     for view in snapshot.domains:
         exported = [
             str(one.get("subject"))

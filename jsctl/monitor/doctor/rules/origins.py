@@ -62,7 +62,7 @@ def _reconnect(snapshot: Snapshot, link: Link, domain: str) -> str:
 
 
 def is_unanswered(link: Link) -> bool:
-    """Return whether the API that a stream copies from is silent."""
+    """Return whether nobody answers on the API prefix that a stream copies from."""
     if not link.api or link.origin.answers is not False:
         return False
     # The prefix may be known only to the servers of the stream: then it is heard from.
@@ -113,8 +113,8 @@ def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
-    """Find mirrors and sources that have an error, or that have never heard from their origin or not for
-    long."""
+    """Yield mirrors and sources with an error, and those that have not heard from their origin for long, or
+    never."""
     for link in snapshot.links():
         error, heard = link.state.get("error") or {}, last_active(dict(link.state))
         settled = is_settled(link.info.get("created"), link.info.get("ts") or snapshot.at)
