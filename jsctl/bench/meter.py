@@ -76,10 +76,12 @@ class Outcome:
 
     @property
     def messages(self) -> int:
+        """Messages of all clients."""
         return sum(one.messages for one in self.clients)
 
     @property
     def bytes(self) -> int:
+        """Bytes of all clients, of payloads and headers."""
         return sum(one.bytes for one in self.clients)
 
     @property

@@ -82,6 +82,7 @@ class Frames:
 
     @property
     def payload_size(self) -> int:
+        """Bytes of a message's payload."""
         return len(self._payload)
 
     def many(self, first: int, count: int) -> bytes:

@@ -78,7 +78,7 @@ def changes(info: Json, wanted: Json) -> list[str]:
 
 
 async def change(api: Api, info: Json, wanted: Json, keys: list[str]) -> Json:
-    """Change these keys of a stream; returns its info."""
+    """Change these keys of a stream; return its info."""
     config = SCHEMA.without_server_keys(info["config"])
     return await streams.update(api, {**config, **{key: wanted[key] for key in keys}})
 

@@ -73,6 +73,7 @@ class NetworkStatus:
 
     @property
     def links(self) -> dict[str, dict[str, Any]]:
+        """The settings of its links, by name."""
         return self.network.state.links
 
     @property

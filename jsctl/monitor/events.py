@@ -196,7 +196,7 @@ def at(event: Json, path: str) -> Any:
 
 
 def parse(data: bytes) -> Json | None:
-    """Parse an event; returns None for a payload that is not a JSON object."""
+    """Parse an event; return None for a payload that is not a JSON object."""
     try:
         event = parse_json(data)
     except ValueError:

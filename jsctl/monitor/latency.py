@@ -41,6 +41,7 @@ class Measured:
     receiving: int
 
     def ordered(self) -> list[int]:
+        """Return the latencies in ascending order."""
         return sorted(self.latencies)
 
 

@@ -192,6 +192,7 @@ class BlockingConnection:
         self._ping(b"", time.monotonic() + (timeout or self._settings.timeout) / SECOND)
 
     def close(self) -> None:
+        """Close the socket at once."""
         with contextlib.suppress(OSError):
             self._socket.close()
 
@@ -267,7 +268,7 @@ class BlockingConnection:
             raise denied(operation, subject, self._settings.inbox_prefix)
 
     def _receive(self, timeout: float) -> int:
-        """Read up to CHUNK bytes into the buffer, within `timeout` seconds; returns how many."""
+        """Read up to CHUNK bytes into the buffer, within `timeout` seconds; return how many."""
         if len(self._buffer) < self._filled + CHUNK:
             self._buffer += bytes(len(self._buffer) + CHUNK)
         try:
@@ -353,7 +354,7 @@ class BlockingConnection:
 
 
 def _read_line(link: socket.socket) -> tuple[bytes, bytes]:
-    """Read a server's first line; returns it and what follows it."""
+    """Read a server's first line; return it and what follows it."""
     data = b""
     while b"\r\n" not in data:
         chunk = link.recv(65536)

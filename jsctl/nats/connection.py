@@ -126,6 +126,7 @@ class Connection:
 
     @property
     def is_connected(self) -> bool:
+        """Whether the connection is established at present."""
         return self._client.is_connected
 
     @property

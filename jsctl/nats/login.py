@@ -109,7 +109,7 @@ async def authentication(settings: Settings, server: ServerAddress) -> dict[str,
 
 
 async def validate(settings: Settings) -> Settings:
-    """Validate all that can be wrong before a server is asked; returns prepared settings.
+    """Validate all that can be wrong before a server is asked; return prepared settings.
 
     Raises JsctlError.
     """

@@ -46,6 +46,7 @@ class Message:
 
     @property
     def metadata(self) -> Metadata | None:
+        """Where the message is stored; None for a message that comes from no stream."""
         metadata = self._metadata
         if metadata is None and self.reply:
             metadata = self._metadata = parse_ack_subject(self.reply)

@@ -22,6 +22,7 @@ class ConnectionReporter:
         self._lost_at = 0.0  #: monotonic
 
     def __call__(self, event: ConnectionEvent) -> None:
+        """Write lines about an event, and start or end the lines about an outage."""
         match event:
             case Closed():
                 self.stop()

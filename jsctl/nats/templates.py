@@ -49,6 +49,7 @@ class Template:
         return all(isinstance(piece, bytes) for piece in self._pieces)
 
     def render(self, moment: Moment) -> bytes:
+        """Return the text of one message."""
         if self.fixed is not None:
             return self.fixed
         return b"".join(p if isinstance(p, bytes) else p(moment) for p in self._pieces)

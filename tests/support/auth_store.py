@@ -107,12 +107,15 @@ class Store:
     def sign(
         self, subject: KeyPair, name: str, nats: Json, signer: KeyPair, top: Mapping[str, Any] = {}
     ) -> str:
+        """Return a JWT with these claims."""
         return encode_jwt({"sub": subject.public, "name": name, **top, "nats": nats}, signer)
 
     def read(self) -> Environment:
+        """Read the store."""
         return read_environment(self.files.folders, "OP")
 
     def token(self, account: str) -> str:
+        """Return an account's JWT."""
         return self.files.account_jwt(account).read_text()
 
     def server_config(self) -> str:

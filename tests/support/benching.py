@@ -24,6 +24,7 @@ def start(cli: Cli, line: str) -> subprocess.Popen[str]:
 
 
 def stop(process: subprocess.Popen[str], number: int = signal.SIGINT) -> tuple[str, str]:
+    """Send a signal to a benchmark, and return its stdout and stderr."""
     process.send_signal(number)
     return process.communicate(timeout=20)
 
@@ -36,6 +37,7 @@ def run(cli: Cli, line: str) -> dict[str, Any]:
 
 
 def workers(cli: Cli) -> list[str]:
+    """Return the process ids of this test's benchmark workers, as text."""
     marked = f"HOME={cli.home}".encode()
     pids = []
     for folder in Path("/proc").iterdir() if Path("/proc").exists() else []:

@@ -33,6 +33,7 @@ KILLS = ("driver", "executor", "worker", "server")
 
 
 def subject(number: int) -> str:
+    """Return the subject of a message by its number."""
     return f"{STREAM}.{number % 7}"
 
 
@@ -116,6 +117,7 @@ class Victim:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
+        """Start the program."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(self._args, stdout=log, stderr=log, start_new_session=True)
 
@@ -126,6 +128,7 @@ class Victim:
         return self._process.poll()
 
     def log_text(self) -> str:
+        """Return the last 5,000 bytes of the log."""
         return self._log.read_text(errors="replace")[-5000:]
 
     def kill(self) -> None:
@@ -159,6 +162,7 @@ class Victim:
 
 
 def slay(pid: int) -> None:
+    """Kill a process (SIGKILL), if it still runs."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
 

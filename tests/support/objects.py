@@ -28,6 +28,7 @@ def store_info(url: str, key: str, **record: Any) -> None:
 
 
 def start(cli: Cli, *args: str) -> subprocess.Popen[bytes]:
+    """Start a command of `jsctl object`."""
     return subprocess.Popen(
         [sys.executable, "-m", "jsctl", "object", *args],
         env={**os.environ, **cli.environ},

@@ -16,6 +16,7 @@ from tests.support.run import Cli
 
 
 def start(cli: Cli, *args: str) -> subprocess.Popen[str]:
+    """Start a command of `jsctl service`."""
     return subprocess.Popen(
         [sys.executable, "-m", "jsctl", "service", *args],
         env={**os.environ, **cli.environ},
@@ -57,5 +58,6 @@ def answering(url: str, answers: dict[str, list[tuple[bytes, bytes]]]) -> Iterat
 
 
 def reply(verb: str, **more: Any) -> tuple[bytes, bytes]:
+    """Return the header block and the payload of a service's reply."""
     document = {"type": f"io.nats.micro.v1.{verb}_response", "name": "W", "id": "1", "version": "1.0.0"}
     return b"", json.dumps({**document, **more}).encode()

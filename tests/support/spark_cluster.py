@@ -94,6 +94,7 @@ class Cluster:
         return self
 
     def log(self, name: str) -> str:
+        """Return the log of a process."""
         return (self.folder / f"{name}.log").read_text(errors="replace")
 
     def wait(self, name: str, pattern: str, seconds: float = 60) -> None:

@@ -42,13 +42,16 @@ class Owner(NamedTuple):
     user: str = ""
 
     def error(self, code: str, path: str, message: str, fix: str) -> Finding:
+        """Return a finding of severity "error" about this owner; see `Finding`."""
         return Finding("error", code, *self, path, message, fix)
 
     def warning(self, code: str, path: str, message: str, fix: str) -> Finding:
+        """Return a finding of severity "warning" about this owner; see `Finding`."""
         return Finding("warning", code, *self, path, message, fix)
 
 
 def owner_of(operator: Operator, account: Account | None = None, user: User | None = None) -> Owner:
+    """Return the owner for a user, or without one an account, or without both the operator."""
     return Owner(operator.name, account.name if account else "", user.name if user else "")
 
 

@@ -18,6 +18,7 @@ def find_subject_problem(subject: str) -> str:
 
 
 def has_wildcards(subject: str) -> bool:
+    """Return whether a subject has a token `*` or `>`."""
     tokens = subject.split(".")
     return "*" in tokens or tokens[-1] == ">"
 

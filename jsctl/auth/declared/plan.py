@@ -58,6 +58,7 @@ class AuthPlan(NamedTuple):
 
     @property
     def unchanged(self) -> int:
+        """The number of operators, accounts and users that are as declared already."""
         return self.operators + self.accounts + self.users
 
 

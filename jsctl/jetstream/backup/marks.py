@@ -47,7 +47,7 @@ async def unmark_stream(api: Api, info: Json) -> Json:
 
 
 async def update_marked(api: Api, config: Json, *, hint: str = "jsctl stream edit removes it") -> Json:
-    """Update a stream that was just created, to change its mark; returns its info.
+    """Update a stream that was just created, to change its mark; return its info.
 
     Tries several times: in a cluster the leader of a new stream may not be known at once. hint: what to do
     when the mark stays. Raises JsctlError.

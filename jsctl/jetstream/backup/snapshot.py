@@ -141,7 +141,7 @@ async def restore_snapshot(
     advance: Advance | None = None,
     keep_partial: bool = False,
 ) -> Json:
-    """Create a stream from a snapshot; returns its info, still with the mark (see `marks.unmark_stream`).
+    """Create a stream from a snapshot; return its info, still with the mark (see `marks.unmark_stream`).
 
     Args:
         config: the configuration of the new stream; its name may differ from the snapshot's.

@@ -112,7 +112,7 @@ async def save_stream(
     more: Json | None = None,
     target: Path | None = None,
 ) -> Json:
-    """Write a stream's snapshot to a folder that does not exist; returns the manifest with the stream's
+    """Write a stream's snapshot to a folder that does not exist; return the manifest with the stream's
     `state`.
 
     on_start: called with the stream's state when the first byte is about to arrive; what it returns is called

@@ -68,7 +68,7 @@ async def restore_stream(
 async def load_stream(
     api: Api, backup: Backup, config: Json, *, advance: Advance | None = None
 ) -> tuple[Json, list[str]]:
-    """Create a stream from a verified backup; returns its info, and how its state differs from the backup's.
+    """Create a stream from a verified backup; return its info, and how its state differs from the backup's.
 
     advance: called with the bytes of the file, as they are sent.
     """

@@ -71,7 +71,7 @@ class BackupWriter:
             self._flushed = self.scanner.packed
 
     def finish(self, config: Json, state: Json, more: Json) -> Json:
-        """Check the snapshot's end, and mark the backup as whole; returns the manifest.
+        """Check the snapshot's end, and mark the backup as whole; return the manifest.
 
         config, state: of the stream. more: further keys of the manifest. Raises JsctlError.
         """
@@ -103,7 +103,7 @@ class BackupWriter:
 
 
 def pack(folder: Path, stem: str) -> Path:
-    """Write the files of a backup to one .tgz file, in their folder; returns its path.
+    """Write the files of a backup to one .tgz file, in their folder; return its path.
 
     stem: of the folder in it. Raises OSError.
     """

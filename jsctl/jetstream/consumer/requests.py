@@ -141,7 +141,7 @@ async def create(api: Api, stream: str, config: Json, *, fresh: bool = False) ->
 
 
 async def update(api: Api, stream: str, config: Json) -> Json:
-    """Replace a consumer's configuration; returns its info. Raises BadInput, ApiError."""
+    """Replace a consumer's configuration; return its info. Raises BadInput, ApiError."""
     await api_levels.require(api, _needed_levels(config))
     return await _send_config(api, stream, config, "update")
 
@@ -160,7 +160,7 @@ async def reset(api: Api, stream: str, name: str, sequence: int | None) -> Json:
 
 
 async def pause(api: Api, stream: str, name: str, until: str) -> Json:
-    """Stop delivery until a time (RFC 3339); returns `{paused, pause_until, pause_remaining}`."""
+    """Stop delivery until a time (RFC 3339); return `{paused, pause_until, pause_remaining}`."""
     await api_levels.require(api, {ApiLevel.V2_11: ["consumer pause"]})
     return await _with_name(
         api, stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {"pause_until": until})

@@ -137,7 +137,7 @@ async def get(api: Api, subject: str, stream: str = "") -> Counter:
 
 
 async def add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[str, str]:
-    """Add an amount, which may be negative, to a counter; returns its new value and the stream that counted.
+    """Add an amount, which may be negative, to a counter; return its new value and the stream that counted.
 
     amount: of `parse_amount`. Raises ApiError, NoResponders, and what `find_stream` raises.
     """

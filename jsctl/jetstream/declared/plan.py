@@ -80,6 +80,7 @@ class Plan(NamedTuple):
 
     @property
     def refused(self) -> list[Step]:
+        """The steps that the server would refuse."""
         return [step for step in self.steps if step.refused]
 
     @property
@@ -93,6 +94,7 @@ class Plan(NamedTuple):
         ]
 
     def count(self, action: Action) -> int:
+        """Count the steps with an action."""
         return sum(step.action == action for step in self.steps)
 
 

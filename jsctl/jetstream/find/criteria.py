@@ -166,6 +166,7 @@ class GoFields(dict[str, Any]):
         )
 
     def get(self, key: Any, default: Any = None) -> Any:
+        """Return a value by its Go name, such as `Msgs`."""
         name = _GO_NAMES.get(key, str(key).lower())
         if name == "replicas" and name not in self:
             name = "numreplicas"

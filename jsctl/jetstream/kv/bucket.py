@@ -36,10 +36,12 @@ class Bucket(NamedTuple):
 
     @property
     def stream(self) -> str:
+        """The name of the stream that holds it."""
         return stream_of(self.name)
 
     @property
     def stream_config(self) -> Json:
+        """The configuration of that stream."""
         config: Json = self.info["config"]
         return config
 
@@ -103,7 +105,7 @@ def _stored_prefix(mirror: Json, origin: str) -> str:
 
 
 async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
-    """Create a bucket; returns it, and False when it existed already with this configuration. config: the
+    """Create a bucket; return it, and False when it existed already with this configuration. config: the
     bucket's own, complete. Raises BadInput when the server is too old for it, ApiError."""
     name = str(config["name"])
     await api_levels.require(api, configs.BUCKET.needed_levels(config))

@@ -21,6 +21,7 @@ class KeyDifference(NamedTuple):
 
     @property
     def change(self) -> Change:
+        """How the second bucket differs: added, removed or changed."""
         if self.before is None:
             return "added"
         return "removed" if self.after is None else "changed"

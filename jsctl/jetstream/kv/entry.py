@@ -46,6 +46,7 @@ class Entry(NamedTuple):
 
     @property
     def is_value(self) -> bool:
+        """Whether it is a value, instead of a marker."""
         return self.operation == PUT
 
     @property

@@ -39,7 +39,7 @@ def ttl_header(span: int) -> str:
 
 
 async def put(bucket: Bucket, key: str, value: bytes, *, ttl: str = "", expected: int | None = None) -> int:
-    """Store a value; returns its revision.
+    """Store a value; return its revision.
 
     ttl: of `ttl_header`. expected: the revision that the key must have, 0 for none. Raises ApiError, BadInput
     for a value that is too large, NoResponders.
@@ -71,7 +71,7 @@ async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> in
 
 
 async def update(bucket: Bucket, key: str, value: bytes, expected: int) -> int:
-    """Store a value in place of the one at a revision (0: of none); returns the new revision.
+    """Store a value in place of the one at a revision (0: of none); return the new revision.
     Raises Conflict, NotFound."""
     try:
         return await put(bucket, key, value, expected=expected)
@@ -89,14 +89,14 @@ async def update(bucket: Bucket, key: str, value: bytes, expected: int) -> int:
 
 
 async def mark(bucket: Bucket, key: str, operation: str, ttl: str = "") -> int:
-    """Store a marker, DEL or PURGE, for a key; returns its revision."""
+    """Store a marker, DEL or PURGE, for a key; return its revision."""
     return await _store(bucket, key, b"", markers(operation, ttl))
 
 
 async def mark_all(
     bucket: Bucket, keys: Sequence[str], operation: str, ttl: str = "", advance: Advance = lambda count: None
 ) -> int:
-    """Store a marker for each of many keys; returns how many. What is done when an error is raised stays."""
+    """Store a marker for each of many keys; return how many. What is done when an error is raised stays."""
     block = encode_headers(markers(operation, ttl))
 
     async def bursts() -> AsyncIterator[list[OutgoingMessage]]:
@@ -112,7 +112,7 @@ async def store_all(
     bursts: AsyncIterator[Sequence[OutgoingMessage]],
     advance: Advance = lambda count: None,
 ) -> int:
-    """Store many messages in their order; returns how many. Raises what one of them raises."""
+    """Store many messages in their order; return how many. Raises what one of them raises."""
     totals = PublishTotals()
 
     def handle(message: OutgoingMessage, ack: Json | None) -> None:

@@ -74,6 +74,7 @@ class Feed:
         self.troubles = 0
 
     async def run(self) -> None:
+        """Read until the feed ends. Raises what the server refuses."""
         raise NotImplementedError
 
     async def stop(self, work: "asyncio.Future[None]") -> None:
@@ -142,7 +143,7 @@ class ConsumerFeed(Feed):
             await self._leave()
 
     async def _begin(self) -> Json:
-        """Create or find the consumer; returns its info."""
+        """Create or find the consumer; return its info."""
         options = self._options
         if options.durable:
             try:

@@ -131,7 +131,7 @@ class _Puller:
         return messages
 
     def _adapt(self, description: str) -> bool:
-        """Apply a limit of the consumer to further requests; returns whether it is a new one."""
+        """Apply a limit of the consumer to further requests; return whether it is a new one."""
         match = re.search(r"Exceeded (MaxRequestBatch|MaxRequestExpires) of (\S+)", description)
         if not match:
             return False

@@ -117,6 +117,7 @@ class Receiver:
 
     @property
     def statistics(self) -> Statistics:
+        """The statistics so far."""
         if self._feed is not None:
             self._statistics.restarts = self._feed.troubles
         return self._statistics

@@ -74,7 +74,7 @@ def config(bucket: str, settings: Mapping[str, object]) -> Json:
 
 
 async def create(api: Api, bucket: str, settings: Mapping[str, object]) -> tuple[Json, bool]:
-    """Create a bucket; returns its stream's info, and False when it existed already like that.
+    """Create a bucket; return its stream's info, and False when it existed already like that.
 
     Raises BadInput, ApiError.
     """

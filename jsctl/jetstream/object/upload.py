@@ -97,7 +97,7 @@ class _Stored(NamedTuple):
 async def put(
     api: Api, bucket: str, name: str, source: Source, options: PutOptions, observer: PutObserver
 ) -> ObjectInfo:
-    """Store an object; returns it as it is stored.
+    """Store an object; return it as it is stored.
 
     What was sent before a failure that passes, or before the process is killed, stays for the next put of the
     same file; after a refusal it is removed. Raises MissingName, BadInput, JsctlError, OSError of the file.
@@ -255,7 +255,7 @@ class _Upload:
         await self._delete_rest()  # of a longer file
 
     async def _read(self) -> bool:
-        """Read what follows in the file; returns whether there is anything."""
+        """Read what follows in the file; return whether there is anything."""
         self._unsent.extend(await self._reader.read())
         return bool(self._unsent)
 

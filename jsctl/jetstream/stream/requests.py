@@ -59,7 +59,7 @@ async def info_or_none(api: Api, name: str) -> Json | None:
 
 
 async def create(api: Api, config: Json) -> tuple[Json, bool]:
-    """Create a stream; returns its info, and False when it existed already with this configuration.
+    """Create a stream; return its info, and False when it existed already with this configuration.
 
     Raises BadInput when the server is too old for it, ApiError when there is another of that name.
     """
@@ -76,7 +76,7 @@ async def create(api: Api, config: Json) -> tuple[Json, bool]:
 
 
 async def update(api: Api, config: Json) -> Json:
-    """Replace a stream's configuration; returns its info. Raises BadInput, ApiError."""
+    """Replace a stream's configuration; return its info. Raises BadInput, ApiError."""
     await check_level(api, config)
     name = str(config["name"])
     return await _with_name(api, name, api.call(f"STREAM.UPDATE.{name}", config))
@@ -101,7 +101,7 @@ async def delete(api: Api, name: str) -> None:
 
 
 async def purge(api: Api, name: str, *, subject: str = "", sequence: int = 0, keep: int = 0) -> int:
-    """Remove messages of a stream; returns how many were removed.
+    """Remove messages of a stream; return how many were removed.
 
     subject: only messages that match it. sequence: only messages before it. keep: how many of the newest
     messages stay.

@@ -66,6 +66,7 @@ class Link:
             lost.cancel()
 
     async def close(self) -> None:
+        """Close the connection, or cancel its opening."""
         if self._opening is not None:
             self._opening.cancel()
         await self._drop(self._connection)

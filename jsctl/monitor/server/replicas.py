@@ -33,6 +33,7 @@ class Replica(NamedTuple):
 
     @property
     def leads(self) -> bool:
+        """Whether this server considers itself the leader."""
         return bool(self.leader) and self.leader == self.server
 
     @property

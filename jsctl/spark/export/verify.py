@@ -38,6 +38,7 @@ class Comparison(NamedTuple):
 
     @property
     def is_same(self) -> bool:
+        """Whether the table has exactly the messages that it should have."""
         return not (self.missing or self.changed or self.repeated or self.foreign)
 
 

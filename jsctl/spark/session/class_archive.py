@@ -121,6 +121,7 @@ def _identity(path: Path) -> list[str]:
 
 
 def mark_of_failure(archive: Path) -> Path:
+    """Return the file that says that an archive could not be made."""
     return archive.with_suffix(".failed")
 
 

@@ -14,9 +14,12 @@ class OptionValues:
         self._options = options
 
     def text(self, name: str, default: str = "") -> str:
+        """Return a value without surrounding white space."""
         return self._options.get(name.lower(), default).strip()
 
     def offset(self, name: str, *, relative: bool = False) -> str | int:
+        """Return `earliest`, `latest`, a sequence, or empty text. relative: negative sequences are
+        allowed."""
         text = self.text(name)
         if text in ("", "earliest", "latest"):
             return text
@@ -41,6 +44,7 @@ class OptionValues:
             raise BadInput(f"{name} {text!r} is not a time", hint) from None
 
     def count(self, name: str, default: int, *, least: int, most: int = 1 << 62) -> int:
+        """Return a whole number between `least` and `most`."""
         text = self.text(name)
         if not text:
             return default
@@ -50,6 +54,7 @@ class OptionValues:
         return int(text)
 
     def flag(self, name: str, default: bool) -> bool:
+        """Return true or false."""
         text = self.text(name).lower()
         if text not in ("", "true", "false"):
             raise BadInput(f"{name} {text!r} is neither true nor false")
