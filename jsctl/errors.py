@@ -8,7 +8,7 @@ from enum import IntEnum
 
 
 class ExitStatus(IntEnum):
-    """Exit status of the `jsctl` process. meaning: what README.md says of it."""
+    """Exit status of the `jsctl` process. meaning: its description in README.md."""
 
     meaning: str
 

@@ -110,7 +110,7 @@ async def apply(
 def _format_next(
     operators: Sequence[str], files: Sequence[str], var: Sequence[str], store: str, push: bool | None
 ) -> str:
-    """The commands that let servers know new operators, and apply the rest."""
+    """Return the commands that introduce new operators to the servers, and apply the rest."""
     at = ["--store", store] if store else []
     lines = [
         "servers do not know "
@@ -146,7 +146,7 @@ async def _apply_streams(
 
 
 async def _confirm(env: Env, plan: Plan, force: bool) -> None:
-    """Ask before removals always, before changes on a terminal. Raises Cancelled, BadInput."""
+    """Ask before removals, and on a terminal before changes. Raises Cancelled, BadInput."""
     removals = [step for step in plan.steps if step.action == "remove"]
     if force or not (removals or (plan.count("change") and env.can_ask)):
         return

@@ -24,7 +24,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @command("cheat", examples=["jsctl cheat", "jsctl cheat streams"])
 @argument("topic", required=False, shell_complete=_complete)
 def cheat(env: Env, topic: str | None) -> Result:
-    """Without a topic, lists the topics."""
+    """Show the topics if none is named."""
     topics = _topics()
     if topic is None:
         rows: list[Any] = [(name, f"jsctl cheat {name}") for name in sorted(topics)]

@@ -18,5 +18,7 @@ from jsctl.views.result import Result, Text
 )
 @argument("shell", type=click.Choice(list(shells.FILES)), metavar="bash|zsh|fish")
 def completion(env: Env, shell: str) -> Result:
-    """The folder must exist. New shells then complete commands, flags and names."""
+    """Print the script, or install it in a folder, which must exist. New shells then complete commands, flags
+    and names.
+    """
     return Result([Text(shells.script(shell), whole=True)])

@@ -17,13 +17,13 @@ from jsctl.views.result import Result
 
 
 class _Code(click.Choice[str]):
-    """The code of a finding, in capitals or not."""
+    """The type of a finding's code, in upper or lower case."""
 
     def __init__(self) -> None:
         super().__init__(CODES, case_sensitive=False)
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
-        """Point to the list of the codes, which is too long for an error."""
+        """Return an error that points to the list of codes, which is too long for a line."""
         return f"there is no code {value!r}; jsctl doctor --rules lists them"
 
 
@@ -47,12 +47,12 @@ class _Code(click.Choice[str]):
 )
 @option("--rules", is_flag=True, help="Show the codes and what they mean; ask no server")
 async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: bool) -> Result:
-    """Finds what is wrong with domains, API and delivery prefixes, exports and imports, mirrors and sources,
-    servers and limits. It changes nothing.
+    """Check domains, API and delivery prefixes, exports and imports, mirrors and sources, servers and limits.
+    Nothing is changed.
 
-    --context may be repeated. A context of the system account lets it see imports and exports, leaf nodes and
-    all servers. Without --context it looks through the selected context, and at all domains that are reached
-    from there.
+    --context may be repeated. With a context of the system account, imports and exports, leaf nodes and all
+    servers are checked, too. Without --context, the selected context and all domains that can be reached from
+    it are checked.
 
     The exit status is 1 when something is wrong. With --json, one document {"at", "findings": [{"code",
     "about", "seen", "why", "mend", "objects"}], "contexts", "domains", "servers", "left_out"}.

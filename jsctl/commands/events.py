@@ -52,7 +52,7 @@ class Options:
 
     @property
     def selects_kinds(self) -> bool:
-        """Whether flags say which kinds of events are wanted."""
+        """Whether flags select kinds of events."""
         return self.all_ or self.js_metric or self.js_advisory
 
 
@@ -110,7 +110,7 @@ async def events(env: Env, options: Options) -> Events[ServerEvent]:
 
 
 def _subjects(options: Options, prefix: str, extra: list[str]) -> list[str]:
-    """Where the wanted events are published; prefix: that of JetStream events."""
+    """Return the subjects of the selected events. prefix: that of JetStream events."""
     if extra and not options.selects_kinds:
         return extra
     both = options.all_ or not (options.js_metric or options.js_advisory)
@@ -122,7 +122,7 @@ def _subjects(options: Options, prefix: str, extra: list[str]) -> list[str]:
 
 
 def _start(env: Env, options: Options) -> Json:
-    """The delivery policy."""
+    """Return the delivery policy."""
     if options.since is None:
         return {"deliver_policy": "all"}
     start = seconds_to_ns(env.clock()) - options.since

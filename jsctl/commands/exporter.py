@@ -29,7 +29,7 @@ _DEFAULT = "127.0.0.1:7777"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The flags. interval: ns. count: rounds, None for no end."""
+    """The flags. interval: ns. count: rounds; None for no end."""
 
     listen: str
     textfile: str
@@ -42,7 +42,7 @@ class Options:
 
     @property
     def address(self) -> tuple[str, int] | None:
-        """Where to listen; None for nowhere. Raises BadInput."""
+        """The address to listen on; None for none. Raises BadInput."""
         if self.textfile and not self.listen:
             return None
         return parse_address(self.listen or _DEFAULT)
@@ -81,10 +81,10 @@ class Options:
     help="Begin names of prometheus-nats-exporter with this; nats for the dashboards of Helm charts",
 )
 async def exporter(env: Env, options: Options) -> Events[Result]:
-    """Streams, consumers, replication and problems, with the login of an account; the figures of servers,
-    where a context has that of the system account. --context and --js-domain may be repeated. Servers are
-    asked once an interval, however often it is scraped; jsctl_up is 0 for a context or domain that does not
-    answer.
+    """Export the metrics of streams, consumers, replication and problems, with the login of an account, and
+    those of servers, where a context has a login of the system account. --context and --js-domain may be
+    repeated. Servers are asked once per interval, however often metrics are scraped; jsctl_up is 0 for a
+    context or domain that does not answer.
 
     It runs until ctrl-C, or for --count rounds: the exit status is then 4 if one did not answer in the last
     round.
@@ -111,7 +111,7 @@ async def _rounds(
 ) -> AsyncGenerator[Result, None]:
     """Collect the metrics of each round, until `stop` is set; yield those that go to stdout.
 
-    known: takes the contexts and domains of the last round.
+    known: receives the contexts and domains of the last round.
     """
     exporting = Exporter(
         targets(env),
@@ -142,7 +142,7 @@ async def _rounds(
 
 
 def _tell(env: Env, known: Sequence[Place], errors: dict[str, str]) -> None:
-    """Say when a context or domain stops answering, and when it answers again."""
+    """Report when a context or domain stops answering, and when it answers again."""
     for place in known:
         before = errors.get(place.title, "")
         if place.error and not before:

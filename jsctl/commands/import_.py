@@ -85,7 +85,7 @@ class Options:
 @option("--dry-run", is_flag=True, help="Show what would be published")
 @spark_options
 async def import_(env: Env, options: Options) -> Result:
-    """PATH is a file or folder with the columns subject, data, and optionally headers and msg_id; or what
+    """Read PATH, a file or folder with the columns subject, data, and optionally headers and msg_id; or what
     jsctl export stream wrote, in any format. The messages get ids, so that an import that is repeated within
     the stream's duplicate window stores nothing twice. Headers that instruct the server (Nats-Msg-Id,
     Nats-Expected-*, Nats-Rollup, Nats-Batch-*) are left out; --drop-header names further ones.

@@ -41,7 +41,7 @@ class Options:
 @option("--duration", type=DURATION, default=5 * SECOND, metavar="DURATION", help="How long to publish (5s)")
 @option("--histogram", metavar="FILE", default="", help="Write FILE.raw and FILE.histogram")
 async def latency(env: Env, options: Options) -> Result:
-    """One connection publishes and the other subscribes, both on this machine, so that the clocks of the
+    """Publish on one connection and subscribe on the other, both on this machine, so that the clocks of the
     servers do not matter.
     """
     started = time.monotonic_ns()

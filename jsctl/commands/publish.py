@@ -53,7 +53,7 @@ for a schedule.
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The flags. body: None takes stdin. sleep, ttl: ns. dumped: where a dump is."""
+    """The flags. body: None for stdin. sleep, ttl: ns. dumped: where a dump is."""
 
     subject: str
     body: str | None
@@ -102,12 +102,12 @@ class Options:
 
     @property
     def reports(self) -> bool:
-        """Whether each message has its line."""
+        """Whether each message gets a line."""
         return not self.quiet and self.total <= _REPORTED and not self.dumped and not self.atomic
 
     @property
     def total(self) -> int:
-        """How many messages are published; 0 when that is not known yet."""
+        """The number of messages to publish; 0 when it is not known yet."""
         return 0 if self.body is None or self.dumped else max(self.count, 1)
 
 
@@ -220,7 +220,7 @@ def _composition(env: Env, options: Options) -> Composition:
 def _bursts(
     env: Env, options: Options, composition: Composition
 ) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
-    """Return the messages, in bursts that are sent at once."""
+    """Yield the messages, in bursts that are sent at once."""
     # What is sent later is composed later: templates may hold the time.
     burst = 1 if options.sleep or options.paced else _BURST
     if options.dumped:

@@ -33,7 +33,7 @@ Without a responder or a reply in time, the exit status is 4.
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The flags. gap: ns between two replies at most."""
+    """The flags. gap: ns, at most, between two replies."""
 
     subject: str
     body: str | None

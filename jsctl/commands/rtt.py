@@ -11,8 +11,8 @@ from jsctl.views.result import Result
 @command("rtt", examples=["jsctl rtt", "jsctl rtt 20 --context hub", "jsctl rtt --json"])
 @argument("iterations", type=int, default=5)
 async def rtt(env: Env, iterations: int) -> Result:
-    """A host name is looked up, and each of its addresses is tried. If none can be reached or logged in to,
-    the exit status says why.
+    """Resolve a host name, and try each of its addresses. If none can be reached or logged in to, the exit
+    status says why.
     """
     if iterations < 1:
         raise BadInput("ITERATIONS must be 1 or more")

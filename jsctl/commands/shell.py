@@ -71,7 +71,7 @@ def shell(ctx: click.Context, env: Env, file: str) -> int:
 
 
 class Interpreter:
-    """Runs lines, one after the other, in a session."""
+    """The interpreter of lines, one after the other, in a session."""
 
     def __init__(self, env: Env) -> None:
         self._env = env
@@ -189,7 +189,7 @@ class Interpreter:
             self.session.end_command()
 
     def _run_piped(self, line: Line) -> int:
-        """Run a command whose output goes to one of the system. Returns the first failing status."""
+        """Run a command whose output goes to a command of the system. Returns the first failing status."""
         stdout = self._env.streams.stdout
         stdout.flush()
         with contextlib.ExitStack() as stack:
@@ -210,7 +210,7 @@ class Interpreter:
         return status or process.returncode
 
     def _child(self, flags: dict[str, object] | None = None, out: TextIO | None = None) -> Env:
-        """What one command line runs in."""
+        """Return the Env for one command line."""
         env = self._env
         streams = env.streams
         child = Env(
@@ -224,7 +224,7 @@ class Interpreter:
         return child
 
     def _place(self) -> str:
-        """Context and domain, for the prompt."""
+        """Return the context and domain, for the prompt."""
         try:
             settings = self._child().settings()
         except JsctlError:
@@ -237,7 +237,7 @@ class Interpreter:
 
 
 def _may_be_kept(line: str) -> bool:
-    """Whether a line may be written to the history: no secret is in it, and no blank ahead of it."""
+    """Return whether a line may be written to the history: it has no secret, and no leading blank."""
     return not line.startswith(" ") and not any(flag in line for flag in _SECRET_FLAGS)
 
 

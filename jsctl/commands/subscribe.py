@@ -204,7 +204,7 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
 async def _dumped(
     env: Env, batches: AsyncGenerator[Sequence[Received], None], options: Options
 ) -> AsyncGenerator[Sequence[Received], None]:
-    """Yield the messages and write them to a file or folder."""
+    """Yield the messages, and write them to a file or folder."""
     async with aclosing(batches):
         with env.progress("Receiving", options.count) as advance, DumpWriter(options.dump) as writer:
             async for batch in batches:
@@ -237,7 +237,7 @@ def _receive_options(env: Env, options: Options, inbox: str) -> ReceiveOptions:
 
 
 def _start(env: Env, options: Options) -> Json:
-    """The delivery policy; all messages without one of the flags."""
+    """Return the delivery policy; by default that of all messages."""
     match options.starts[0] if options.starts else "":
         case "start_sequence":
             return {"deliver_policy": "by_start_sequence", "opt_start_seq": options.start_sequence}

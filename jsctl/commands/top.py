@@ -21,7 +21,7 @@ from jsctl.views.server import top as view
 
 
 class Seconds(click.ParamType[int]):
-    """A span such as `500ms`, or a number of seconds; the value is in ns."""
+    """A duration such as `500ms`, or a number of seconds; the value is in ns."""
 
     name = "duration"
 
@@ -86,9 +86,9 @@ class Options:
 )
 @option("--subs", is_flag=True, help="Show the subjects of subscriptions")
 async def top(env: Env, options: Options) -> Events[Result] | Result | None:
-    """Shows the connections of a server, or of all servers, and what they send and receive, on a screen with
-    keys until q; in a pipe, a table per round. SERVER is a name or an ID. Needs a login of the system
-    account.
+    """Show the connections of a server, or of all servers, and what they send and receive, on a screen with
+    keys until q; in a pipe, a table per round. SERVER is a name or an ID. A login of the system account is
+    needed.
     """
     connection = await env.connection()
     connections = Top(

@@ -1,6 +1,6 @@
 """CSV and TSV: one table of raw values, for spreadsheets and programs.
 
-What is not known is empty, spans of time are whole ns and say so in their heading. Text stays as it is, also
+An unknown value is empty, durations are whole ns, as their heading says. Text stays unchanged, including
 control characters, except on a terminal.
 """
 
@@ -17,8 +17,9 @@ TABLES = ("csv", "tsv")
 
 
 class Delimiters(NamedTuple):
-    """How values are written. safe: for a terminal, without control characters. headed: the heading was
-    written before."""
+    """The form of the values. safe: for a terminal, without control characters. headed: the heading was
+    written before.
+    """
 
     separator: str
     safe: bool = False
@@ -27,9 +28,10 @@ class Delimiters(NamedTuple):
 
 def write(result: Result, out: TextIO, delimiters: Delimiters) -> list[str]:
     """Write the first table of a result, else its data: a row for each record of a list, or for each value of
-    a document. Returns the titles of the tables that were not written: two in one file are of no use.
+    a document.
 
-    Raises BadInput where there is no data.
+    Returns the titles of the tables that were not written, as a file can hold only one. Raises BadInput where
+    there is no data.
     """
     tables = [result.table] if result.table else result.tables()
     if tables:

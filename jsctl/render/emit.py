@@ -26,7 +26,7 @@ def emit(
     safe: bool = False,
     headed: bool = False,
 ) -> list[str]:
-    """Write `result`. Returns the titles of tables that were left out, as CSV and TSV hold one.
+    """Write `result`. Returns the titles of tables that were left out, as CSV and TSV hold only one.
 
     safe, headed: of CSV and TSV, see `Delimiters`. Raises BadInput for them where the result has no data.
     """
@@ -53,8 +53,10 @@ def json_text(document: Any, indent: int | None = 2) -> str:
 
 
 def json_items(items: Sequence[Any], *, first: bool) -> str:
-    """Return some items of an array: with the opening bracket for the first ones, else with a comma. The
-    caller writes the closing one."""
+    """Return some items of an array: the first ones with the opening bracket, others with a leading comma.
+
+    The caller writes the closing bracket.
+    """
     if not all(map(_is_flat, items)):
         return ("[" if first else ",") + json_text(items)[1:-2]
     # json with an indent is Python, and takes five times as long. Line ends in texts are escaped: the ones
@@ -64,13 +66,14 @@ def json_items(items: Sequence[Any], *, first: bool) -> str:
 
 
 def _is_flat(item: Any) -> bool:
-    """Whether an item is an object of which no value has parts."""
+    """Return whether an item is an object without nested values."""
     return type(item) is dict and bool(item) and _PLAIN.issuperset(map(type, item.values()))
 
 
 def json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
     """Yield the text of `json_text` in pieces: items of iterators and long lists are encoded as they are
-    written."""
+    written.
+    """
     if _is_long(document):
         document = iter(document)
     if isinstance(document, Iterator):
@@ -93,7 +96,7 @@ def json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
 
 
 def _lazy(document: Any) -> bool:
-    """Whether a document contains an iterator or a long list."""
+    """Return whether a document contains an iterator or a long list."""
     if isinstance(document, dict):
         return any(map(_lazy, document.values()))
     if isinstance(document, list) and not _is_long(document):
@@ -154,7 +157,7 @@ def _cut(text: str, width: int | None) -> str:
 
 
 def plain_value(value: Any) -> Any:
-    """Return the JSON form of a value that json has none for. Raises TypeError."""
+    """Return the JSON form of a value of a type that json does not know. Raises TypeError."""
     if isinstance(value, Cell):
         return value.raw
     if hasattr(value, "isoformat"):

@@ -31,13 +31,13 @@ _compact = json.JSONEncoder(ensure_ascii=False, default=plain_value).encode
 
 
 class Interrupted(JsctlError):
-    """Ctrl-C before all wanted events occurred."""
+    """Ctrl-C arrived before all wanted events occurred."""
 
     status = ExitStatus.INTERRUPTED
 
 
 def write_bytes(out: TextIO, data: bytes) -> None:
-    """Write byte for byte; a stream without bytes below it gets them as text."""
+    """Write bytes unchanged; a stream without bytes below it gets them as text."""
     if (below := getattr(out, "buffer", None)) is None:
         out.write(data.decode(errors="surrogateescape"))
         return
@@ -58,16 +58,15 @@ async def write_events(
 ) -> Result | ExitStatus | None:
     """Write events as they occur, until their end, their count or ctrl-C.
 
-    A batch is one write: one a message would cost 0.12 s of processor time for 100,000 into /dev/null,
-    gathered next to none.
+    A batch is one write: with one write per message, 100,000 messages would cost 0.12 s of processor time.
 
     Args:
-        say: writes a line on stderr.
+        say: writes a line to stderr.
         emit: writes a snapshot to `out` in its form.
         screen: opens a live screen for a gauge, which is written as lines without it.
         width: columns of the terminal; None for no limit.
 
-    Returns: what is to be shown last.
+    Returns: what to show last.
 
     Raises: BadInput where CSV or TSV is asked for; Interrupted; whatever the iterator or a write raises.
     """
@@ -185,7 +184,9 @@ class _Writer(Generic[E]):
         asyncio.get_running_loop().call_later(_PATIENCE, self._give_up, self._written, _ROUNDS)
 
     def _give_up(self, written: int, rounds: int = 0) -> None:
-        """Cancel what gives the events, unless it gave some since, and may do so some times more."""
+        """Cancel the reading of events, unless some arrived since `written`; then try again, at most `rounds`
+        times.
+        """
         if self._task is None or not self._reading:
             return
         if rounds and self._written > written:
@@ -295,7 +296,7 @@ class _Writer(Generic[E]):
             self._put("\n]\n" if self._records else "[]\n")
 
     def _close_document(self) -> None:
-        """Close an array that a failure interrupts, so that what is there can be read."""
+        """Close an array that a failure interrupts, so that the part written so far can be read."""
         if self._records:
             with contextlib.suppress(OSError, ValueError):
                 self._end_document()
@@ -317,7 +318,7 @@ class _Writer(Generic[E]):
 
 @contextlib.asynccontextmanager
 async def _closing(batches: AsyncIterator[E]) -> AsyncIterator[AsyncIterator[E]]:
-    """Close the iterator at the end, where it can be closed: generators clean up there."""
+    """Close the iterator at the end of the block, if it can be closed: generators clean up there."""
     try:
         yield batches
     finally:
@@ -327,7 +328,7 @@ async def _closing(batches: AsyncIterator[E]) -> AsyncIterator[AsyncIterator[E]]
 
 
 def _folded(text: str, width: int, which: str) -> str:
-    """Return an event's text with its first line, or all of them, folded; empty lines may be ahead."""
+    """Return an event's text with its first line, or all of them, folded; empty lines may precede it."""
     if which == "all":
         return fold_lines(text, width)
     body = text.lstrip("\n")

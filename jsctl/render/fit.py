@@ -1,6 +1,6 @@
 """Fitting text and tables to a terminal: which columns stay, what is cut in the middle, where lines fold.
 
-Static tables and live panes share it. Numbers are never cut; pipes never come here.
+Static tables and live panes share it. Numbers are never cut; output to pipes is never fitted.
 """
 
 import re
@@ -42,13 +42,14 @@ def fit_columns(
     prose: int = _COMFORTABLE,
     numbers: Sequence[int] = (),
 ) -> list[int]:
-    """Return the places of the columns that fit side by side, and narrow their `widths`.
+    """Return the indexes of the columns that fit side by side, and narrow their `widths`.
 
     spare: `data_key`s of the columns that may be left out, the most dispensable first. room: cells for all.
-    gap: cells between two of them. prose: cells of a sentence that are comfortable to read. Long texts are
-    narrowed before a column is left out, but not below what is comfortable to read; where all spare columns
-    are out, texts are narrowed further, and then the titles above numbers. numbers: cells of the widest value
-    of each column.
+    gap: cells between two of them. prose: cells of a sentence that are comfortable to read. numbers: cells of
+    the widest value of each column.
+
+    Long texts are narrowed before a column is left out, but not below what is comfortable to read. When all
+    spare columns are left out, texts are narrowed further, and then the titles above numbers.
     """
     shown = list(range(len(columns)))
     comfortable = [_comfortable(column, width, prose) for column, width in zip(columns, widths, strict=True)]
@@ -76,7 +77,7 @@ def fit_columns(
 
 
 def cut(text: str, width: int) -> str:
-    """Return a text shortened in the middle to `width` cells: similar names differ at an end."""
+    """Return a text shortened in the middle to `width` cells, as similar names differ at an end."""
     if cells(text) <= width:
         return text
     if width < 2:
@@ -86,15 +87,15 @@ def cut(text: str, width: int) -> str:
 
 
 def cut_end(text: str, width: int) -> str:
-    """Return a sentence in at most `width` cells."""
+    """Return a sentence shortened at its end to `width` cells."""
     return text if cells(text) <= width else _beginning(text, max(width - 1, 0)) + "…"
 
 
 def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
     """Yield lines of at most `width` cells, folded between words; `indent` begins all but the first.
 
-    Of a word that is longer, a path is folded behind a slash, and anything else, such as an address or a
-    name, is cut in the middle. A line that is a command of jsctl stays whole: it is there to be copied.
+    In a longer word, a path is folded after a slash, and anything else, such as an address or a name, is cut
+    in the middle. A line that is a command of jsctl stays whole, so that it can be copied.
     """
     if cells(text) <= width or _COMMAND.match(text):
         yield text
@@ -118,7 +119,7 @@ def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
 
 
 def _pieces(word: str, first: int, room: int) -> list[str]:
-    """Return a word in pieces that fit: of a path several, else one. first: cells of the first line."""
+    """Return a word in pieces that fit: several for a path, else one. first: cells of the first line."""
     if cells(word) <= first:
         return [word]
     if "://" in word or "/" not in word[:-1]:
@@ -134,7 +135,7 @@ def _pieces(word: str, first: int, room: int) -> list[str]:
 
 
 def fold_lines(text: str, width: int) -> str:
-    """Return a text with all its lines folded; what follows a fold is two columns further in."""
+    """Return a text with all its lines folded; continuation lines are indented by two more cells."""
     return "\n".join(
         piece
         for line in text.split("\n")
@@ -143,12 +144,12 @@ def fold_lines(text: str, width: int) -> str:
 
 
 def longest_word(text: str) -> int:
-    """Return the cells of the longest word of a text."""
+    """Return the width in cells of the longest word of a text."""
     return max(map(cells, text.split()), default=0)
 
 
 def _comfortable(column: Column, width: int, prose: int) -> int:
-    """Return how narrow a column may be while another one can be left out."""
+    """Return how narrow a column may get before another one is left out."""
     least = prose if column.kind == "prose" else _COMFORTABLE
     whole = column.kind in NUMBERS or column.kind in ("url", "time")
     return width if whole else max(least, cells(column.title))

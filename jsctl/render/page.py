@@ -1,4 +1,4 @@
-"""Charts and tables as one self-contained HTML page: no script, no font, no address."""
+"""Charts and tables as one self-contained HTML page, without scripts, fonts and external addresses."""
 
 from collections.abc import Sequence
 from html import escape
@@ -37,7 +37,7 @@ th { background: var(--card); font-weight: 600 } tr:last-child td { border-botto
 
 
 def page(title: str, note: str, charts: Sequence[Series], tables: Sequence[Table]) -> str:
-    """Return the HTML document. All text in it is treated as foreign."""
+    """Return the HTML document. All text in it is escaped."""
     drawn = "\n".join(map(_figure, charts))
     body = "\n".join(map(_table, tables))
     return f"""<!doctype html>
@@ -77,7 +77,7 @@ def _figure(chart: Series) -> str:
 
 
 def _svg(values: Values, label: str, width: int, height: int) -> str:
-    """Return a curve as SVG, interrupted where nothing is known; a single value is a dot."""
+    """Return a curve as SVG, with gaps for unknown values; a single value is a dot."""
     shown = squeeze(values, 200)
     known = [value for value in shown if value is not None]
     if not known:

@@ -1,4 +1,4 @@
-"""Numbers over time as lines of text: the one place that plots. The newest value is at the right."""
+"""Numbers over time as lines of text. All plots are drawn here. The newest value is at the right."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
@@ -19,7 +19,7 @@ _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a cell, f
 
 
 def chart_lines(chart: Chart, width: int) -> list[str]:
-    """Return a chart with its caption: below lines and bars, above dots."""
+    """Return a chart with its caption, which stands below curves and bars, and above dots."""
     match chart.style:
         case "lines":
             return [*plot_lines(chart.values, width, chart.height, chart.label), chart.caption]
@@ -30,8 +30,9 @@ def chart_lines(chart: Chart, width: int) -> list[str]:
 
 
 def stacked_charts(charts: Sequence[Chart], width: int, height: int) -> list[Text]:
-    """Return charts one below the other, as high as there is room; where there is little two beside each
-    other."""
+    """Return charts one below the other, as high as there is room; where there is little, two side by
+    side.
+    """
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return [Text("please increase terminal dimensions", "warn")]
     beside = 1 if height // len(charts) - 3 >= _LOWEST else 2
@@ -52,7 +53,7 @@ def _beside(texts: Sequence[str], width: int) -> str:
 
 
 def sparkline(values: Values, width: int = 24) -> str:
-    """Return one row of bars from the smallest to the largest value; a space where nothing is known."""
+    """Return one row of bars from the smallest to the largest value; a space for an unknown value."""
     shown = squeeze(values, width)
     known = [value for value in shown if value is not None]
     if not known:
@@ -119,7 +120,7 @@ def plot_lines(values: Values, width: int, height: int, label: Callable[[float],
 
 
 def squeeze(values: Values, width: int) -> Values:
-    """Return at most `width` values: the largest of each stretch, so that no peak is lost."""
+    """Return at most `width` values: the largest of each stretch, so that no peak disappears."""
     if len(values) <= width:
         return values
     squeezed: list[float | None] = []

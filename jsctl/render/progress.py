@@ -25,7 +25,7 @@ _INTERVAL = 0.1
 
 
 class _Rate(ProgressColumn):
-    """`120 MiB/s`, in the units of the rest."""
+    """A column with the rate, `120 MiB/s`, in the units of the others."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -33,9 +33,9 @@ class _Rate(ProgressColumn):
 
 
 class ErasedBar:
-    """A bar with its label and the time it took, as a context manager. It is erased at the end.
+    """A bar with its label and the elapsed time, as a context manager. It is erased at the end.
 
-    columns: between these two. attrs: of rich's Progress.
+    columns: between label and time. attrs: of rich's Progress.
     """
 
     def __init__(self, out: TextIO, *columns: ProgressColumn, **attrs: Any) -> None:

@@ -61,7 +61,7 @@ def _values(field: Field) -> list[str]:
 
 
 def _fitted(values: list[str], width: int | None, indent: int) -> tuple[list[str], bool]:
-    """Return the lines of a value, and whether they begin below the label, for want of room beside it."""
+    """Return the lines of a value, and whether they begin below the label for lack of room beside it."""
     if not width or all(indent + len(value) <= width for value in values):
         return values, False
     below = any(longest_word(value) > width - indent for value in values)

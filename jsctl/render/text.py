@@ -1,4 +1,4 @@
-"""Values and foreign text as people read them. Everything that reaches a terminal goes through here."""
+"""Values and foreign text as people read them. All output to a terminal goes through here."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ def _visible(match: re.Match[str]) -> str:
 
 
 def show(value: Any, kind: Kind) -> str:
-    """Return the human form of a raw value; None is an empty cell."""
+    """Return the human form of a raw value; an empty text for None."""
     if isinstance(value, str) and kind != "time":
         return clean(value)
     if isinstance(value, Cell):
@@ -58,8 +58,9 @@ def show(value: Any, kind: Kind) -> str:
 
 
 def show_all(values: Sequence[Any], kind: Kind) -> list[str]:
-    """Return the human forms of the values of a column, as `show` does for each; long ones five times as
-    fast."""
+    """Return the human forms of the values of a column, as `show` does for each, but five times as fast for
+    long columns.
+    """
     types = set(map(type, values))
     if types <= {str, Cell} and (kind != "time" or types == {Cell}):
         texts = [value.shown if type(value) is Cell else value for value in values]

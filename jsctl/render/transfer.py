@@ -1,4 +1,4 @@
-"""Progress of messages that move: how many, their bytes, rate and the time left, on a terminal."""
+"""Progress of transfers of messages on a terminal: how many, their bytes, rate and the time left."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from jsctl.units import SECOND, format_bytes, format_count, format_duration
 class Transfer(ErasedBar):
     """A progress bar of a transfer.
 
-    messages, size: in all, size in bytes; 0 for an unknown size.
+    messages, size: the totals, size in bytes; 0 for an unknown one.
     """
 
     def __init__(self, out: TextIO, label: str, messages: int, size: int) -> None:
@@ -29,15 +29,18 @@ class Transfer(ErasedBar):
         self._task = self._progress.add_task(clean(label), total=1.0, numbers=self.numbers(0.0))
 
     def reach(self, part: float) -> None:
-        """Set the part that is done, from 0 to 1; any thread may. It never goes back: Spark learns of new
-        tasks while others end."""
+        """Set the share that is done, from 0 to 1; callable from any thread.
+
+        The bar never moves backwards, though Spark adds new tasks while others end.
+        """
         with self._lock:
             part = self._part = max(part, self._part)
             self._progress.update(self._task, completed=part, numbers=self.numbers(part))
 
     def numbers(self, part: float) -> str:
-        """Return `1,000/5,000 messages, 200 KiB, 1,000/s, 4s left`; rate and time left once they are
-        known."""
+        """Return `1,000/5,000 messages, 200 KiB, 1,000/s, 4s left`; rate and time left only once they are
+        known.
+        """
         done = round(self._messages * part)
         took = time.monotonic() - self._began
         text = f"{format_count(done)}/{format_count(self._messages)} messages"
@@ -60,6 +63,6 @@ class StatusLine:
         out.flush()
 
     def clear(self) -> None:
-        """Erase it."""
+        """Erase the line."""
         self._out.write("\r\x1b[2K")
         self._out.flush()

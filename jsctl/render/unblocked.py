@@ -1,5 +1,6 @@
-"""Output that never waits for its reader: what a full pipe or a stopped terminal does not take is written
-later, and beyond a bound it is left out."""
+"""Output that never waits for its reader: what a full pipe or a stopped terminal does not accept is written
+later; above a limit it is dropped.
+"""
 
 import asyncio
 import contextlib
@@ -19,7 +20,7 @@ _PIECE = min(getattr(select, "PIPE_BUF", 512), 4096)  #: bytes that what is read
 
 
 class OutputStreams(Protocol):
-    """What has the two streams of output."""
+    """An object with the two output streams."""
 
     stdout: TextIO
     stderr: TextIO
@@ -27,7 +28,7 @@ class OutputStreams(Protocol):
 
 @contextlib.asynccontextmanager
 async def unblocked(streams: OutputStreams) -> AsyncIterator[None]:
-    """Replace the streams of output by such that do not wait; at the end, say on stderr what was left out."""
+    """Replace the output streams by ones that do not wait; at the end, report on stderr what was dropped."""
     out, err = streams.stdout, streams.stderr
     if sys.platform == "win32":  # where nothing says whether a pipe takes more
         yield
@@ -48,7 +49,7 @@ async def unblocked(streams: OutputStreams) -> AsyncIterator[None]:
 class Unblocked:
     """A text stream that does not wait. One without a file below it, as in tests, is written at once.
 
-    left_out: bytes that were not written.
+    left_out: bytes that were dropped.
     """
 
     def __init__(self, out: TextIO) -> None:
@@ -84,7 +85,7 @@ class Unblocked:
         return len(text)
 
     def flush(self) -> None:
-        """Write as much as is taken now."""
+        """Write as much as the reader accepts now."""
         if self._fd < 0:
             self._out.flush()
             return
@@ -109,7 +110,8 @@ class Unblocked:
 
     async def finish(self) -> bool:
         """Wait until everything is written or the reader's time is up. Returns whether everything was
-        written."""
+        written.
+        """
         end = asyncio.get_running_loop().time() + _LAST
         while self._waiting and not self._error and asyncio.get_running_loop().time() < end:  # noqa: ASYNC110
             await asyncio.sleep(_AGAIN)

@@ -29,7 +29,7 @@ _GROUPS = ("requests", "responses", "others", "events")
 
 
 def names(environ: Mapping[str, str] | None = None) -> list[str]:
-    """Return the names of all schemas, sorted. environ: is not looked at; names of other nouns need it."""
+    """Return the names of all schemas, sorted. environ: unused here; the names of other nouns need it."""
     return sorted(name for name, _, _ in _messages())
 
 
@@ -56,7 +56,7 @@ def resolve(name: str) -> str:
 
 @cache
 def schema(name: str) -> Json:
-    """Return a schema by its full name. It holds every type that it refers to. Raises KeyError."""
+    """Return a schema by its full name, with every type that it refers to. Raises KeyError."""
     group, definition = next((group, one) for key, group, one in _messages() if key == name)
     types = _definitions()["types"]
     document = _object({"closed": True, **definition} if group == "requests" else definition, types)
@@ -138,7 +138,7 @@ def _flattened(definition: Json, types: Mapping[str, Json]) -> tuple[dict[str, s
 
 
 def _field_help(noun: str) -> dict[str, str]:
-    """Return what the flags of a noun say of its configuration's keys."""
+    """Return what the help of a noun's flags says about the keys of its configuration."""
     from jsctl.jetstream.consumer.fields import FIELDS as CONSUMER_FIELDS
     from jsctl.jetstream.stream.fields import FIELDS as STREAM_FIELDS
 
@@ -164,7 +164,7 @@ def _kind(kind: str, types: Mapping[str, Json]) -> Json:
 
 
 def _referred(schema: Json, types: Mapping[str, Json]) -> Json:
-    """Return the types that a schema refers to, and those that these refer to."""
+    """Return the types that a schema refers to, directly or through others."""
     used: Json = {}
     waiting = list(_references(schema))
     while waiting:

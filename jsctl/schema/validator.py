@@ -1,4 +1,4 @@
-"""Validates JSON against the schemas of `catalog`: the part of draft 7 that these use."""
+"""Validation of JSON against the schemas of `catalog`, for the part of draft 7 that these use."""
 
 import binascii
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _WORDS = {
 
 
 def validate(value: Any, schema: Json) -> list[str]:
-    """Return what is wrong with a value, a sentence each, with the place in it; empty when it is valid."""
+    """Return what is wrong with a value, one sentence each, with the place in it; empty when it is valid."""
     return list(_errors(value, schema, schema, ""))
 
 

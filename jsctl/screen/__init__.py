@@ -1,5 +1,5 @@
 """The live screen with keys.
 
 `model` and `keys` are pure functions of the screen's state, `drawing` turns it into lines of cells;
-`terminal` holds prompt_toolkit, and `run` asks and shows.
+`terminal` wraps prompt_toolkit, and `run` fetches the data and shows it.
 """

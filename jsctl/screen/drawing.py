@@ -32,7 +32,7 @@ _LEVELS = {WARN: "warn", BAD: "bad"}
 
 
 class _Column(NamedTuple):
-    """A column at its place. first: its first cell. width: its cells."""
+    """A column at its position. first: its first cell. width: its cells."""
 
     column: GridColumn
     width: int
@@ -113,7 +113,7 @@ def _title(model: Model, width: int) -> Line:
 
 
 def _chosen(model: Model, width: int) -> str:
-    """Return what hides rows: the filter, and that only what is wrong is shown."""
+    """Return a line about what hides rows: the filter, and the restriction to problems."""
     words = f"  /{cut(clean(model.filter), width // 3)}" if model.filter and model.mode != "filter" else ""
     return words + ("  only what is wrong" if model.faults else "")
 
@@ -251,7 +251,7 @@ def _table(model: Model, width: int, height: int) -> list[Line]:
 
 
 def grid_before(model: Model) -> Any:
-    """Return the rows of the round before by key; None where it had none: nothing is new then."""
+    """Return the rows of the round before by key; None if there was none, so that no row counts as new."""
     return model.grid_before.by_key if model.grid_before is not None and model.grid_before.rows else None
 
 
@@ -297,7 +297,7 @@ def _longest(column: GridColumn, rows: Sequence[Any]) -> int:
 
 
 def _raws(column: GridColumn, rows: Sequence[Any]) -> Iterator[Any]:
-    """Yield the raw values of a column: of all rows, in every round, so that a call for each would tell."""
+    """Yield the raw values of a column, without a call for each: this runs for all rows in every round."""
     for value in map(column.value, rows):
         yield value.raw if type(value) is Cell else value
 

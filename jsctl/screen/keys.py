@@ -58,7 +58,7 @@ REPLAY_HELP = (
 
 
 def press(model: Model, key: str) -> Model:
-    """Return the state after a key. One that means nothing changes nothing."""
+    """Return the state after a key. A key without a meaning changes nothing."""
     if key == "c-c":
         return model._replace(ended="interrupted")
     if model.mode in ("filter", "go", "time"):
@@ -100,7 +100,7 @@ def _page(model: Model, key: str) -> Model:
 
 
 def _scroll(model: Model, key: str) -> Model:
-    """Scroll a page. The drawing knows how long it is and stops at its end."""
+    """Scroll a page. The drawing knows its length and stops at its end."""
     page = max(1, model.height - 6)
     by = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": page, "pageup": -page, " ": page}.get(key, 0)
     if key in ("home", "g"):
@@ -132,7 +132,9 @@ def _typed(model: Model, key: str) -> Model:
 
 
 def _go(model: Model, text: str) -> Model:
-    """Go to a part by the beginning of its name, else to the first row with these words; `q` quits."""
+    """Go to a part by the beginning of its name, else to the first row that contains these words; `q`
+    quits.
+    """
     words = text.strip().lower()
     if not words:
         return model

@@ -18,9 +18,9 @@ _NO_BOARD = Board((), number=-1)
 
 
 class View(NamedTuple):
-    """The view of a part, to be restored when it is shown again.
+    """The view of a part, which is restored when the part is shown again.
 
-    sort: key of a column; empty for what is wrong first. at: the selected row. top: the first on the screen.
+    sort: key of a column; empty for problems first. at: the selected row. top: the first row on the screen.
     """
 
     sort: str = ""
@@ -33,13 +33,14 @@ class View(NamedTuple):
 class Model(NamedTuple):
     """The state of a screen.
 
-    board: what was answered last, and `before` it in the round before. grid: the table of the part that is
-    shown, `grid_before` as it was. rows: those of it that are shown, in their order. views: by part. filter:
-    as it was typed; `search` is what it means. typed: what is being typed. pages: what was opened, the last
-    on top. page_top: the first line of the page on the screen. width, height: of the terminal. refresh:
-    counts the demands for a round at once. ended: how the user has ended it. lines: command lines that `y`
-    gave, to be printed at the end. times: of the rounds of a replay, in seconds since 1970; empty for what is
-    live. position: the round of them that is shown. speed: of the replay, 1 is as it was.
+    board: the last answer. before: the board of the round before. grid: the table of the part that is shown.
+    grid_before: that table in the round before. rows: the rows that are shown, in their order. views: by
+    part. filter: as it was typed. search: the parsed filter. typed: what is being typed. pages: the open
+    pages, the last on top. page_top: the first line of the page on the screen. width, height: of the
+    terminal. refresh: counts the requests for an immediate round. ended: how the user has ended it. lines:
+    command lines that `y` gave, to be printed at the end. times: of the rounds of a replay, in seconds since
+    1970; empty for live data. position: the round of the replay that is shown. speed: of the replay; 1 is
+    that of the recording.
     """
 
     start: Start
@@ -83,17 +84,19 @@ class Model(NamedTuple):
 
     @property
     def query(self) -> Query:
-        """What is on the screen."""
+        """The query for what is on the screen."""
         return Query(self.part, self.pages[-1] if self.pages else None, self.refresh, self.position)
 
     def with_view(self, **changes: Any) -> "Model":
-        """The same with another view of the part that is shown."""
+        """Return the state with another view of the part that is shown."""
         return self._replace(views={**self.views, self.part: self.view._replace(**changes)})
 
 
 def first_model(start: Start, interval: int, times: Sequence[float] = ()) -> Model:
-    """Return the state before the first answer. times: of what is replayed. Raises ValueError for a filter
-    that is not valid."""
+    """Return the state before the first answer.
+
+    times: those of a replay's rounds. Raises ValueError for a filter that is not valid.
+    """
     return Model(
         start,
         interval,
@@ -107,7 +110,7 @@ def first_model(start: Start, interval: int, times: Sequence[float] = ()) -> Mod
 
 
 def with_board(model: Model, board: Board) -> Model:
-    """Return the state after an answer. The selected row stays selected, wherever it has moved."""
+    """Return the state after an answer. The selected row stays selected, even when it has moved."""
     if board.number != model.board.number:
         model = model._replace(before=model.board, grid_before=model.grid)
     model = model._replace(board=board)
@@ -169,13 +172,13 @@ def arrange(model: Model) -> Model:
 
 
 def sort_key(model: Model) -> str:
-    """Return the key of the column that rows are sorted by; empty for what is wrong first."""
+    """Return the key of the column that rows are sorted by; empty for problems first."""
     chosen = model.view.sort or model.start.sort or (model.grid.order if model.grid else "")
     return "" if chosen == "trouble" else chosen
 
 
 def sort_keys(model: Model) -> list[str]:
-    """Return what can be sorted by, in the order of the columns."""
+    """Return the keys of the columns that rows can be sorted by, in the order of the columns."""
     if model.grid is None:
         return []
     return ["trouble", *(one.key for one in model.grid.columns if one.kind != "trend")]
@@ -201,7 +204,7 @@ def step_interval(model: Model, by: int) -> Model:
 
 
 def step_replay(model: Model, by: int) -> Model:
-    """Return the state of a replay some rounds on, paused."""
+    """Return the paused state of a replay, moved by some rounds."""
     return _at_round(model, model.position + by)._replace(paused=True)
 
 
@@ -215,7 +218,7 @@ def tick(model: Model) -> Model:
 
 
 def seek(model: Model, text: str) -> Model:
-    """Return the state of a replay at a time: `06:57`, RFC 3339, or `-10m` from here."""
+    """Return the state of a replay at a time: `06:57`, RFC 3339, or `-10m` relative to the current round."""
     here = model.times[model.position]
     text = text.strip()
     try:
@@ -233,7 +236,7 @@ def seek(model: Model, text: str) -> Model:
 
 
 def change_speed(model: Model, factor: float) -> Model:
-    """Return the state of a replay that is faster or slower."""
+    """Return the state of a replay with a higher or lower speed."""
     return model._replace(speed=max(0.125, min(64.0, model.speed * factor)))
 
 
@@ -246,7 +249,7 @@ def _build(board: Board, key: str) -> Grid | None:
 
 
 def _orderable(value: Any) -> Any:
-    """Return what can be compared: lists by their last number, texts without regard to case."""
+    """Return a value that can be compared: lists by their last number, texts without regard to case."""
     if isinstance(value, str):
         return value.lower()
     if isinstance(value, (list, tuple)):

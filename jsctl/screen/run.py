@@ -1,4 +1,4 @@
-"""Shows a live screen on a terminal: asks, draws, takes keys."""
+"""The live screen on a terminal: it fetches, draws, and reacts to keys."""
 
 import asyncio
 import contextlib
@@ -38,7 +38,7 @@ class _Screen:
         return draw(self.model, width, height)
 
     async def work(self) -> None:
-        """Ask repeatedly, at most once an interval unless a key demands more."""
+        """Fetch repeatedly, at most once an interval unless a key asks for a round at once."""
         loop, ticking = asyncio.get_running_loop(), True
         while True:
             self._wake.clear()
@@ -102,8 +102,8 @@ async def run_screen(
     """Show a live screen until the user quits or its rounds are done; then print what it showed last, and the
     command lines that were asked for.
 
-    endless: ctrl-C is the ordinary end, unless there are fewer rounds than wanted. Raises: ValueError for a
-    filter that is not valid; what the first round raises.
+    endless: ctrl-C is the ordinary end, unless there were fewer rounds than wanted. Raises ValueError for a
+    filter that is not valid, and what the first round raises.
     """
     screen = _Screen(live, out, stdin, color)
     take_notices(screen.notice)
@@ -132,8 +132,10 @@ async def screen_beside(
     color: bool,
     take_notices: TakeNotices,
 ) -> AsyncIterator[None]:
-    """Show a live screen while the block runs; nothing of it stays. quit: called when the user ends it, and
-    when it fails, which is then raised."""
+    """Show a live screen while the block runs, and remove it afterwards.
+
+    quit: called when the user ends the screen, or when it fails. Raises that failure.
+    """
     screen = _Screen(live, out, stdin, color)
     take_notices(screen.notice)
     showing = asyncio.ensure_future(in_background(screen.terminal, asyncio.ensure_future(screen.work())))
@@ -148,12 +150,12 @@ async def screen_beside(
 
 
 def _waits_for(model: Model) -> object:
-    """Return what decides when is fetched next."""
+    """Return the part of the state that decides when to fetch next."""
     return model.query, model.interval, model.paused, model.speed
 
 
 def _last_lines(model: Model) -> list[Line]:
-    """Return what the screen showed last, without its keys."""
+    """Return what the screen showed last, without the line of its keys."""
     model = model._replace(mode="table", notice="")
     height = min(model.height, len(model.rows) + len(model.board.notices) + 4)
     height = model.height if model.board.picture is not None else height

@@ -1,7 +1,7 @@
-"""A terminal for a screen: keys, sizes and differences of pictures are prompt_toolkit's work.
+"""A terminal for a screen; prompt_toolkit reads keys, tracks the size and redraws what differs.
 
-It is the one module that imports it, and is imported when a screen starts. The terminal is given back as it
-was on every exit: an end, an error, ctrl-C, ctrl-Z, SIGTERM, SIGHUP.
+No other module of the screen imports it; it is imported when a screen starts. The terminal is restored on
+every exit: an end, an error, ctrl-C, ctrl-Z, SIGTERM, SIGHUP.
 """
 
 import asyncio
@@ -72,7 +72,8 @@ _NAMES = {Keys.ControlM: "enter", Keys.ControlI: "tab", Keys.ControlH: "backspac
 class Terminal:
     """The alternate screen of a terminal.
 
-    draw: returns the lines for a size. press: takes a key. resize: takes the size when it changes.
+    draw: returns the lines for a size. press: called with a key. resize: called with the size when it
+    changes.
     """
 
     def __init__(
@@ -102,18 +103,18 @@ class Terminal:
                     await application.run_async(set_exception_handler=False, handle_sigint=False)
 
     def close(self) -> None:
-        """Give the terminal back."""
+        """Restore the terminal."""
         self._closing = True
         if self._application is not None and self._application.is_running and not self._application.is_done:
             self._application.exit()
 
     def redraw(self) -> None:
-        """Draw again."""
+        """Draw the screen again."""
         if self._application is not None:
             self._application.invalidate()
 
     def bell(self) -> None:
-        """Ring."""
+        """Ring the terminal's bell."""
         if self._application is not None:
             self._application.output.bell()
 
@@ -159,7 +160,7 @@ class Terminal:
 
     @contextlib.contextmanager
     def _input(self) -> Iterator[Input]:
-        """Yield the source of keys; one without any when there is no terminal, or in the background."""
+        """Yield the source of keys; one without any keys when there is no terminal, or in the background."""
         file = -1
         with contextlib.suppress(OSError, ValueError):  # a stream without a file
             file = self._stdin.fileno() if self._stdin.isatty() else -1
@@ -181,7 +182,7 @@ class Terminal:
 
 
 class _Control(UIControl):
-    """Draws the lines for the size that the terminal has, once for each."""
+    """The control that draws the lines for the terminal's current size, once for each size."""
 
     def __init__(self, draw: Callable[[int, int], Sequence[Line]]) -> None:
         self._draw = draw
@@ -203,7 +204,7 @@ def _classes(style: str) -> str:
 
 
 def printed(lines: Sequence[Line], *, color: bool) -> str:
-    """Return lines as text with colours, for what stays on the terminal when the screen is gone."""
+    """Return lines as text with colours, for what stays on the terminal after the screen."""
     texts = []
     for line in lines:
         if color:
@@ -219,7 +220,7 @@ def printed(lines: Sequence[Line], *, color: bool) -> str:
 
 
 async def in_background(terminal: Terminal, work: "asyncio.Task[None]") -> None:
-    """Show a terminal while `work` runs; either ends both. Raises what the work raised."""
+    """Show a terminal while `work` runs; when either ends, so does the other. Raises what the work raised."""
     work.add_done_callback(lambda _: terminal.close())
     try:
         await terminal.run()

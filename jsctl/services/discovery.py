@@ -1,4 +1,6 @@
-"""Services of the micro protocol (ADR-32): who answers on $SRV, what they offer and how they do."""
+"""Discovery of services of the micro protocol (ADR-32): who answers on $SRV, what they offer, and their
+statistics.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -30,7 +32,10 @@ _ENDPOINT_TEXTS = ("name", "subject", "queue_group", "last_error")
 
 
 class Answers(NamedTuple):
-    """documents: the replies, by service and instance. malformed: what is wrong with each of the others."""
+    """The replies of services.
+
+    documents: the replies, by service and instance. malformed: what is wrong with each of the others.
+    """
 
     documents: Sequence[Json]
     malformed: Sequence[str]
@@ -43,7 +48,7 @@ def verb_subject(verb: str, service: str = "", instance: str = "") -> str:
 
 
 def validate_service(name: str) -> str:
-    """Return a service's name. Raises NotFound for one that no service can have."""
+    """Return a service's name. Raises NotFound for a name that a service cannot have."""
     if not name or any(c.isspace() or c in ".*>" or c < " " for c in name):
         raise NotFound(*registry.noun("service").missing(name))
     return name
@@ -58,10 +63,10 @@ async def gather(
     silence: int = SILENCE,
     warn: Callable[[str], None],
 ) -> list[Json]:
-    """Ask, and return all replies, by service and instance, once nobody has answered for `silence` ns.
+    """Ask, and return all replies, by service and instance, after `silence` ns without a reply.
 
     warn: called with a sentence about each malformed reply. Raises NotFound for a name or an instance that
-    nobody has, JsctlError where all replies are malformed.
+    does not exist, JsctlError where all replies are malformed.
     """
     subject = verb_subject(verb, service, instance)
     try:
@@ -85,9 +90,9 @@ async def gather(
 async def ping(
     connection: Connection, service: str = "", *, silence: int = SILENCE, warn: Callable[[str], None]
 ) -> list[tuple[str, str, int]]:
-    """Ping services; returns name, instance and round-trip time in ns of each, the fastest first.
+    """Ping services. Returns name, instance and round-trip time in ns of each, the fastest first.
 
-    Raises NotFound for a name that nobody has.
+    Raises NotFound for a name that does not exist.
     """
     limits = ReplyLimits(replies=_MANY, gap=silence, timeout=connection.settings.timeout)
     message = OutgoingMessage(verb_subject("PING", service), b"")
@@ -108,7 +113,7 @@ async def ping(
 
 
 async def missing(connection: Connection, service: str) -> NotFound:
-    """Return the error for a service that nobody runs."""
+    """Return the error for a service that does not run."""
     known = await _names(connection)
     return NotFound(*registry.noun("service").missing(service, known=known))
 

@@ -26,7 +26,7 @@ class Responder:
     """A service with one endpoint that can be discovered, as an asynchronous context manager: while it is
     open, `handle` is called with each request.
 
-    subject: of the endpoint. statistics: what STATS shows of it.
+    subject: that of the endpoint. statistics: what STATS shows of it.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class EchoService:
     """One run of a service: iterate over `requests`; `stop` ends them in order."""
 
     def __init__(self, connection: Connection, name: str, headers: Headers) -> None:
-        """Raise BadInput for a name that a service cannot have."""
+        """Set up the service. Raises BadInput for a name that a service cannot have."""
         if not name or not all(c.isascii() and (c.isalnum() or c in "-_") for c in name):
             raise BadInput(f"{name!r} is not a valid service name", "use letters, digits, - and _")
         self.name = name
@@ -118,11 +118,11 @@ class EchoService:
         self.id = self._responder.id
 
     def stop(self) -> None:
-        """End after the requests that have already been received."""
+        """Stop receiving, and end after the requests that have already been received."""
         self._buffer.close()
 
     async def requests(self) -> AsyncGenerator[Sequence[Request], None]:
-        """Yield each request, which is answered. Raises Denied, Unreachable."""
+        """Answer each request, and yield it. Raises Denied, Unreachable."""
         with self._connection.watching(self._buffer.close_on):
             async with self._responder:
                 async for batch in self._buffer.batches():

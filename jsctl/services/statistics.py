@@ -1,4 +1,4 @@
-"""What the statistics of services tell over time: rates, errors, and how evenly the instances work."""
+"""Statistics of services over time: rates, errors, and how evenly the instances work."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,9 +20,11 @@ Key = tuple[str, str, str]
 
 
 class Row(NamedTuple):
-    """An endpoint over all of its instances. rates: a second. average: ns of processing of a request since
-    the last look, -1 without any. skew: the busiest instance's share against an even one, 1.0 for even work;
-    0.0 where nothing was done."""
+    """An endpoint over all of its instances.
+
+    rates: per second. average: ns of processing per request since the sample before, -1 without requests.
+    skew: the busiest instance's share relative to an even one, 1.0 for even work; 0.0 without requests.
+    """
 
     service: str
     endpoint: str
@@ -49,8 +51,10 @@ def counts(documents: Iterable[Json]) -> dict[Key, Count]:
 
 
 def rows(now: Mapping[Key, Count], before: Mapping[Key, Count], seconds: float) -> Sequence[Row]:
-    """Return what happened between two looks. An instance that is new, or was started again, begins at 0;
-    at the first look (`seconds` 0) averages and skew are of all that ever happened."""
+    """Return what happened between two samples. An instance that is new, or was restarted, begins at 0.
+
+    For the first sample (`seconds` 0), averages and skew cover the instances' whole lives.
+    """
     endpoints: dict[tuple[str, str], list[tuple[Count, Count]]] = defaultdict(list)
     for (service, endpoint, instance), count in sorted(now.items()):
         former = before.get((service, endpoint, instance), Count(0, 0, 0))

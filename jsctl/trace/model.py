@@ -1,7 +1,7 @@
-"""What servers report about the path of a message (ADR-41; nats-server: msgtrace.go): a tree of servers.
+"""The path of a message as a tree of servers, as they report it (ADR-41; nats-server: msgtrace.go).
 
-Each server that a message reaches sends one document. What leaves a server for another has a number, and the
-document of that other server says under which it came.
+Each server that a message reaches sends one document. A message that leaves a server for another has a
+number, which the document of the other server repeats.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +18,11 @@ HOP = "Nats-Trace-Hop"
 
 
 class Step(NamedTuple):
-    """Something that a server did with a message. kind: of the connection that it went to. time: RFC 3339.
-    next: the server that it went to, when that one answered."""
+    """An action of a server on a message.
+
+    kind: of the connection that the message went to. time: RFC 3339. next: the server that it went to, when
+    that server answered.
+    """
 
     type: str  #: in, sm (mapping), si (service import), se (stream export), js, eg (to a connection)
     time: str
@@ -38,7 +41,7 @@ class Step(NamedTuple):
 
     @property
     def is_delivery(self) -> bool:
-        """Whether a subscriber or a stream got the message by it."""
+        """Whether a subscriber or a stream got the message by this step."""
         return not self.error and (
             (self.type == "eg" and self.kind not in (ROUTER, GATEWAY, LEAF))
             or (self.type == "js" and not self.no_interest)
@@ -46,12 +49,12 @@ class Step(NamedTuple):
 
     @property
     def is_silent(self) -> bool:
-        """Whether the server that it went to should have answered, and has not."""
+        """Whether the server that the message went to should have answered, and has not."""
         return bool(self.hop) and not self.error and self.next is None
 
 
 class Hop(NamedTuple):
-    """A server on the way. arrival: how the message came in; None where it does not say."""
+    """A server on the way. arrival: how the message arrived; None where the server does not say."""
 
     server: str
     cluster: str
@@ -60,7 +63,7 @@ class Hop(NamedTuple):
     steps: Sequence[Step]
 
     def walk(self) -> Iterator[tuple["Hop", Step]]:
-        """Yield all steps of this server and of those after it."""
+        """Yield all steps of this server and of the servers after it."""
         for step in self.steps:
             yield self, step
             if step.next is not None:
@@ -73,8 +76,7 @@ class Hop(NamedTuple):
 
 
 def parse_document(document: Any) -> tuple[str, Json]:
-    """Return the number under which a server got the message, and its document, checked. Raises
-    ValueError."""
+    """Return the number under which a server got the message, and its document. Raises ValueError."""
     if not isinstance(document, dict) or not isinstance(document.get("events"), list):
         raise ValueError("it is not a trace")
     server, request = document.get("server") or {}, document.get("request") or {}
@@ -90,7 +92,7 @@ def parse_document(document: Any) -> tuple[str, Json]:
 
 
 def expected_hops(documents: Mapping[str, Json]) -> set[str]:
-    """Return the numbers under which servers got the message, as those before them say."""
+    """Return the numbers under which servers got the message, according to the servers before them."""
     return {
         str(event["hop"])
         for document in documents.values()
@@ -100,8 +102,10 @@ def expected_hops(documents: Mapping[str, Json]) -> set[str]:
 
 
 def build(documents: Mapping[str, Json]) -> Hop:
-    """Return the first server with all that follow. documents: by the number of `parse_document`, "" for the
-    first. Raises ValueError without the first."""
+    """Return the first server, linked to all that follow.
+
+    documents: by the number of `parse_document`, "" for the first. Raises ValueError without the first.
+    """
     if "" not in documents:
         raise ValueError("the document of the first server is missing")
     return _hop("", documents, frozenset())
@@ -208,7 +212,7 @@ def counts(root: Hop) -> dict[str, int]:
 
 
 def lines_of(root: Hop) -> Iterable[tuple[str, str]]:
-    """Yield where and what, for each step, without what is another one each time: for comparison."""
+    """Yield place and action of each step, without what differs between two traces of the same path."""
     return _lines(root, root.server)
 
 

@@ -1,4 +1,4 @@
-"""Sends a message that servers trace, and gathers what they tell (ADR-41)."""
+"""Sending a message that servers trace, and collecting their reports (ADR-41)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,10 +19,11 @@ _OLDEST = (2, 11)
 async def trace(
     connection: Connection, subject: str, data: bytes, headers: Sequence[tuple[str, str]], *, deliver: bool
 ) -> dict[str, Json]:
-    """Trace a message; returns the documents of the servers by the number of `parse_document`.
+    """Trace a message. Returns the documents of the servers by the number of `parse_document`.
 
-    It ends when all servers that got the message have answered, or none does for the timeout: then some are
-    missing. deliver: deliver the message to its subscribers, too. Raises BadInput, Denied, RequestTimeout.
+    Ends when all servers that got the message have answered, or when none answers within the timeout: then
+    some are missing. deliver: deliver the message to its subscribers, too. Raises BadInput, Denied,
+    RequestTimeout.
     """
     _check_version(connection)
     inbox = connection.new_inbox()

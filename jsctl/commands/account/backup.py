@@ -36,8 +36,8 @@ class Options:
 @option("--critical-warnings", "-w", is_flag=True, help="Treat warnings as failures")
 @option("--data", is_flag=True, hidden=True, help="Older form: messages are always part of the backup")
 async def backup(env: Env, options: Options) -> Result:
-    """TARGET gets a folder for each stream, as jsctl stream backup makes it. A stream that fails does not
-    stop the others; it is named at the end, and the exit status says so.
+    """Write a folder for each stream into TARGET, as jsctl stream backup does. A stream that fails does not
+    stop the others; it is named at the end, and the exit status is not 0.
     """
     target = options.target or await env.prompter.text("Folder to write", flag="TARGET", check=_is_given)
     path = backup_path(target)

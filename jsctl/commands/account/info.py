@@ -10,7 +10,7 @@ from jsctl.views.result import Result
 
 @command("info", examples=["jsctl account info", "jsctl account info --json"])
 async def info(env: Env) -> Result:
-    """Fails, after it has shown the rest, when JetStream is off or does not reply."""
+    """Fail when JetStream is off or does not reply, after showing the rest."""
     api = await env.jetstream()
     user = await fetch_user(api.connection)
     connection = await describe_connection(api.connection)

@@ -42,9 +42,9 @@ class Options:
     "Check the backup, and only show what would be restored",
 )
 async def restore(env: Env, options: Options) -> Result:
-    """DIRECTORY was made by jsctl account backup or by the nats tool. All of it is read and compared with
-    its digests first. A stream that is damaged or exists does not stop the others; it is named at the end,
-    and the exit status says so.
+    """Read all of DIRECTORY, which jsctl account backup or the nats tool wrote, and verify its digests first.
+    A stream that is damaged or exists does not stop the others; it is named at the end, and the exit status
+    is not 0.
     """
     path = backup_path(options.directory)
     result = await restore_account(

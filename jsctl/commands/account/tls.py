@@ -20,8 +20,8 @@ from jsctl.views.result import Result
 @option("--ocsp", is_flag=True, help="Show who can tell whether a certificate was revoked")
 @option("--pem/--no-pem", default=True, help="Show the certificates themselves")
 async def tls(env: Env, expire_warn: int, ocsp: bool, pem: bool) -> Result:
-    """Shows the chain from the server's certificate to that of the CA which this machine trusts. Fails when
-    one has expired, or will soon.
+    """Show the chain from the server's certificate to that of the CA which this machine trusts. Fail when one
+    has expired, or will soon.
     """
     connection = await env.connection()
     ssl_object = connection.socket_info("ssl_object")

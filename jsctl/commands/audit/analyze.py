@@ -54,7 +54,7 @@ class Options:
 @option("--markdown", is_flag=True, help="Print the report as Markdown")
 @option("--verbose", is_flag=True, help="Show thresholds, too")
 async def analyze(env: Env, options: Options) -> Result:
-    """ARCHIVE is what jsctl audit gather wrote, or the audit gather of the nats tool; no server is asked. The
+    """Read an ARCHIVE of jsctl audit gather, or of the audit gather of the nats tool; no server is asked. The
     nats tool can load a saved report, too.
     """
     if options.load:

@@ -9,5 +9,7 @@ from jsctl.views.result import Result
 
 @command("checks", examples=["jsctl audit checks", "jsctl audit checks --json"])
 def checks(env: Env) -> Result:
-    """The codes are those of the nats tool; jsctl audit analyze --skip takes them."""
+    """Show each check with its code, which is that of the nats tool; jsctl audit analyze --skip takes the
+    codes.
+    """
     return view.checks(CHECKS)

@@ -37,7 +37,7 @@ class Options:
 
 
 def _selects(name: str, help: str) -> Callable[[Verb], Verb]:
-    """Declare a flag that is on."""
+    """Declare a flag that is on by default."""
     return option(f"--{name}/--no-{name}", default=True, help=help)
 
 
@@ -60,8 +60,8 @@ def _selects(name: str, help: str) -> Callable[[Verb], Verb]:
 @_selects("details", "Include subscriptions, accounts and streams")
 @destructive("Replace a file without asking")
 async def gather(env: Env, options: Options) -> Result:
-    """The archive is a ZIP file, which jsctl audit analyze and the nats tool read. It holds names of streams,
-    subjects and users, no messages and no passwords. Needs a login of the system account.
+    """Write a ZIP file, which jsctl audit analyze and the nats tool can read. It contains names of streams,
+    subjects and users, but no messages and no passwords. A login of the system account is needed.
     """
     name = f"audit-archive-{int(env.clock())}.zip"
     path = Path(options.output).expanduser() if options.output else Path(tempfile.gettempdir(), name)

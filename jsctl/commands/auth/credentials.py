@@ -11,7 +11,7 @@ from jsctl.files import ascii_path, write_atomically
 
 
 def check_free(file: str, *, force: bool) -> None:
-    """Raise BadInput for a file that exists, unless `force`, and for one in a folder that does not."""
+    """Raise BadInput for a file that exists, unless `force`, and for one whose folder does not exist."""
     path = Path(file).expanduser()
     if file and not force and path.exists():
         raise BadInput(f"the file {ascii_path(path)} exists", "--force overwrites it")
@@ -22,7 +22,7 @@ def check_free(file: str, *, force: bool) -> None:
 def write_creds(store: AuthStore, user: Record, file: str, token: str = "") -> None:
     """Write a user's credentials, readable by the owner alone.
 
-    token: instead of the user's own JWT. Raises NotFound without the seed, OSError.
+    token: in place of the user's own JWT. Raises NotFound without the seed, OSError.
     """
     seed = store.read_key(user.public).seed
     write_atomically(Path(file).expanduser(), format_creds(token or user.token, seed))
@@ -31,8 +31,8 @@ def write_creds(store: AuthStore, user: Record, file: str, token: str = "") -> N
 def save_context(env: Env, store: AuthStore, account: Record, user: Record, name: str, file: str) -> None:
     """Save a context that logs in as a user.
 
-    file: of his credentials; empty for those of the store. Without --server, the context has the operator's
-    servers. Raises NotFound, BadInput.
+    file: with the user's credentials; empty for those in the store. Without --server, the context has the
+    operator's servers. Raises NotFound, BadInput.
     """
     creds = Path(file).expanduser().absolute() if file else store.creds(account.name, user.name).absolute()
     if not creds.exists():

@@ -28,6 +28,6 @@ from jsctl.views.result import Result
 )
 @operator_option()
 async def diagram(env: Env, drawing: str, operator: str) -> Result:
-    """Imports that do not work, and accounts that the store does not have, are drawn with dashes."""
+    """Draw imports that do not work, and accounts that the store does not have, with dashes."""
     store = await pick_operator(env, operator)
     return diagram_result(make_graph(read_environment(store.folders, store.operator)), drawing)

@@ -23,8 +23,8 @@ from jsctl.views.result import Result
 @option("--within", type=DURATION, metavar="DURATION", help="Only what is expired, or expires in this time")
 @operator_option()
 async def expirations(env: Env, within: int | None, operator: str) -> Result:
-    """Looks at the operator, its accounts and users, at credentials files that differ from the store, and
-    at activation tokens of imports. Without --within, everything is shown; what never expires comes last.
+    """Check the operator, its accounts and users, credentials files that differ from the store, and
+    activation tokens of imports. Without --within, everything is shown; what never expires comes last.
     """
     store = await pick_operator(env, operator)
     every = list_expirations(read_environment(store.folders, store.operator))

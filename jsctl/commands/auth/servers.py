@@ -1,4 +1,4 @@
-"""What servers have of an operator and its accounts, for verbs that compare it with the store."""
+"""The state of an operator and its accounts on servers, for verbs that compare it with the store."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -13,9 +13,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class OnServers(NamedTuple):
-    """trusts: the operator of each server. tokens: the newest JWT of each account by its key; empty where no
-    server
-    has it."""
+    """The state on servers.
+
+    trusts: the operator of each server. tokens: the newest JWT of each account, by its key; empty where no
+    server has it.
+    """
 
     trusts: Sequence[Trust]
     tokens: dict[str, str]
@@ -30,7 +32,7 @@ def servers_flags(function: F) -> F:
 
 
 async def ask_servers(env: Env, store: AuthStore, accounts: Iterable[str], *, as_system: bool) -> OnServers:
-    """Fetch what servers have. accounts: public keys.
+    """Fetch the state on servers. accounts: public keys.
 
     Raises Denied without the system account, and what connecting raises.
     """

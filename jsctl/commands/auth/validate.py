@@ -19,10 +19,10 @@ from jsctl.views.result import Result
 @servers_flags
 @operator_option()
 async def validate(env: Env, account: str, operator: str, servers: bool, as_system: bool) -> Result:
-    """Looks at the operator, all its accounts or one, and their users: at each JWT by itself, and at what
-    accounts import from each other. Each finding comes with the command that fixes it. The exit status is
-    1 when there is an error; warnings alone leave it 0. --servers finds an operator JWT on servers that
-    is older, and accounts that were not pushed.
+    """Check the operator, all its accounts or one, and their users: each JWT by itself, and what accounts
+    import from each other. Each finding comes with the command that fixes it. The exit status is 1 when there
+    is an error; warnings alone leave it 0. --servers also finds an older operator JWT on servers, and
+    accounts that were not pushed.
     """
     store = await pick_operator(env, operator)
     environment = read_environment(store.folders, store.operator)

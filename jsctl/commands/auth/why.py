@@ -104,9 +104,9 @@ class Options:
 @servers_flags
 @operator_option()
 async def why(env: Env, options: Options) -> Result:
-    """Answers as servers do, from what is in the store: which rule of which claim allows or denies, where
-    an import takes the subject, and why a connection is refused with an Authorization Violation. With
-    --servers, it uses the accounts that the servers have. The exit status is 1 where the answer is no.
+    """Answer as servers do, from what is in the store: which rule of which claim allows or denies, where an
+    import takes the subject, and why a connection is refused with an Authorization Violation. With --servers,
+    use the accounts that the servers have. The exit status is 1 where the answer is no.
     """
     question = options.question
     store = await pick_operator(env, options.operator)
@@ -124,14 +124,14 @@ async def why(env: Env, options: Options) -> Result:
 
 
 def _find_trust_problem(there: OnServers, account: Account | None, public: str) -> str:
-    """Why servers do not take the account; empty when they do."""
+    """Return why servers do not accept the account; empty when they do."""
     if account is None:
         return f"no server has account {public}: it is not in the resolver"
     return find_trust_problem(there.trusts, account.issuer)
 
 
 def _find_user(environment: Environment, options: Options) -> tuple[Account | None, User | None]:
-    """The account and the user that are meant. Raises NotFound, BadInput."""
+    """Return the account and the user that are meant. Raises NotFound, BadInput."""
     if not options.user:
         return environment.find_account(options.account), None
     users = environment.find_users(options.user, options.account)
@@ -149,7 +149,7 @@ def _find_user(environment: Environment, options: Options) -> tuple[Account | No
 
 
 def _read_credentials(environment: Environment, path: str) -> User:
-    """The user of a credentials file. Raises BadInput."""
+    """Return the user of a credentials file. Raises BadInput."""
     token = jwt_of_credentials(read_text(Path(path)))
     claims = jwt_claims(token)
     if not claims:

@@ -25,7 +25,7 @@ from jsctl.views.result import Result
     help="Exit with 1 when the rate, P50 or P99 of B is worse by more than this",
 )
 def compare(env: Env, first: str, second: str, tolerance: float | None) -> Result:
-    """The files hold what --json of a benchmark wrote."""
+    """Read files with the output of --json of a benchmark."""
     comparison = domain.compare(domain.read_result(first), domain.read_result(second))
     share = None if tolerance is None else tolerance / 100
     worse = [] if share is None else domain.worse_than(comparison, share)

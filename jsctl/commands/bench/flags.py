@@ -70,8 +70,10 @@ _SLEEP = ("--sleep", {"type": DURATION, "metavar": "DURATION", "help": "Wait thi
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The flags of every benchmark. messages: 0 for no end. duration, sleep: ns. size: bytes. processes: None
-    for as many as there are cores."""
+    """The flags of every benchmark.
+
+    messages: 0 for no end. duration, sleep: ns. size: bytes. processes: None for as many as there are cores.
+    """
 
     clients: int
     messages: int
@@ -89,7 +91,7 @@ class Shared:
 
 
 def add_shared(target: C, *more: tuple[str, dict[str, Any]], sleep: bool = True) -> C:
-    """Add the flags to a group, whose verbs take them, too, or to a verb. more: further ones."""
+    """Add the shared flags to a verb, or to a group, whose verbs then take them, too. more: further flags."""
     for names, attrs in (*_SHARED, *([_SLEEP] if sleep else []), *more):
         first = names.partition("/")[0].removeprefix("--")
         target.params.append(GroupOption(names, _PREFIX + first, **attrs))
@@ -137,7 +139,7 @@ _UNPACED = ("sub", "service serve", "js ordered", "js consume", "js fetch")
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """Subjects and payloads of messages. payload_file: takes the place of --size."""
+    """The flags for subjects and payloads of messages. payload_file: replaces --size."""
 
     multisubject: bool
     multisubjectmax: int
@@ -147,25 +149,25 @@ class Sending:
 
     @property
     def subjects(self) -> int:
-        """As `Plan.subjects`."""
+        """The number of subjects, as `Plan.subjects`."""
         return self.multisubjectmax if self.multisubject else -1
 
     def header_block(self) -> bytes:
-        """Raises BadInput."""
+        """Return the header block of each message. Raises BadInput."""
         return header_block(self.headers)
 
     def payload(self, size: int) -> bytes:
-        """The payload of each message. Raises BadInput."""
+        """Return the payload of each message. size: bytes. Raises BadInput."""
         return payload(self.payload_file, size)
 
 
 def payload(file: str, size: int) -> bytes:
-    """Return what a file has, else `size` bytes. Raises BadInput."""
+    """Return the content of a file or, without one, `size` zero bytes. Raises BadInput."""
     return read_bytes(Path(file).expanduser(), "", _LARGEST) if file else bytes(size)
 
 
 def header_block(headers: Sequence[str]) -> bytes:
-    """Return `K:V` texts as headers. Raises BadInput."""
+    """Parse `K:V` texts, and return them as a header block. Raises BadInput."""
     pairs = []
     for text in headers:
         name, colon, value = text.partition(":")

@@ -56,7 +56,7 @@ class Options:
 @destructive("Purge a bucket that no benchmark created, without asking", DRY_RUN)
 @_randomize_flag
 async def put(env: Env, options: Options) -> Result:
-    """The keys are numbers. Each client puts its next value after the ack of the last."""
+    """Use numbers as keys. Each client puts its next value after the ack of the last."""
     flags = shared(env, "kv put")
     plan = make_plan(
         "kv put", flags, name=flags.bucket or BUCKET, payload=bytes(flags.size), keys=options.randomize
@@ -79,7 +79,7 @@ async def put(env: Env, options: Options) -> Result:
 @command("get", examples=["jsctl bench kv get", "jsctl bench kv get --clients 4 --randomize 1000"])
 @_randomize_flag
 async def get(env: Env, randomize: int) -> Result:
-    """Reads what bench kv put has stored."""
+    """Read what bench kv put has stored."""
     flags = shared(env, "kv get")
     plan = make_plan("kv get", flags, name=flags.bucket or BUCKET, keys=randomize)
     await targets.bucket_for(await env.jetstream(), plan, {})

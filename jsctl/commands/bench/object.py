@@ -32,7 +32,7 @@ add_shared(
 @option("--purge", "purge_first", is_flag=True, help="Remove the bucket's objects first")
 @destructive("Purge a bucket that no benchmark created, without asking", DRY_RUN)
 async def put(env: Env, storage: str, replicas: int, purge_first: bool, force: bool) -> Result:
-    """Each client puts its next object when the last is stored."""
+    """Put the next object of each client when the last is stored."""
     flags = shared(env, "object put")
     plan = make_plan("object put", flags, name=flags.bucket or OBJECTS, payload=bytes(flags.size))
     api = await env.jetstream()
@@ -48,7 +48,7 @@ async def put(env: Env, storage: str, replicas: int, purge_first: bool, force: b
 @command("get", examples=["jsctl bench object get", "jsctl bench object get --clients 4 --random"])
 @option("--random", is_flag=True, help="Choose each object at random")
 async def get(env: Env, random: bool) -> Result:
-    """Each client gets the objects of the bucket one after the other, and verifies their digests."""
+    """Get the objects of the bucket one after the other in each client, and verify their digests."""
     flags = shared(env, "object get")
     plan = make_plan("object get", flags, name=flags.bucket or OBJECTS, random=random)
     await targets.objects_for(await env.jetstream(), plan, {})

@@ -28,8 +28,8 @@ class Options:
 @argument("subject")
 @sending_flags
 async def pub(env: Env, options: Options) -> Result:
-    """These messages are not acknowledged: it measures how fast the server takes them. Without --rate, many
-    are sent at once.
+    """Measure how fast the server accepts messages, which are not acknowledged. Without --rate, many are sent
+    at once.
     """
     flags = shared(env, "pub")
     validate_subject(options.subject, "publish to")

@@ -1,4 +1,4 @@
-"""One benchmark from its plan to what is shown, for every verb of `jsctl bench`."""
+"""The course of a benchmark, from its plan to its result, for every verb of `jsctl bench`."""
 
 import contextlib
 from dataclasses import replace
@@ -23,7 +23,7 @@ from jsctl.views.result import Result
 
 
 def make_plan(kind: Kind, flags: Shared, **more: Any) -> Plan:
-    """Return the plan of a benchmark. more: further fields of it."""
+    """Return the plan of a benchmark. more: its further fields."""
     processes = (
         process_count(flags.clients) if flags.processes is None else min(flags.processes, flags.clients)
     )
@@ -42,7 +42,7 @@ def make_plan(kind: Kind, flags: Shared, **more: Any) -> Plan:
 
 
 async def run(env: Env, plan: Plan, flags: Shared) -> Result:
-    """Run a benchmark. What was measured is shown after a failure, too."""
+    """Run a benchmark. After a failure, its measurements so far are shown, too."""
     connection = await env.connection()
     await connection.close()  # the clients have their own, and report their end
     if not env.wants_json:
@@ -72,8 +72,11 @@ DRY_RUN = "Only show what would be created, changed, purged and run"
 async def announce(
     env: Env, api: Api, plan: Plan, stream: str, *, purges: bool, creates: Json | None = None
 ) -> None:
-    """End a dry run with what would be done to the stream first. creates: its configuration, where the
-    benchmark makes it so. Raises BadInput for what no server changes."""
+    """End a dry run with what would be done to the stream first.
+
+    creates: the configuration, if the benchmark creates the stream. Raises BadInput for a change that servers
+    refuse.
+    """
     if not env.dry_run:
         return
     info = await streams.info_or_none(api, stream)
@@ -84,8 +87,9 @@ async def announce(
 
 
 async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
-    """Remove a stream's messages; asks first where the stream is there for more than benchmarks. Returns its
-    info."""
+    """Remove a stream's messages, after asking where the stream serves more than benchmarks. Returns its
+    info.
+    """
     name, messages = info["config"]["name"], int(info["state"]["messages"])
     if targets.needs_consent(info):
         what = f"all {plural(messages, 'message')} of stream {name}, which no benchmark created"
@@ -96,7 +100,7 @@ async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
 
 
 async def create_stream(env: Env, api: Api, wanted: Json, *, force: bool) -> None:
-    """Create a stream, or change it to be as wanted; asks first where others may need it as it is."""
+    """Create a stream, or change it as needed, after asking where others may need it as it is."""
     info = await streams.info_or_none(api, str(wanted["name"]))
     if info is None:
         await streams.create(api, wanted)

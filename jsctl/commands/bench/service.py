@@ -1,4 +1,4 @@
-"""`jsctl bench service`: a service, and its requests."""
+"""`jsctl bench service`: request, serve."""
 
 from jsctl.commands.bench.flags import add_shared, header_block, payload, payload_flags, shared
 from jsctl.commands.bench.running import make_plan, run
@@ -26,8 +26,8 @@ add_shared(service)
 @argument("subject")
 @payload_flags
 async def request(env: Env, subject: str, payload_file: str, headers: tuple[str, ...]) -> Result:
-    """Each client sends its next request after the reply to the last. Any service or `jsctl reply` can answer
-    on SUBJECT.
+    """Send the next request of each client after the reply to the last. Any service or `jsctl reply` can
+    answer on SUBJECT.
     """
     flags = shared(env, "service request")
     validate_subject(subject, "publish to")
@@ -47,7 +47,7 @@ async def request(env: Env, subject: str, payload_file: str, headers: tuple[str,
 )
 @argument("subject")
 async def serve(env: Env, subject: str) -> Result:
-    """The clients share the requests. It runs until ctrl-C, --duration or --msgs. --sleep is the time that an
+    """Share the requests between the clients, until ctrl-C, --duration or --msgs. --sleep is the time that an
     answer takes.
     """
     flags = shared(env, "service serve")

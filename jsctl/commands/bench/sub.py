@@ -12,7 +12,7 @@ from jsctl.views.result import Result
 @argument("subject")
 @option("--multisubject", is_flag=True, help="Subscribe to SUBJECT.*, as bench pub --multisubject publishes")
 async def sub(env: Env, subject: str, multisubject: bool) -> Result:
-    """Each client receives all messages. It measures from the first message on, and ends when all have
+    """Receive all messages in each client. It measures from the first message on, and ends when all have
     arrived, or when none arrives for the time of --timeout. --size has no effect: sizes are those of the
     messages that arrive.
     """

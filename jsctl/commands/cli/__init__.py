@@ -1,7 +1,7 @@
-"""The command line's building blocks: what a verb declares itself with.
+"""The command line's building blocks, with which verbs are declared.
 
-A global flag works anywhere on the line because every command and group takes it; what the innermost
-was given wins. Only the root reads the environment.
+A global flag works anywhere on the line because every command and group takes it; the innermost value wins.
+Only the root reads the environment.
 """
 
 from jsctl.commands.cli.declare import all_of, argument, command, option

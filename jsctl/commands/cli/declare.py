@@ -50,7 +50,7 @@ def command(
 
 
 def _taking(options: type[Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` with the fields of `options` as its keywords."""
+    """Return `function` with the fields of `options` as its keyword arguments."""
 
     @functools.wraps(function)
     def call(env: Any, **values: Any) -> Any:
@@ -88,7 +88,7 @@ def _check_names(command: click.Command, options: type[Any]) -> None:
 
 
 def all_of(flags: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
-    """Declare several options at once, in this order of the help."""
+    """Return a decorator that declares several options at once, in this order of the help."""
 
     def declare(function: F) -> F:
         for flag in reversed(flags):
@@ -116,10 +116,10 @@ class CollectedOption(click.Option):
 
 
 class Asked(click.Parameter):
-    """What is asked for on a terminal when it is required and missing.
+    """What to ask for on a terminal when it is required and missing.
 
-    noun: the registry's noun whose names it takes; empty for none. label: the question, where no noun has
-    one. path: whether it is a path that exists. suggestions: "module:function" of what lists such paths in a
+    noun: the registry's noun whose names it takes; empty for none. label: the question, where there is no
+    noun. path: whether it is a path that exists. suggestions: "module:function" that lists such paths in a
     folder, each with a title.
     """
 
@@ -156,7 +156,7 @@ class NamedOption(Asked, click.Option):
 
 
 def given_name(ctx: click.Context, noun: str) -> str:
-    """Return the name of a noun that the command line has; empty without one."""
+    """Return the name of a noun on the command line; empty without one."""
     for param in ctx.command.params:
         if noun and isinstance(param, Asked) and param.noun == noun:
             value = ctx.params.get(param.name or "")

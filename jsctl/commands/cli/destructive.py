@@ -1,8 +1,8 @@
-"""--force and --dry-run, which every verb that destroys something has alike.
+"""--force and --dry-run, the same for every verb that destroys something.
 
-Such a verb tells of what it is about to do in one place, `await env.confirm(Intent(...), force=force)`: that
-asks, or ends the verb with what it would have done. `env.announce(Intent(...))` is for what is done without a
-question.
+Such a verb announces what it is about to do in one place, `await env.confirm(Intent(...), force=force)`,
+which asks, or ends the verb with what it would have done. `env.announce(Intent(...))` is for what is done
+without a question.
 """
 
 from collections.abc import Callable
@@ -28,6 +28,6 @@ def dry_run_flag(help: str = "Only show what would be done") -> Callable[[F], F]
 def destructive(
     force: str, dry_run: str = "Only show what would be done", *, no_force: bool = False
 ) -> Callable[[F], F]:
-    """Declare --dry-run and --force. force, dry_run: their help. no_force: --no-force, too."""
+    """Declare --dry-run and --force. force, dry_run: their help. no_force: declare --no-force, too."""
     name = "--force/--no-force" if no_force else "--force"
     return all_of((dry_run_flag(dry_run), option(name, "-f", is_flag=True, default=False, help=force)))

@@ -22,7 +22,7 @@ def completer(noun: str) -> Callable[[click.Context, click.Parameter, str], list
 
 
 def complete_subjects(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Return the subjects of streams that begin so."""
+    """Return the subjects of streams that begin with the incomplete word."""
     from jsctl.commands.shared import complete
 
     return complete.complete_subjects(ctx, incomplete)
@@ -72,7 +72,7 @@ class GlobalOption(click.Option):
         return super().handle_parse_result(ctx, opts, args)
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
-        """Return the variable's value; in a shell of jsctl none: its lines have what the shell had."""
+        """Return the variable's value; none in a shell of jsctl, whose lines have the shell's own values."""
         return None if getattr(ctx.obj, "session", None) else super().resolve_envvar_value(ctx)
 
 
@@ -81,13 +81,14 @@ class GroupOption(GlobalOption):
 
 
 def is_own(param: click.Parameter) -> bool:
-    """Whether a parameter is a command's own, or its group's, and not global."""
+    """Return whether a parameter belongs to a command or its group, and is not global."""
     return not isinstance(param, GlobalOption) or isinstance(param, GroupOption)
 
 
 class RepeatedOption(GlobalOption):
     """A global option that may be repeated. `Env.flags` has the last value, `Env.repeated` all of them in the
-    order of the command line."""
+    order of the command line.
+    """
 
     def __init__(self, *names: str, **attrs: Any) -> None:
         super().__init__(*names, multiple=True, callback=_store_all, **attrs)

@@ -40,7 +40,7 @@ class _WithGlobals(click.Command):
     _parser: Any = None
 
     def make_parser(self, ctx: click.Context) -> Any:
-        """Return the parser, made once: a shell of jsctl runs the same commands again."""
+        """Return the parser, which is built once: a shell of jsctl runs the same commands repeatedly."""
         if self._parser is None:
             self._parser = super().make_parser(ctx)
         parser = copy.copy(self._parser)  # the shell completes in another thread meanwhile
@@ -108,11 +108,12 @@ class _WithGlobals(click.Command):
 
 
 class Command(_WithGlobals):
-    """A verb. Its callback takes Env first and returns a Result or None; a coroutine may return Events, and a
-    generator yield Results ahead of the one that it returns.
+    """A verb.
 
-    takes_number: whether its last argument may be a negative number, which is then no flag.
-    loop_free: whether its coroutine needs no event loop before it awaits `event_loop()`: it starts sooner.
+    Its callback takes Env first and returns a Result or None; a coroutine may return Events, and a generator
+    yield Results ahead of the one that it returns. takes_number: whether its last argument may be a negative
+    number, which is then not read as a flag. loop_free: whether its coroutine needs an event loop only from
+    `event_loop()` on; it starts sooner then.
     """
 
     def __init__(

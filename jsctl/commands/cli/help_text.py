@@ -1,4 +1,4 @@
-"""How help looks: where its lines are broken, and what it says of flags."""
+"""The layout of help: where its lines are broken, and how flags are described."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,9 @@ _HYPHEN = "\u2011"  #: one where no line may be broken
 
 
 class Formatter(click.HelpFormatter):
-    """Breaks lines at spaces alone, so that flags and names such as nats-server stay whole."""
+    """A formatter that breaks lines at spaces only, so that flags and names such as nats-server stay
+    whole.
+    """
 
     def write_text(self, text: str) -> None:
         super().write_text(text.replace("-", _HYPHEN))
@@ -20,7 +22,7 @@ class Formatter(click.HelpFormatter):
         super().write_dl(whole, col_max, col_spacing)
 
     def _listed(self, flags: str, help: str) -> tuple[str, str]:
-        """Return a row whose choices are in its help if they are too long for a line."""
+        """Return a flag's row; choices that are too long for the flag's column are in its help."""
         if len(flags) + self.current_indent <= self.width or not flags.endswith("]"):
             return flags, help
         name, _, choices = flags[:-1].partition(" [")
@@ -31,7 +33,7 @@ class Formatter(click.HelpFormatter):
 
 
 class Context(click.Context):
-    """A command that runs, with help of our form."""
+    """The context of a running command, with help in our layout."""
 
     formatter_class = Formatter
 

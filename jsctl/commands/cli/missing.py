@@ -21,10 +21,10 @@ _ELSEWHERE = ""
 
 
 def ask_missing(ctx: click.Context, wanted: Asked) -> Any:
-    """Return the value of an argument that is missing, as on the command line; a tuple for one of several.
+    """Return the value of a missing argument, as the command line would have it; a tuple for one of several.
 
-    All that is missing is asked for at once, so that there is a way back. Raises Cancelled, and what `pick`
-    raises.
+    All missing arguments are asked for together, so that there is a way back. Raises Cancelled, and what
+    `pick` raises.
     """
     if _ANSWERS not in ctx.meta or ctx.meta[_ANSWERS][0] is not ctx:
         ctx.meta[_ANSWERS] = (ctx, _ask(ctx))
@@ -79,7 +79,7 @@ async def _answer(
 
 
 def _check(ctx: click.Context, param: Asked, answer: str) -> None:
-    """Raise ValueError for an answer that the command line would not take."""
+    """Raise ValueError for an answer that the command line would not accept."""
     if not answer.strip():
         raise ValueError("an answer is needed; ctrl-C ends without a change")
     if param.path and answer != "-" and not Path(answer).expanduser().exists():

@@ -1,4 +1,4 @@
-"""From what a verb's function gives back to the one result that the app writes."""
+"""From the return value of a verb's function to the one result that the app writes."""
 
 import inspect
 from collections.abc import Generator
@@ -8,16 +8,19 @@ from jsctl.env import Env
 
 
 def finish(env: Env, value: Any, *, loop_free: bool = False) -> Any:
-    """Await a coroutine, with the Events that it returns, and write what a generator yields. Returns what is
-    to be shown last. loop_free: see `Command`."""
+    """Await a coroutine, with the Events that it returns, and write what a generator yields. Returns what to
+    show last. loop_free: see `Command`.
+    """
     if inspect.iscoroutine(value):
         return env.run(env.finish(value), loop_free=loop_free)
     return _write_each(env, value) if inspect.isgenerator(value) else value
 
 
 def _write_each(env: Env, results: Generator[Any, Any, Any]) -> Any:
-    """Write results as a verb without an event loop yields them. Returns its last one. A failure to write is
-    raised in the verb, which may have to clean up."""
+    """Write results as a verb without an event loop yields them. Returns its last one.
+
+    A failure to write is raised in the verb, which may have to clean up.
+    """
     try:
         result = next(results)
         while True:

@@ -45,7 +45,7 @@ class Options:
 @add_flags
 @consumer_flags("add")
 async def add(env: Env, options: Options) -> Result:
-    """Asks for what the flags leave out; with --defaults, or without a terminal, it takes the defaults. The
+    """Ask for what the flags leave out; with --defaults, or without a terminal, take the defaults. The
     default of --ack is explicit for a pull consumer, and none for a push consumer (--target).
     """
     start = options.flags.apply(options.add.read_config(env, CONSUMER), env.clock())
@@ -57,8 +57,10 @@ async def add(env: Env, options: Options) -> Result:
 
 
 async def _complete(env: Env, options: Options, start: Json) -> tuple[str, Json]:
-    """The stream, and the draft with its name, then answers or defaults. The stream is empty where nothing
-    asked for it."""
+    """Return the stream's name, and the draft with its name and the answers or defaults.
+
+    The stream's name is empty where it was neither given nor asked for.
+    """
     flags, asks = options.flags, options.add.asks(env)
     stream = stream_name(options.stream) if options.stream else ""
     named = options.consumer or start.get("durable_name") or start.get("name") or ""
@@ -103,8 +105,9 @@ async def _complete(env: Env, options: Options, start: Json) -> tuple[str, Json]
 
 
 async def _check_is_possible(api: Api, stream: str, name: str, draft: Json) -> None:
-    """Raise JsctlError, before the first question, for a name or a filter of the command line that cannot
-    be."""
+    """Raise JsctlError, before the first question, for a name that is taken or a filter that does not fit the
+    stream.
+    """
     try:
         if name:
             await check_name_is_free(api, stream, name)

@@ -39,7 +39,7 @@ class Options:
 @argument("destination", default="")
 @consumer_flags("copy")
 async def copy(env: Env, options: Options) -> Result:
-    """Flags replace settings of the source."""
+    """Replace settings of the source with those that flags name."""
     flags = options.flags
     if options.destination:
         consumer_name(options.destination)

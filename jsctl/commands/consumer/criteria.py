@@ -1,4 +1,4 @@
-"""Which consumers are meant, for find and cluster balance."""
+"""The flags that choose consumers, for find and cluster balance."""
 
 from collections.abc import AsyncIterator
 

@@ -40,7 +40,7 @@ class Options:
 @edit_flags("consumer")
 @consumer_flags("edit")
 async def edit(env: Env, options: Options) -> Result:
-    """Settings that no flag names stay as they are."""
+    """Change what the flags name; other settings stay as they are."""
     flags = options.flags
     file = options.edit.read_config(env, CONSUMER, changed=bool(flags))
     api = await env.jetstream()

@@ -22,7 +22,7 @@ from jsctl.views.message import events as view
 async def events(
     env: Env, stream: str, consumer: str, short: bool, count: int, wait: int
 ) -> Events[ServerEvent]:
-    """Samples come from consumers that were created with --sample."""
+    """Show ack samples, too, of consumers that were created with --sample."""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     await consumers.info(api, stream, consumer)

@@ -60,10 +60,10 @@ SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class ConsumerFlags(ConfigFlags):
-    """What the command line says of a consumer's configuration; part of the options of edit.
+    """The flags of a consumer's configuration; part of the options of edit.
 
-    backoff: how the waits before redeliveries are given, None where they are not; backoff_min, backoff_max:
-    ns, of a linear backoff. sample: percent, 0 is none.
+    backoff: how the waits before redeliveries are distributed, None if not given; backoff_min, backoff_max:
+    ns, of a linear backoff. sample: percent, 0 for none.
     """
 
     backoff: str | None
@@ -73,7 +73,7 @@ class ConsumerFlags(ConfigFlags):
     sample: int | None
 
     def __bool__(self) -> bool:
-        """Whether any flag asks for a change."""
+        """Return whether any flag asks for a change."""
         return bool(self.fields) or bool(self.backoff) or self.sample is not None
 
     @property
@@ -82,8 +82,10 @@ class ConsumerFlags(ConfigFlags):
         return bool(self.fields.get("target"))
 
     def apply(self, config: Json, now: float) -> Json:
-        """A copy of the configuration with the flags applied to it. now: seconds since the epoch, for a start
-        some time ago and a pause. Raises BadInput."""
+        """Return a copy of the configuration with the flags applied to it.
+
+        now: seconds since the epoch, for a start some time ago and a pause. Raises BadInput.
+        """
         updated = CONSUMER.apply_flags(config, self.values)
         if self.sample is not None:
             updated["sample_freq"] = str(self.sample)
@@ -106,7 +108,7 @@ class ConsumerFlags(ConfigFlags):
 
 @dataclass(frozen=True, slots=True)
 class NewConsumerFlags(ConsumerFlags):
-    """The same with what only a new consumer takes; part of the options of add and copy.
+    """The same with flags that only a new consumer takes; part of the options of add and copy.
 
     deliver, pause: as they were written. groups: the texts of each flag of priority groups, by keyword.
     """

@@ -24,8 +24,9 @@ from jsctl.views.events import Events
 async def graph(
     env: Env, stream: str, consumer: str, every: int, count: int | None
 ) -> Events[ConsumerSample]:
-    """Draws charts on a terminal until ctrl-C or q; in a pipe, writes a line per sample, as JSON with
-    --json."""
+    """Draw charts on a terminal until ctrl-C or q; in a pipe, write a line per sample, as JSON with
+    --json.
+    """
     check_graph(env, every)
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)

@@ -34,7 +34,7 @@ class Options:
 
     @property
     def acknowledgement(self) -> bytes | None:
-        """How to acknowledge; None not at all."""
+        """How to acknowledge; None for not at all."""
         if self.term:
             return TERM
         if self.nak:
@@ -67,7 +67,7 @@ class Options:
 @option("--count", type=click.IntRange(min=1), default=1, metavar="NUMBER", help="Messages to fetch (1)")
 @option("--group", metavar="GROUP", default="", help="Priority group to pull for")
 async def next_message(env: Env, options: Options) -> Events[Delivery | Acknowledgement]:
-    """Ends after --count messages, or when none arrives within --timeout. It needs permission to publish to
+    """End after --count messages, or when none arrives within --timeout. This needs permission to publish to
     $JS.API.CONSUMER.MSG.NEXT.STREAM.CONSUMER and $JS.ACK.STREAM.CONSUMER.> only.
     """
     api = await env.jetstream()

@@ -26,8 +26,8 @@ from jsctl.views.shared.tables import unreachable_streams
 @option("--raw", "-r", is_flag=True, help="Show exact numbers, without units or separators")
 @option("--leaders", "-l", is_flag=True, help="Show which servers lead how many consumers")
 async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) -> Result:
-    """Covers the streams that are named, or all of them. The share beside Unprocessed is that of the messages
-    that the consumer's filter matches.
+    """Report on the streams that are named, or all of them. The share beside Unprocessed is that of the
+    messages that the consumer's filter matches.
     """
     api = await env.jetstream()
     names = list(dict.fromkeys(map(stream_name, stream))) or await _pick(env, api)
@@ -50,7 +50,7 @@ async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) ->
 
 
 async def _pick(env: Env, api: Api) -> list[str]:
-    """Return the stream that the user picks from a list; empty for all, as without a terminal."""
+    """Return the stream that the user picks from a list; empty for all streams, as without a terminal."""
     if not env.can_ask:
         return []
     listed = Listed(env)

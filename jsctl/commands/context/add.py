@@ -35,11 +35,12 @@ class Options:
 @context_flags
 @option("--defaults", is_flag=True, help="Use defaults for what the flags leave out, instead of asking")
 async def add(env: Env, options: Options) -> Result:
-    """A password, token, creds, nkey, JWT or seed may say where it is: file://PATH, env://NAME,
-    op://VAULT/ITEM/FIELD, data:;base64,TEXT, and nsc://OPERATOR/ACCOUNT/USER for creds.
+    """Save the address, login and settings. A password, token, creds, nkey, JWT or seed may say where it is:
+    file://PATH, env://NAME, op://VAULT/ITEM/FIELD, data:;base64,TEXT, and nsc://OPERATOR/ACCOUNT/USER for
+    creds.
 
-    An existing context keeps what no flag replaces; a new one starts from the context of --context.
-    On a terminal, asks for the server and the login if the flags leave them out.
+    An existing context keeps what no flag replaces; a new one starts from the context of --context. On a
+    terminal, jsctl asks for the server and the login if the flags leave them out.
     """
     store = env.contexts
     name = options.name or await ask_name(env.prompter)
@@ -64,7 +65,9 @@ async def add(env: Env, options: Options) -> Result:
 
 
 def _needs_answers(values: Mapping[str, Any], exists: bool) -> bool:
-    """Whether to ask: for an existing context without any flag, for a new one without server or login."""
+    """Return whether to ask: for an existing context without any flag, for a new one without server or
+    login.
+    """
     if exists:
         return not values
     return not (values.get("nsc") or (values.get("url") and has_login(values)))

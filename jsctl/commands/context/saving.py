@@ -1,4 +1,4 @@
-"""What `context add` and `context copy` share: the flags of a context, and saving it."""
+"""The flags of a context, and saving it: the common parts of `context add` and `context copy`."""
 
 import base64
 from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ def save(
 ) -> Result:
     """Merge `values` into `base`, save the result as `name`, select it if wanted, and show it.
 
-    embed: with what the files of the login hold, in place of their paths. Raises BadInput.
+    embed: store the content of the login's files in place of their paths. Raises BadInput.
     """
     updated = update(base, values)
     if updated.raw.get("url"):
@@ -84,7 +84,7 @@ def save(
 
 
 def _check_files(values: Mapping[str, Any]) -> None:
-    """Raise BadInput for a file that cannot be read, which none could log in with."""
+    """Raise BadInput for a file of the login that cannot be read."""
     for field, key in CONTEXT_KEYS.items():
         path = str(values.get(field) or "")
         if key not in FILES or not path or schemes.parse(path) or "$" in str(expand_path(path)):

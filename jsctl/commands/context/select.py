@@ -11,7 +11,7 @@ from jsctl.views.result import Result
 @command("select", examples=["jsctl context select hub", "jsctl context select"])
 @argument("name", noun="context", default="")
 async def select(env: Env, name: str) -> Result:
-    """Without a name, offers a list to pick from."""
+    """Show a list to pick from if there is no name."""
     store = env.contexts
     name = await pick(env, registry.noun("context"), name, default=store.selected())
     context = store.load(name)

@@ -20,5 +20,5 @@ from jsctl.views.result import Result
 @stream_flag
 @dry_run_flag("Only show what the value would be")
 async def increment(env: Env, subject: str, value: str, stream: str) -> Result:
-    """VALUE is a whole number of any size, by default 1. Shows the new value."""
+    """Show the new value. VALUE is a whole number of any size, by default 1."""
     return await change(env, subject, counters.parse_amount(value), stream)

@@ -24,7 +24,9 @@ from jsctl.views.result import Result, Text
 @stream_flag
 @option("--names", "-n", "names_only", is_flag=True, help="Only subjects, one per line")
 async def list_(env: Env, subject: str, stream: str, names_only: bool) -> Result:
-    """SUBJECT may contain wildcards. Without SUBJECT and --stream the counters of all streams are listed."""
+    """Show the counters of all streams if neither SUBJECT nor --stream is given. SUBJECT may contain
+    wildcards.
+    """
     if subject and not is_subject(subject):
         raise BadInput(f"{subject!r} is not a valid subject")
     listed = []

@@ -1,5 +1,6 @@
-"""What the verbs of `jsctl counter` share: the flag that names the stream, completion of new counters,
-changes."""
+"""The common parts of the verbs of `jsctl counter`: the flag that names the stream, completion of new
+counters, changes.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

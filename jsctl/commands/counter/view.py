@@ -12,5 +12,5 @@ from jsctl.views.result import Result
 @argument("subject", noun="counter")
 @stream_flag
 async def view(env: Env, subject: str, stream: str) -> Result:
-    """If the stream has sources, also shows what each of them contributes."""
+    """Show also what each source contributes, if the stream has sources."""
     return counters_view.sheet(await counters.get(await env.jetstream(), subject, stream))

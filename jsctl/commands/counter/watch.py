@@ -23,7 +23,7 @@ from jsctl.views.events import Events
 @option("--updates", is_flag=True, help="Show only what changes from now on")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
 async def watch(env: Env, subject: str, stream: str, updates: bool, count: int) -> Events[Counter]:
-    """Shows the value of each counter, then each change, until ctrl-C. SUBJECT may contain wildcards."""
+    """Show the value of each counter, then each change, until ctrl-C. SUBJECT may contain wildcards."""
     if not is_subject(subject):
         raise BadInput(f"{subject!r} is not a valid subject")
     api = await env.jetstream()

@@ -31,9 +31,9 @@ from jsctl.views.server import demo as view
 @option("--keep", is_flag=True, help="Leave the network running")
 @option("--no-spark", is_flag=True, help="Leave out the export, which needs Java and PySpark")
 async def demo(env: Env, to: str, keep: bool, no_spark: bool) -> Events[Result]:
-    """Starts a hub and a leaf node on free ports and walks through the leaf node guide: shows each command
-    with its output, exports the reports to Parquet and queries them with SQL. At the end a consumer falls
-    behind and catches up on the live report. Then it stops what it started. After ctrl-C nothing is left.
+    """Start a hub and a leaf node on free ports and walk through the leaf node guide: show each command with
+    its output, export the reports to Parquet and query them with SQL. At the end a consumer falls behind and
+    catches up on the live report. Then everything is stopped and removed, also after ctrl-C.
     """
     ending: list[Result] = []
     shown = _run_and_clean(env, binary.find(env.environ), choose_folder(to), keep, no_spark, ending)
@@ -60,7 +60,7 @@ async def _run_and_clean(
 async def _run(
     env: Env, server: binary.Binary, folder: Path, keep: bool, no_spark: bool, ending: list[Result]
 ) -> AsyncGenerator[Result, None]:
-    """Yield what is shown ahead of each step. ending: takes what is shown last."""
+    """Yield what is shown ahead of each step. ending: receives what is shown last."""
     plan = Plan(
         compile_network(named("hub-leaf", "demo"), folder.absolute()),
         folder.absolute(),
@@ -106,7 +106,9 @@ async def _run(
 
 
 def _program(env: Env) -> str:
-    """Return what starts this jsctl in the user's shell: its name when that is on PATH, else its path."""
+    """Return the command that starts this jsctl in the user's shell: its name when that is on PATH, else its
+    path.
+    """
     path = Path(sys.argv[0])
     if path.name != "jsctl":
         return shlex.join([sys.executable, "-m", "jsctl"])
@@ -158,7 +160,7 @@ def _descriptor(stream: Any) -> int | None:
 
 
 def _parse(output: str) -> Any:
-    """Return the JSON document of an output, a list where it is one on each line, else the text."""
+    """Return an output as a JSON document, as a list of documents where each line is one, else as text."""
     for parse in (parse_json, lambda text: [parse_json(line) for line in text.splitlines()]):
         with contextlib.suppress(ValueError):
             return parse(output)

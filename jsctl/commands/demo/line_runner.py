@@ -1,4 +1,6 @@
-"""Runs command lines of jsctl in this process, in the folder of a walkthrough and with its contexts alone."""
+"""Command lines of jsctl that run in this process, in the folder of a walkthrough and with its contexts
+alone.
+"""
 
 import io
 import os
@@ -17,7 +19,7 @@ from jsctl.signals import Stopped
 
 
 class LineRunner:
-    """Runs command lines in a folder, which holds the network, too."""
+    """A runner of command lines in a folder, which also holds the network."""
 
     def __init__(self, env: Env, folder: Path) -> None:
         self._env = env
@@ -60,7 +62,7 @@ class LineRunner:
 
 
 class _Tee(io.StringIO):
-    """Keeps what is written, and shows it on another stream as well."""
+    """A stream that stores what is written, and shows it on another stream as well."""
 
     def __init__(self, shown: TextIO | None) -> None:
         super().__init__()
@@ -80,7 +82,9 @@ class _Tee(io.StringIO):
 
 
 class ShownPrompter(ScriptedPrompter):
-    """Answers questions by their messages and shows both; a list answers a question that comes repeatedly."""
+    """A prompter that answers questions by their messages and shows both; a list answers a repeated
+    question.
+    """
 
     has_keys = False
 
@@ -110,7 +114,7 @@ class ShownPrompter(ScriptedPrompter):
 
 @contextmanager
 def _inside(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
-    """Let a command see another current folder and environment: click reads `os.environ`."""
+    """Give a command another current folder and environment: click reads `os.environ`."""
     saved, where = dict(os.environ), Path.cwd()
     os.environ.clear()
     os.environ.update(environ)

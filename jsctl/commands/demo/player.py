@@ -1,4 +1,6 @@
-"""Plays a walkthrough: each step's command line in this process, with its output, then its checks."""
+"""The player of walkthroughs: it runs each step's command line in this process, shows its output, and then
+checks it.
+"""
 
 import re
 import subprocess
@@ -28,16 +30,18 @@ _REPORT = re.compile(r"\b(report|list)\b")
 
 
 class Left(Exception):
-    """The user has seen enough."""
+    """The user ended the walkthrough early."""
 
 
 class CheckFailed(JsctlError):
-    """A check of a step does not hold."""
+    """A check of a step failed."""
 
 
 class Player:
-    """Plays steps in a folder, which holds the network, too. Use it as a context: it stops the network at its
-    end, even when this process is killed."""
+    """A player of steps in a folder, which also holds the network.
+
+    A context manager: it stops the network at its end, even when this process is killed.
+    """
 
     def __init__(self, env: Env, walkthrough: Walkthrough, folder: Path, *, wait_for_key: bool) -> None:
         self._env = env
@@ -152,7 +156,9 @@ class Player:
         return out + err
 
     def _read_again(self, step: Step) -> str:
-        """Return the output of a report in a pipe: a terminal may have no room for all columns."""
+        """Run a report again in a pipe and return its output: a terminal may be too narrow for all
+        columns.
+        """
         if not all(_REPORT.search(line) for line in step.lines):
             return ""
         output = ""
@@ -186,7 +192,7 @@ class Player:
             time.sleep(_PAUSE_SECONDS)
 
     def _find_difference(self, check: Check) -> str:
-        """Return how a place differs from a check; empty when it does not."""
+        """Return how a value differs from what a check expects; empty when it does not."""
         flags = self._walkthrough.places[check.place]
         for name, expected in check.streams.items():
             stream, _, consumer = name.partition("/")

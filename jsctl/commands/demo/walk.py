@@ -46,12 +46,13 @@ def _flags(verb: Callable[..., Any]) -> Callable[..., Any]:
 )
 @_flags
 def guide(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool) -> Shown:
-    """Two servers: a stream in the hub's domain and one in the leaf node's, a mirror and a source between
-    them, a mirror in another account, and a consumer that is read through an import.
+    """Play the leaf node guide with two servers: a stream in the hub's domain and one in the leaf node's, a
+    mirror and a source between them, a mirror in another account, and a consumer that is read through an
+    import.
 
-    Each step is one sentence, a command with its output, and checks; the first check that does not hold ends
-    it with status 1. Servers listen on free ports of this machine. Steps before those of --from and --only
-    are played, too, without their output. At the end, and after ctrl-C, nothing is left.
+    Each step is one sentence, a command with its output, and checks; the first check that fails ends it with
+    status 1. Servers listen on free ports of this machine. Steps before those of --from and --only are
+    played, too, without their output. At the end, and after ctrl-C, everything is stopped and removed.
     """
     return _walk(env, load_walkthrough("guide"), to, keep, show_list, from_, only, step)
 
@@ -62,12 +63,12 @@ def guide(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str,
 )
 @_flags
 def hub_spokes(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool) -> Shown:
-    """Nine servers in three clusters: a stream mirrored into each spoke, two sources of one name, a backup
-    from spoke to spoke that survives an outage of the hub, and streams across and through accounts.
+    """Play nine servers in three clusters: a stream mirrored into each spoke, two sources of the same name, a
+    backup from spoke to spoke that survives an outage of the hub, and streams across and through accounts.
 
-    Each step is one sentence, a command with its output, and checks; the first check that does not hold ends
-    it with status 1. Servers listen on free ports of this machine. Steps before those of --from and --only
-    are played, too, without their output. At the end, and after ctrl-C, nothing is left.
+    Each step is one sentence, a command with its output, and checks; the first check that fails ends it with
+    status 1. Servers listen on free ports of this machine. Steps before those of --from and --only are
+    played, too, without their output. At the end, and after ctrl-C, everything is stopped and removed.
     """
     return _walk(env, load_walkthrough("hub-spokes"), to, keep, show_list, from_, only, step)
 

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 def complete_codes(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Return the API error codes that begin so, each with its description: the server's, or those of the file
-    on the command line."""
+    """Return the API error codes that begin with the incomplete word, each with its description: the
+    server's, or those of the file on the command line.
+    """
     from click.shell_completion import CompletionItem
 
     path = ctx.params.get("file") or ctx.obj.flags.get("errors_file", "")

@@ -20,7 +20,7 @@ from jsctl.views.result import Result
 @argument("file", label="File of errors", path=True)
 @argument("code", type=int, default=0, shell_complete=complete_codes)
 async def edit(env: Env, file: str, code: int) -> Result | None:
-    """An unknown CODE adds an error with that code; without CODE, the next free code is used."""
+    """Add an error for an unknown CODE; without CODE, use the next free code."""
     entries = error_catalog.read(file)
     at = next((n for n, entry in enumerate(entries) if entry["error_code"] == code), None)
     highest = max((int(entry["error_code"]) for entry in entries), default=9999)

@@ -13,7 +13,9 @@ from jsctl.views.result import Result
 @argument("sort", default="code")
 @option("--reverse/--no-reverse", "-R", default=False, help="Sort in the opposite order")
 def ls(env: Env, match: str, sort: str, reverse: bool) -> Result:
-    """MATCH is a regular expression, matched against all fields; SORT is code, http or description."""
+    """Show the errors of which a field matches the regular expression MATCH; SORT is code, http or
+    description.
+    """
     if sort not in error_catalog.SORTS:
         raise BadInput(f"unknown sort order {sort!r}", "use code, http or description")
     entries = error_catalog.load(env.flags.get("errors_file", ""))

@@ -45,8 +45,8 @@ class Options:
 @option("--consumers/--no-consumers", "with_consumers", default=True, help="With durable consumers (default)")
 @option("--all", "-a", "all_streams", is_flag=True, help="With the streams of buckets and the system")
 async def config(env: Env, options: Options) -> Result | Events[str]:
-    """Applying the file changes nothing. --context and --js-domain may be repeated. Consumers
-    without a durable name come and go, and are left out.
+    """Write a file that changes nothing when it is applied. --context and --js-domain may be repeated.
+    Consumers without a durable name come and go, and are left out.
     """
     if env.form in TABLES:
         raise BadInput(
@@ -99,13 +99,13 @@ def _streams_of(buckets: Mapping[str, Sequence[Json]]) -> list[str]:
 
 
 def _place(env: Env, settings: Settings) -> dict[str, str]:
-    """Return the context and domain that flags name. Without them the file fits any place."""
+    """Return the context and domain that flags name. Without them, the file fits any place."""
     place = {"context": settings.context} if env.repeated.get("context") else {}
     return {**place, "domain": settings.js_domain} if env.repeated.get("js_domain") else place
 
 
 def _check_patterns(patterns: Sequence[str], names: Sequence[str], hidden: int) -> None:
-    """Raise NotFound for a pattern without a stream."""
+    """Raise NotFound for a pattern that matches no stream."""
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
             raise NotFound(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ExportDisplay:
-    """Implements jsctl.spark.export.stream_run.Display. Not for several threads at a time."""
+    """The implementation of jsctl.spark.export.stream_run.Display. Not thread-safe."""
 
     def __init__(self, env: Env) -> None:
         self._env = env
@@ -20,13 +20,13 @@ class ExportDisplay:
         self._status: StatusLine | None = None
 
     def say(self, text: str) -> None:
-        """Write a sentence, which stays."""
+        """Write a sentence above the status line."""
         self._set_status("")
         self._env.say(text)
 
     @contextlib.contextmanager
     def progress(self, label: str, messages: int, size: int) -> Iterator[Callable[[float], None]]:
-        """Show a bar. Yields what is called with the share that is done, from 0 to 1. size: bytes."""
+        """Show a bar. Yields a function that takes the share that is done, from 0 to 1. size: bytes."""
         self._set_status("")
         if not self._is_terminal:
             yield lambda share: None
@@ -46,7 +46,7 @@ class ExportDisplay:
             self._set_status("")
 
     def exported(self, outcomes: Sequence[view.Exported]) -> None:
-        """Write what was exported, before an error that comes after it."""
+        """Write what was exported, ahead of the error that follows."""
         self.say(view.so_far(outcomes, "exported"))
 
     def _set_status(self, text: str) -> None:

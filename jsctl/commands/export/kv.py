@@ -63,10 +63,10 @@ class ObjectOptions:
 @destructive("Replace tables that exist, without asking", "Only show which tables would be written")
 @spark_options
 def kv(env: Env, options: Options) -> Result:
-    """Each bucket gets a table with the columns bucket, key, value, revision, operation (put, delete, purge)
-    and created. Without --history, a deleted key has a row that says so, as long as the bucket keeps its
-    marker. With --decode, the columns of the values are behind the others, and values that do not fit go into
-    the column bad_payload.
+    """Write a table for each bucket with the columns bucket, key, value, revision, operation (put, delete,
+    purge) and created. Without --history, a deleted key has a row that says so, as long as the bucket keeps
+    its marker. With --decode, the columns of the values are behind the others, and values that do not fit go
+    into the column bad_payload.
     """
     settings = env.settings()
     keys = tuple(dict.fromkeys(options.keys))
@@ -87,7 +87,7 @@ def kv(env: Env, options: Options) -> Result:
 @destructive("Replace tables that exist, without asking", "Only show which tables would be written")
 @spark_options
 def objects(env: Env, options: ObjectOptions) -> Result:
-    """Each object bucket gets a table with the metadata of its objects: bucket, name, description, size,
+    """Write a table for each object bucket with the metadata of its objects: bucket, name, description, size,
     chunks, digest, metadata, link, revision, operation and created. The objects themselves are not read.
     """
     settings = env.settings()

@@ -33,7 +33,7 @@ class Options:
 @spark_options
 @argument("sql", label="SQL query")
 def query(env: Env, options: Options) -> Result:
-    """Every folder below DIR is a table of its name. SQL is one SELECT of Spark's dialect."""
+    """Query the folders below DIR, each a table of that name. SQL is one SELECT of Spark's dialect."""
     path = parse_folder(options.folder, "--from")
     spark_query.find_tables(path)  # before the seconds that Spark takes to start
     master, remote = options.spark.master, options.spark.remote

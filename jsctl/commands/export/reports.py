@@ -57,10 +57,10 @@ class Options:
 )
 @spark_options
 async def reports(env: Env, options: Options) -> Result:
-    """Each report gets a table: DIR/streams, DIR/replication, DIR/consumers and DIR/servers, partitioned by
-    date. Times are in UTC, sizes in bytes, durations in nanoseconds. Only a login of the system account gets
-    the reports of servers: add its context. --context and --js-domain may be repeated. With --every, ctrl-C
-    ends the sampling and writes the samples that were taken.
+    """Write a table for each report: DIR/streams, DIR/replication, DIR/consumers and DIR/servers, partitioned
+    by date. Times are in UTC, sizes in bytes, durations in nanoseconds. Only a login of the system account
+    gets the reports of servers: add its context. --context and --js-domain may be repeated. With --every,
+    ctrl-C ends the sampling and writes the samples that were taken.
     """
     check_environment(options.spark.master, options.spark.remote)
     master, remote = options.spark.master, options.spark.remote

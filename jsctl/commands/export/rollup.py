@@ -37,9 +37,9 @@ class Options:
 @option("--since", metavar="DATE", help="Only this day and later ones (UTC); other days stay as they are")
 @spark_options
 def rollup(env: Env, options: Options) -> Result:
-    """The tables have rates, percentiles of lags, growth, the days until a limit is reached, and what changed
-    most, for all days of the samples. It can run as often as you like: it replaces the days that it computes,
-    all in one step.
+    """Compute rates, percentiles of lags, growth, the days until a limit is reached, and what changed most,
+    for all days of the samples. It can run as often as you like: it replaces the days that it computes, all
+    in one step.
     """
     path = parse_folder(options.source, "--from")
     rolling.check_source(path)

@@ -134,11 +134,11 @@ class Options:
 @option("--conf", metavar="KEY=VALUE", multiple=True, help="Setting for Spark; may be repeated")
 @spark_options
 def stream(env: Env, options: Options) -> Result:
-    """Each stream gets a folder below DIR, with the columns stream, subject, sequence, timestamp (UTC) and
-    the payload. Data and the position at which --incremental continues are committed together: a run that is
-    killed loses nothing and repeats nothing. With --decode, payloads that do not fit go into the column
-    bad_payload. --context and --js-domain may be repeated; their names are then part of the names
-    of the folders.
+    """Write a folder below DIR for each stream, with the columns stream, subject, sequence, timestamp (UTC)
+    and the payload. Data and the position at which --incremental continues are committed together: a run that
+    is killed loses nothing and repeats nothing. With --decode, payloads that do not fit go into the column
+    bad_payload. --context and --js-domain may be repeated; their names are then part of the names of the
+    folders.
     """
     sources = stream_sources(targets(env), list(map(stream_name, options.stream)))
     export = StreamExportOptions(
@@ -180,8 +180,11 @@ def stream(env: Env, options: Options) -> Result:
 
 
 def _result(env: Env, exported: StreamExportResult, path: Path, limit: int) -> Result:
-    """The closing line. With --query, the answer goes to stdout and the closing line to stderr; with --json
-    both are in one document."""
+    """Return the closing line.
+
+    With --query, the answer goes to stdout and the closing line to stderr; with --json both are in one
+    document.
+    """
     result = view.streams(exported.outcomes, str(path), int(exported.seconds * SECOND))
     if exported.answer is None:
         return result

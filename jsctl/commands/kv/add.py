@@ -38,10 +38,10 @@ class Options:
 @add_flags
 @bucket_flags
 async def add(env: Env, options: Options) -> Result:
-    """A mirror or source is a bucket's NAME; NAME@DOMAIN takes it from another JetStream domain.
+    """Mirror or source another bucket by its NAME, or by NAME@DOMAIN from another JetStream domain.
 
-    Values of a mirror are read from the copy and written to the origin. --marker-ttl allows keys that expire
-    by themselves, and lets those who watch learn that one is gone.
+    Values of a mirror are read from the copy and written to the origin. --marker-ttl allows keys that expire,
+    and notifies those who watch when one has.
     """
     draft = options.flags.apply(options.add.read_config(env, BUCKET))
     if options.bucket:

@@ -27,7 +27,7 @@ _AT_ONCE = 32  #: requests
 )
 @destructive("Remove without asking", "Only show what would be removed")
 async def compact(env: Env, bucket: str, older: int, force: bool) -> Result:
-    """Earlier values of deleted keys are removed, and their markers once everybody who watches has seen them:
+    """Remove the earlier values of deleted keys, and their markers once everybody who watches has seen them:
     after half an hour, or --older.
     """
     store = await open_named(env, bucket)

@@ -23,8 +23,8 @@ from jsctl.views.result import Result
 @argument("value", required=False)
 @option("--ttl", type=DURATION, default=0, metavar="DURATION", help="How long the key lives: 30s, 2h")
 async def create(env: Env, bucket: str, new_key: str, value: str | None, ttl: int) -> Result:
-    """A deleted key counts as new. Without VALUE, or with -, the value is stdin. --ttl needs a
-    bucket with --marker-ttl.
+    """Fail if the key exists; a deleted key counts as new. Without VALUE, or with -, the value is stdin.
+    --ttl needs a bucket with --marker-ttl.
     """
     key = validate_new_key(new_key)
     header = write.ttl_header(ttl)

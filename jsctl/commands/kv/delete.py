@@ -22,9 +22,9 @@ from jsctl.views.result import Result
 @argument("key", nargs=-1)
 @destructive("Delete without asking", "Only show what would be deleted")
 async def delete(env: Env, bucket: str, key: tuple[str, ...], force: bool) -> Result:
-    """Without KEY the whole bucket is deleted. KEY is a key or a pattern: in 'user.*' the * stands for a
-    token, in 'user.>' the > for the rest. Earlier values of deleted keys stay as long as the bucket's history
-    keeps them; jsctl kv purge removes them, too.
+    """Delete KEY, or the whole bucket without KEY. KEY is a key or a pattern: in 'user.*' the * stands for
+    one token, in 'user.>' the > for the rest. Earlier values of deleted keys stay as long as the bucket's
+    history keeps them; jsctl kv purge removes them, too.
     """
     store = await open_named(env, bucket)
     if key:

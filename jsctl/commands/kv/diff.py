@@ -42,7 +42,7 @@ class Options:
 @option("--from-domain", metavar="DOMAIN", default=None, help="JetStream domain of the first bucket")
 @option("--to-domain", metavar="DOMAIN", default=None, help="JetStream domain of the second bucket")
 async def diff(env: Env, options: Options) -> Result:
-    """Compares the newest values of all keys, or of those that match KEY; deleted keys count as missing.
+    """Compare the newest values of all keys, or of those that match KEY; deleted keys count as missing.
     NAME@DOMAIN is a bucket of another JetStream domain.
     """
     patterns = patterns_of(options.keys)
@@ -60,7 +60,9 @@ async def _open(env: Env, text: str, context: str, domain: str | None) -> Bucket
 
 
 def _labels(options: Options) -> tuple[str, str]:
-    """What the buckets are called: with their places where these are named, so that they differ."""
+    """Return the labels of both buckets, with context and domain where these are given; they always
+    differ.
+    """
     first = _label(options.bucket, options.from_context, options.from_domain)
     second = _label(options.other, options.to_context, options.to_domain)
     return (f"{first} (first)", f"{second} (second)") if first == second else (first, second)

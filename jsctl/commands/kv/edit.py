@@ -43,7 +43,7 @@ class Options:
 @edit_flags("bucket")
 @config_flags(BUCKET, "edit")
 async def edit(env: Env, options: Options) -> Result:
-    """With KEY its value is edited in your EDITOR, and stored if nobody else has changed it meanwhile.
+    """Edit the value of KEY in your EDITOR; it is stored if nobody else has changed it meanwhile.
 
     Without KEY the bucket's configuration changes; settings that no flag names stay as they are.
     """
@@ -76,12 +76,14 @@ async def edit(env: Env, options: Options) -> Result:
 
 
 def _info(bucket: Bucket) -> Json:
-    """An info whose configuration is in the bucket's own words."""
+    """Return the bucket's info with a configuration in the terms of buckets."""
     return {**bucket.info, "config": bucket.config}
 
 
 def _lost_names(bucket: Bucket, draft: Json) -> list[str]:
-    """The warning for a mirror that becomes a bucket of its own while its keys have the origin's name."""
+    """Return a warning about a mirror that becomes a bucket of its own while its keys have the origin's
+    name.
+    """
     if draft.get("mirror") or bucket.prefix == subject_prefix(bucket.name):
         return []
     origin = bucket.config["mirror"]["name"]

@@ -1,4 +1,4 @@
-"""Editing a value in EDITOR: it is stored only in place of what the editor showed."""
+"""Editing a value in EDITOR: it is stored only in place of the value that the editor showed."""
 
 from jsctl.commands.kv.shared import open_named
 from jsctl.commands.shared.editor import edit_text
@@ -11,8 +11,10 @@ from jsctl.views.result import Result, Text
 
 
 async def edit_value(env: Env, name: str, text: str, *, dry_run: bool) -> Result:
-    """Let the user edit the value of a key. Raises BadInput for one that is not text, Conflict when somebody
-    else has changed it meanwhile."""
+    """Let the user edit the value of a key.
+
+    Raises BadInput for one that is not text, Conflict when somebody else has changed it meanwhile.
+    """
     if dry_run:
         raise BadInput("--dry-run is for configurations", "leave it out, or leave out KEY")
     bucket = await open_named(env, name)
@@ -49,6 +51,6 @@ async def edit_value(env: Env, name: str, text: str, *, dry_run: bool) -> Result
 
 
 def _file_name(key: str, value: str) -> str:
-    """The name of the file that the editor shows; its ending says what is in it."""
+    """Return the name of the file that the editor shows; its ending fits the content."""
     name = "".join(c if c.isalnum() or c in "-_." else "_" for c in key)[-100:].lstrip(".") or "value"
     return name if "." in name else f"{name}.{'json' if value.lstrip()[:1] in ('{', '[') else 'txt'}"

@@ -33,7 +33,7 @@ from jsctl.views.result import Result
 async def export(
     env: Env, bucket: str, key: tuple[str, ...], latest: bool, output: str
 ) -> Result | Events[Entry]:
-    """Writes every value that the bucket keeps, with its revision and time, and the markers of deleted keys,
+    """Write every value that the bucket keeps, with its revision and time, and the markers of deleted keys,
     in order. jsctl kv import stores them again.
     """
     patterns = read.distinct_patterns(patterns_of(key))

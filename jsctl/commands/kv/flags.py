@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class BucketFlags(ConfigFlags):
-    """What the command line says of a bucket's configuration. Empty: not given."""
+    """The flags of a bucket's configuration. Empty: not given."""
 
     mirror_domain: str
 
@@ -25,7 +25,7 @@ class BucketFlags(ConfigFlags):
             raise BadInput("--mirror-domain needs --mirror")
 
     def apply(self, config: Json) -> Json:
-        """A copy of the configuration with the flags applied to it. Raises BadInput."""
+        """Return a copy of the configuration with the flags applied to it. Raises BadInput."""
         values = self.values
         if mirror := values.get("mirror"):
             origin = BucketOrigin().parse(mirror) if isinstance(mirror, str) else mirror

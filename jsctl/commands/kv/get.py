@@ -31,8 +31,8 @@ from jsctl.views.kv import entries as view
 @option("--revision", type=revision_type(), metavar="REVISION", help="The value at this revision")
 @option("--raw", is_flag=True, help="Only the value, in a pipe byte for byte; of several keys a line each")
 async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None, raw: bool) -> Events[Entry]:
-    """KEY is a key or a pattern: in 'user.*' the * stands for one token, in 'user.>' the > for the rest. For
-    a key that is gone, the exit status is 3 and the error says why.
+    """Show the value of KEY, a key or a pattern: in 'user.*' the * stands for one token, in 'user.>' the >
+    for the rest. For a deleted key, the exit status is 3 and the error says why.
     """
     if raw and env.wants_json:
         raise BadInput("--raw and --json cannot be used together")
@@ -56,7 +56,9 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
 
 
 async def _several(store: Bucket, patterns: Sequence[str]) -> AsyncGenerator[Sequence[Entry], None]:
-    """Yield the values of several keys and patterns; raises NotFound at the end for what was not there."""
+    """Yield the values of several keys and patterns; raise NotFound at the end for those that do not
+    exist.
+    """
     known: set[str] = set()
     async with aclosing(read.newest_entries(store, patterns)) as pages:
         async for page in pages:

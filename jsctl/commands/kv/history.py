@@ -17,8 +17,8 @@ from jsctl.views.result import Result
 @argument("bucket")
 @argument("key")
 async def history(env: Env, bucket: str, key: str) -> Result:
-    """Oldest first, with the markers of deleted keys, and the reason if the server gave one. KEY may be a
-    pattern: in 'user.*' the * stands for one token, in 'user.>' the > for the rest.
+    """Show the oldest first, with the markers of deleted keys, and the reason if the server gave one. KEY may
+    be a pattern: in 'user.*' the * stands for one token, in 'user.>' the > for the rest.
     """
     pattern = key_pattern(key)
     store = await open_named(env, bucket)
@@ -26,7 +26,7 @@ async def history(env: Env, bucket: str, key: str) -> Result:
 
 
 async def fetch_history(store: Bucket, pattern: str) -> list[Entry]:
-    """All entries of the keys that match. Raises NotFound without any."""
+    """Return all entries of the keys that match. Raises NotFound if there are none."""
     entries: list[Entry] = []
     async with aclosing(read.history(store, pattern)) as pages:
         async for page in pages:

@@ -27,8 +27,8 @@ from jsctl.views.result import Result
     "Only read the file, and show how much would be stored",
 )
 async def import_(env: Env, bucket: str, file: str, force: bool) -> Result:
-    """FILE holds lines that jsctl kv export wrote; without it, or with -, stdin does. Values, markers, TTLs
-    and their order are as exported; revisions and times are new.
+    """Read lines that jsctl kv export wrote from FILE, or from stdin without FILE or with -. Values, markers,
+    TTLs and their order are as exported; revisions and times are new.
     """
     store = await open_named(env, bucket)
     counts = {True: 0, False: 0}

@@ -33,8 +33,8 @@ from jsctl.views.result import Result
 async def ls(
     env: Env, bucket: str, key: tuple[str, ...], names_only: bool, verbose: bool, display_value: bool
 ) -> Result | Events[str]:
-    """KEY is a key or a pattern: in 'user.*' the * stands for one token, in 'user.>' the > for the rest.
-    Deleted keys are left out; jsctl kv history shows them.
+    """Show the keys that match KEY, a key or a pattern: in 'user.*' the * stands for one token, in 'user.>'
+    the > for the rest. Deleted keys are left out; jsctl kv history shows them.
     """
     api = await env.jetstream()
     if not bucket:
@@ -54,7 +54,7 @@ async def ls(
 
 
 async def _list(store: Bucket, patterns: Sequence[str], *, with_values: bool) -> list[Entry]:
-    """The keys that have a value. Raises NotFound for a key that is named and has none."""
+    """Return the keys that have a value. Raises NotFound for a named key that has none."""
     entries: list[Entry] = []
     if with_values:
         async with aclosing(read.newest_entries(store, patterns)) as pages:

@@ -22,8 +22,8 @@ from jsctl.views.result import Result
 @option("--ttl", type=DURATION, default=0, metavar="DURATION", help="How long the marker stays: 30s, 2h")
 @destructive("Purge without asking", "Only show what would be purged")
 async def purge(env: Env, bucket: str, key: tuple[str, ...], ttl: int, force: bool) -> Result:
-    """A marker takes the place of all values that the key had. KEY is a key or a pattern; '>' means all keys.
-    --ttl needs a bucket with --marker-ttl.
+    """Replace all values of a key with a marker. KEY is a key or a pattern; '>' means all keys. --ttl needs a
+    bucket with --marker-ttl.
     """
     header = write.ttl_header(ttl)
     store = await open_named(env, bucket)

@@ -22,8 +22,8 @@ from jsctl.views.result import Result
 @argument("new_key", metavar="KEY", label="Key", shell_complete=complete_keys)
 @argument("value", required=False)
 async def put(env: Env, bucket: str, new_key: str, value: str | None) -> Result:
-    """Without VALUE, or with -, the value is stdin, byte for byte. After -- a key or a value may
-    begin with a dash.
+    """Store VALUE or, without it or with -, all bytes of stdin. After -- a key or a value may begin with a
+    dash.
     """
     key = validate_new_key(new_key)
     data = await value_of(env, value)

@@ -1,4 +1,4 @@
-"""What del and purge share: which keys are meant, the question, and markers for all of them."""
+"""The common parts of del and purge: which keys are meant, the question, and the markers."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ async def remove_keys(
     force: bool,
     ttl: str = "",
 ) -> Result:
-    """Delete or purge the keys that are named or match. Raises NotFound, also for what is gone already."""
+    """Delete or purge the keys that are named or match. Raises NotFound, also for keys already deleted."""
     verb, done = _VERBS[operation]
     names = await _existing(bucket, keys, operation)
     await env.confirm(view.intent(verb, bucket.name, names), force=force)
@@ -33,7 +33,7 @@ async def remove_keys(
 
 
 async def _existing(bucket: Bucket, keys: Sequence[str], operation: str) -> list[str]:
-    """The keys that there is something to remove of."""
+    """Return the keys that have something to remove."""
     patterns = patterns_of(keys)
     globs = [pattern for pattern in patterns if is_pattern(pattern)]
     literal = [pattern for pattern in patterns if not is_pattern(pattern)]
@@ -53,5 +53,7 @@ async def _existing(bucket: Bucket, keys: Sequence[str], operation: str) -> list
 
 
 def _is_left(entry: Entry, operation: str) -> bool:
-    """Whether there is something to delete (a value) or to purge (a value, or what was before a marker)."""
+    """Return whether there is something to delete (a value) or to purge (a value, or earlier ones below a
+    marker).
+    """
     return entry.is_value or (operation == PURGE and entry.operation == DELETE)

@@ -21,7 +21,7 @@ from jsctl.views.result import Result
 @argument("revision", type=revision_type())
 @destructive("Revert without asking", no_force=True)
 async def revert(env: Env, bucket: str, key: str, revision: int, force: bool) -> Result:
-    """The value is stored again, as a new revision, if nobody has changed the key meanwhile. jsctl kv history
+    """Store the value again, as a new revision, if nobody has changed the key meanwhile. jsctl kv history
     shows the revisions.
     """
     key = existing_key(key)

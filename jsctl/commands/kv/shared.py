@@ -1,4 +1,6 @@
-"""What the verbs of `jsctl kv` share: opening a bucket, values from the command line, keys and patterns."""
+"""The common parts of the verbs of `jsctl kv`: opening a bucket, values from the command line, keys and
+patterns.
+"""
 
 from collections.abc import Collection, Sequence
 
@@ -22,14 +24,19 @@ complete_keys = completer("key")
 
 
 async def open_named(env: Env, name: str, api: Api | None = None) -> Bucket:
-    """The bucket of this name; without one, the bucket that the user picks. Raises NotFound, BadInput."""
+    """Return the bucket of this name; without one, the bucket that the user picks. Raises NotFound,
+    BadInput.
+    """
     api = api or await env.jetstream()
     return await buckets.open_bucket(api, await pick(env, registry.noun("bucket"), name, api=api))
 
 
 async def value_of(env: Env, text: str | None) -> bytes:
-    """The value on the command line; without one, or with `-`, what stdin has, byte for byte. Nothing else
-    can be meant, also where a script hands its own stdin down. Raises BadInput on a terminal."""
+    """Return the value on the command line; without one, or with `-`, all bytes of stdin.
+
+    stdin counts even where a script passes its own on, as nothing else can be meant. Raises BadInput on a
+    terminal.
+    """
     if text is not None and text != STDIN:
         return text.encode(errors="surrogateescape")
     stdin = env.streams.stdin
@@ -39,7 +46,9 @@ async def value_of(env: Env, text: str | None) -> bytes:
 
 
 def patterns_of(keys: Sequence[str]) -> list[str]:
-    """Keys and patterns from the command line; all keys without any. Raises BadInput."""
+    """Return keys and patterns from the command line; without any, the pattern of all keys. Raises
+    BadInput.
+    """
     return [key_pattern(key) for key in keys] or [">"]
 
 
@@ -60,12 +69,12 @@ def refuse_mirror(bucket: Bucket, verb: str) -> None:
 
 
 def revision_type() -> click.IntRange:
-    """The type of a revision on the command line."""
+    """Return the type of a revision on the command line."""
     return click.IntRange(min=1)
 
 
 def warn_of_ttl(env: Env, bucket: Bucket, ttl: int) -> None:
-    """Tell the user when a TTL (ns) is shorter than the bucket allows: the server takes the longer one."""
+    """Warn when a TTL (ns) is shorter than the bucket allows: the server uses the longer one."""
     least = int(bucket.config.get("marker_ttl") or 0)
     if 0 < ttl < least:
         env.say(

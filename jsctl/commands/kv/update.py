@@ -20,8 +20,8 @@ from jsctl.views.result import Result
 @argument("value")
 @argument("revision", type=click.IntRange(min=0))
 async def update(env: Env, bucket: str, key: str, value: str, revision: int) -> Result:
-    """Nothing is stored where somebody else has changed the key since REVISION; 0 means that it does not
-    exist. With - as VALUE, the value is stdin.
+    """Store VALUE unless somebody else has changed the key since REVISION; 0 means that it does not exist.
+    With - as VALUE, the value is stdin.
     """
     data = await value_of(env, value)
     store = await open_named(env, bucket)

@@ -38,7 +38,7 @@ class Options:
 
     @property
     def start(self) -> str:
-        """The delivery policy."""
+        """Return the delivery policy."""
         if self.revision:
             return "by_start_sequence"
         return "new" if self.updates else "all" if self.history else "last_per_subject"
@@ -62,7 +62,7 @@ class Options:
 @option("--revision", type=revision_type(), metavar="REVISION", help="Begin at this revision")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
 async def watch(env: Env, options: Options) -> Events[Entry]:
-    """Shows the newest value of each key, then each change, until ctrl-C. KEY is a key or a pattern: in
+    """Show the newest value of each key, then each change, until ctrl-C. KEY is a key or a pattern: in
     'user.*' the * stands for one token, in 'user.>' the > for the rest. It reconnects if the connection is
     lost, and misses nothing.
     """

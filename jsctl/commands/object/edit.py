@@ -33,7 +33,9 @@ class Options:
 @option("--dry-run", is_flag=True, help="Only show what would change; exit with 2 if anything would")
 @bucket_flags
 async def edit(env: Env, options: Options) -> Result:
-    """Settings that no flag names stay as they are. A shorter time or a smaller size may remove objects."""
+    """Change what the flags name; other settings stay as they are. A shorter time or a smaller size may
+    remove objects.
+    """
     if not options.flags.settings():
         raise BadInput("nothing to change was given", "jsctl object edit --help shows the flags")
     api = await env.jetstream()
@@ -63,5 +65,5 @@ async def edit(env: Env, options: Options) -> Result:
 
 
 def _info(stream_info: Json) -> Json:
-    """An info whose configuration is in the bucket's own words."""
+    """Return the bucket's info with a configuration in the terms of buckets."""
     return {**stream_info, "config": from_stream(stream_info["config"])}

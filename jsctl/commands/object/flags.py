@@ -1,4 +1,6 @@
-"""Flags of the bucket that `object add` and `object edit` share, and what names objects and buckets."""
+"""Flags of the bucket that `object add` and `object edit` share, and arguments that name objects and
+buckets.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,7 +35,9 @@ class BucketFlags:
     compress: bool | None
 
     def settings(self, live: Json | None = None) -> Json:
-        """The keys of the stream's configuration that are given. live: the present one. Raises BadInput."""
+        """Return the keys of the stream's configuration that are given. live: the present one. Raises
+        BadInput.
+        """
         settings: Json = {}
         if self.ttl is not None:
             settings["max_age"] = max(self.ttl, 0)

@@ -46,8 +46,8 @@ class Options:
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @destructive("Replace an existing file without asking")
 async def get(env: Env, options: Options) -> Result | Events[list[bytes]]:
-    """Without --output, it writes to the current folder, under the object's name without its folders. The
-    file appears once all of it has arrived and its digest is right; until then an existing file stays.
+    """Write to --output or, without it, to the current folder, under the object's name without its folders.
+    The file appears once all of it has arrived and its digest is right; until then an existing file stays.
     """
     api = await env.jetstream()
     bucket, name = await pick_object(env, api, options.bucket, options.object)
@@ -97,6 +97,6 @@ def _retried(env: Env) -> Callable[[str], None]:
 
 
 def _target(output: str, name: str) -> Path:
-    """Return the file to write. Raises BadInput for a name that no file should have."""
+    """Return the file to write. Raises BadInput for a name that is not safe as a file name."""
     path = Path(output).expanduser() if output else Path()
     return path / file_name(name) if not output or output.endswith("/") or path.is_dir() else path

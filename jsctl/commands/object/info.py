@@ -12,7 +12,7 @@ from jsctl.views.result import Result
 @bucket_argument()
 @argument("object", default="")
 async def info(env: Env, bucket: str, object: str) -> Result:
-    """With OBJECT, shows that object; a link is shown as such."""
+    """Show OBJECT, if it is given; a link is shown as such."""
     api = await env.jetstream()
     name = await pick_bucket(env, api, bucket)
     if object:

@@ -22,8 +22,8 @@ from jsctl.views.result import Result
 @argument("target", noun=BUCKET, metavar="TO_BUCKET")
 @argument("target_object", metavar="[TO_OBJECT]", default="")
 async def link(env: Env, bucket: str, name: str, target: str, target_object: str) -> Result:
-    """NAME is the name of the link in BUCKET. Without TO_OBJECT it leads to the whole bucket. `object
-    get` follows links to objects.
+    """Name the link NAME in BUCKET. Without TO_OBJECT it leads to the whole bucket. `object get` follows
+    links to objects.
     """
     api = await env.jetstream()
     validate_bucket(bucket)

@@ -35,5 +35,5 @@ async def _object_names(api: Api, bucket: str) -> AsyncGenerator[list[str], None
 
 
 def bucket_info(info: Json) -> Json | None:
-    """Return a stream's info when it holds a bucket."""
+    """Return the stream's info if it is that of an object bucket, else None."""
     return info if buckets.bucket_of(info) else None

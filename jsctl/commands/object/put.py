@@ -50,11 +50,11 @@ class Options:
         return self.file in ((), ("-",))
 
     def object_name(self, file: str) -> str:
-        """The name that a file gets."""
+        """Return the name of the object that a file becomes. Raises BadInput."""
         return validate_object_name(self.name or os.path.normpath(file))
 
     def put_options(self) -> uploads.PutOptions:
-        """What is stored with each object. Raises BadInput."""
+        """Return what is stored with each object. Raises BadInput."""
         headers: dict[str, list[str]] = {}
         for text in self.headers:
             name, colon, value = text.partition(":")
@@ -86,8 +86,8 @@ class Options:
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @destructive("Replace existing objects without asking")
 async def put(env: Env, options: Options) -> Result:
-    """Without FILE, or with -, the object is stdin. If a put of a file is interrupted, run it again: it
-    compares what is there and continues.
+    """Read FILE or, without it or with -, stdin. If a put of a file is interrupted, run it again: it compares
+    what is there and continues.
     """
     extras = options.put_options()
     names = [options.object_name(file) for file in options.file] or [options.name]
@@ -117,7 +117,7 @@ async def put_file(
     *,
     progress: bool,
 ) -> ObjectInfo:
-    """Put one file, with a progress bar. place: bucket and name. size: bytes, 0 where they are not known."""
+    """Put one file, with a progress bar. place: bucket and name. size: bytes; 0 where it is unknown."""
     bucket, name = place
     with env.progress(name, size if progress else 0, in_bytes=True) as advance:
         observer = _Observer(env, f"{bucket} > {name}", advance)
@@ -144,7 +144,7 @@ class _Observer(uploads.PutObserver):
 
 @contextmanager
 def _opened(env: Env, file: str) -> Iterator[tuple[uploads.Source, int]]:
-    """Open a file, or stdin for `-`. Yields what to put, and its bytes."""
+    """Open a file, or stdin for `-`. Yields the stream to put, and its size in bytes."""
     if file != "-":
         with open_source(Path(file)) as (opened, identity, size):
             yield uploads.Source(opened, identity), size

@@ -25,7 +25,9 @@ from jsctl.views.result import Result, Text
 @option("--unfinished", is_flag=True, help="Remove the remains of interrupted puts")
 @destructive("Remove without asking", "Only show what would be removed")
 async def rm(env: Env, bucket: str, object: tuple[str, ...], unfinished: bool, force: bool) -> Result:
-    """Without OBJECT, removes the bucket itself. Asks once, however many objects are given."""
+    """Remove the bucket itself if no OBJECT is given. The question is asked once, however many objects are
+    given.
+    """
     if force and not bucket:
         raise BadInput("--force needs the bucket's name", "give BUCKET")
     if unfinished and object:

@@ -14,7 +14,9 @@ from jsctl.views.result import Result
 @bucket_argument()
 @destructive("Seal without asking")
 async def seal(env: Env, bucket: str, force: bool) -> Result:
-    """Nothing can be put into a sealed bucket or removed from it, and its configuration is fixed."""
+    """Prevent any change: nothing can be put into a sealed bucket or removed from it, and its configuration
+    is fixed.
+    """
     api = await env.jetstream()
     name = await pick_bucket(env, api, bucket)
     info = await buckets.info(api, name)

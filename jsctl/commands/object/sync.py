@@ -56,7 +56,7 @@ class Options:
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @destructive("Replace and remove without asking", "Only show what would change")
 async def sync(env: Env, options: Options) -> Result:
-    """Files are compared by size and SHA-256. Names in the bucket are paths below FOLDER. Objects whose names
+    """Compare files by size and SHA-256. Names in the bucket are paths below FOLDER. Objects whose names
     cannot be files below it are left out, with a warning.
     """
     if options.up is None:
@@ -99,7 +99,7 @@ def _create_folder(folder: Path) -> None:
 
 
 class _Transfer:
-    """Does what a plan says: large files one after the other, small ones several at once, removals last."""
+    """The transfer of a plan: large files one after the other, small ones several at once, removals last."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class _Transfer:
         self._progress = progress
 
     async def run(self, plan: plans.Plan, *, up: bool) -> None:
-        """Raise JsctlError of the first change that fails; those before it are done."""
+        """Carry out the plan. Raises JsctlError of the first change that fails; those before it are done."""
         copies = [change for change in plan.changes if change.kind != "remove"]
         slots = asyncio.Semaphore(_AT_ONCE)
 

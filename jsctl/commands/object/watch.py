@@ -17,7 +17,7 @@ from jsctl.views.object import watch as view
 @option("--updates-only", is_flag=True, help="Leave out the objects that are there already")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
 async def watch(env: Env, bucket: str, updates_only: bool, count: int) -> Events[ObjectInfo]:
-    """The newest state of each object comes first, then what changes."""
+    """Show the newest state of each object first, then what changes."""
     api = await env.jetstream()
     name = await pick_bucket(env, api, bucket)
     await buckets.info(api, name)

@@ -17,7 +17,7 @@ _SHOWN = 5
 
 
 class FailOn:
-    """What --fail-on looks for. status: FAILURE once it was found, else OK."""
+    """The condition of --fail-on. status: FAILURE once it held, else OK."""
 
     def __init__(self, env: Env, condition: Condition | None) -> None:
         self._env = env
@@ -61,7 +61,7 @@ class FailOn:
         return result._replace(status=self.status) if result.status is ExitStatus.OK else result
 
     async def until_found(self, rounds: AsyncGenerator[Round, None]) -> AsyncGenerator[Round, None]:
-        """Yield rounds up to the first one for which the condition holds, and then name its rows."""
+        """Yield rounds up to the first one in which the condition holds, and then name its rows."""
         try:
             async for one in rounds:
                 holds = self.look(one.states)

@@ -51,7 +51,7 @@ def history(
     hourly: bool,
     html: str | None,
 ) -> Result:
-    """Shows the result of jsctl export rollup, or recorded rounds rolled up in the same way. All times are in
+    """Show the result of jsctl export rollup, or recorded rounds rolled up in the same way. All times are in
     UTC.
     """
     first, end = parse_time_flag(env, "--since", since), parse_time_flag(env, "--until", until)

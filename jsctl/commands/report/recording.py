@@ -13,7 +13,7 @@ from jsctl.units import SECOND
 
 
 def open_recorder(file: str, keep: int | None) -> Recorder | None:
-    """Open the file of recorded rounds, None for no file. keep: ns. Raises BadInput."""
+    """Open the file of recorded rounds; return None without a file name. keep: ns. Raises BadInput."""
     if not file:
         return None
     try:

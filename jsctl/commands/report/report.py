@@ -33,7 +33,7 @@ from jsctl.views.result import Result
 
 
 class _Interval(Duration):
-    """An interval in ns. Refuses the name of a subcommand in its place."""
+    """The type of an interval in ns. It refuses the name of a subcommand in its place."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if value in registry.children("report"):
@@ -153,18 +153,18 @@ async def report(
     fail_on: Condition | None,
     spark: str,
 ) -> Result | Events[Round]:
-    """--context and --js-domain may be repeated: the report then has a part for each domain of each context.
-    A domain that cannot be reached is named, and does not hold up the others.
+    """Show each domain of each context in a part of its own; --context and --js-domain may be repeated. A
+    domain that cannot be reached is named, and does not delay the others.
 
-    With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble",
-    "streams", "replication", "consumers"}]}; with --watch, one on each line.
-    On a terminal, --watch is a screen with keys: ? lists them. None of them changes anything on a server.
+    With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble", "streams",
+    "replication", "consumers"}]}; with --watch, one on each line. On a terminal, --watch is a screen with
+    keys: ? lists them. None of them changes anything on a server.
 
     --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind
     (stream, mirror, source or consumer) and problems, their number; lag_messages is of copies and consumers.
 
-    The exit status is 4 when a context could not be reached; with --watch it is 0, even after ctrl-C,
-    unless --count was not reached, and 1 when --fail-on has found something, which ends it.
+    The exit status is 4 when a context could not be reached; with --watch it is 0, even after ctrl-C, unless
+    --count was not reached, and 1 when the condition of --fail-on held, which ends it.
     """
     check_interval(watch, "2s is the default")
     folder = Path(spark).expanduser() if spark else None
@@ -242,7 +242,7 @@ def _round_result(
     at: float,
     timed: bool = False,
 ) -> Result:
-    """Return one round for stdout. In CSV and TSV there is no place for failures: they go to stderr."""
+    """Return one round for stdout. CSV and TSV have no place for failures: they go to stderr."""
     if env.form not in ("csv", "tsv"):
         return view.result(states, at, sort, timed=timed, queries=queries)
     for failure in view.failures(states):

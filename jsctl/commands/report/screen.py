@@ -28,7 +28,7 @@ _SORTS = {"name": "stream", "lag": "lag", "trouble": "trouble"}
 
 
 class Wanted(NamedTuple):
-    """What flags say of the screen. consumers: None where no flag says. rounds: 0 without end."""
+    """The flags of the screen. consumers: None where no flag decides. rounds: 0 for no end."""
 
     part: str
     filter: str
@@ -48,8 +48,10 @@ def live(
     recorder: Recorder | None,
     failing: FailOn,
 ) -> Live:
-    """Return the screen over these contexts and domains. recorder: takes every round. failing: ends it. Both
-    make each round ask for all parts."""
+    """Return the screen over these contexts and domains.
+
+    recorder: receives every round. failing: ends it. Both make each round ask for all parts.
+    """
     part, states = wanted.part or "streams", States()
 
     def shown() -> str:
@@ -97,7 +99,7 @@ def watched_places(env: Env, targets: Sequence[Settings], wanted: Wanted, part: 
 
 
 def replayed(replay: Replay, wanted: Wanted) -> Live:
-    """Return the screen over recorded rounds, which follow each other as they were recorded."""
+    """Return the screen over recorded rounds, which follow each other at the pace of the recording."""
     times = replay.times
     number = -1
 
@@ -132,7 +134,7 @@ def _start(wanted: Wanted) -> Start:
 
 
 class _Pages:
-    """The page that is open, and its graph."""
+    """The open page, and its graph."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
@@ -161,7 +163,7 @@ class _Pages:
         return pages.consumer_page(data, self._history.values)
 
     def _known(self, page: Page) -> Sequence[int]:
-        """Return what the report knows of the stream's rates or the consumer's lag."""
+        """Return the report's earlier samples of the stream's rates or the consumer's lag."""
         tracker = self._places.trackers[page.place]
         if page.consumer:
             names = (page.stream, page.consumer)

@@ -14,6 +14,6 @@ from jsctl.views.schema import schemas as view
 @argument("schema")
 @option("--yaml", is_flag=True, help="Show it as YAML")
 def info(env: Env, schema: str, yaml: bool) -> Result:
-    """The last part of a schema's name is enough. Schemas are JSON schemas, draft 7."""
+    """Look it up by its name, or by the last part of the name. Schemas are JSON schemas, draft 7."""
     document = catalog.schema(catalog.resolve(schema))
     return view.document(document, as_yaml=yaml)

@@ -29,7 +29,7 @@ from jsctl.views.schema import schemas as view
 )
 @option("--show", is_flag=True, help="Show the reply, too")
 async def request(env: Env, subject: str, body: str, schema: str, show: bool) -> Result:
-    """Without BODY, {} is sent. If the reply is not valid, the exit status is 1."""
+    """Send BODY, or {} without it. If the reply is not valid, the exit status is 1."""
     name = catalog.resolve(schema) if schema else ""
     connection = await env.connection()
     data = body.encode(errors="surrogateescape")

@@ -10,5 +10,5 @@ from jsctl.views.schema import schemas as view
 @command("search", examples=["jsctl schema search", "jsctl schema search 'stream.*request'"])
 @argument("pattern", default=".")
 def search(env: Env, pattern: str) -> Result:
-    """PATTERN is a regular expression; upper and lower case are the same."""
+    """Show the names that match PATTERN, a regular expression; upper and lower case are the same."""
     return view.listing(catalog.search(pattern), pattern)

@@ -21,7 +21,7 @@ from jsctl.views.schema import schemas as view
 @argument("schema")
 @argument("file", metavar="FILE", label="JSON file to validate", path=True)
 def validate(env: Env, schema: str, file: str) -> Result:
-    """FILE is JSON; - is stdin. If the document is not valid, the exit status is 1, with one error per
+    """Read JSON from FILE; - is stdin. If the document is not valid, the exit status is 1, with one error per
     line.
     """
     name = catalog.resolve(schema)

@@ -17,7 +17,7 @@ from jsctl.views.server import replicas as view
 @option("--consumer", metavar="CONSUMER", default="", help="Only this consumer")
 @replica_flags
 async def consumer_check(env: Env, consumer: str, flags: dict[str, Any]) -> Report:
-    """Shows each consumer as each of its servers has it; a star marks the leader. Needs a login of the system
-    account.
+    """Show each consumer as each of its servers has it; a star marks the leader. A login of the system
+    account is needed.
     """
     return await report(env, flags, consumer_replicas, view.consumers, consumer)

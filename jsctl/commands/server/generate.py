@@ -49,8 +49,8 @@ class Options:
 @option("--operator", metavar="OPERATOR", default="", help="The operator, if there are several")
 @option("--defaults", is_flag=True, help="Use the defaults without asking")
 async def generate(env: Env, options: Options) -> Result:
-    """Writes files into the folder TARGET, which must not exist: a server of an operator, a leaf node,
-    clusters for Docker Compose, or values for the Helm chart. Asks for what --set leaves out; with
+    """Write files into the folder TARGET, which must not exist: a server of an operator, a leaf node,
+    clusters for Docker Compose, or values for the Helm chart. jsctl asks for what --set leaves out; with
     --defaults, or without a terminal, it takes the defaults.
 
     A bundle is what the nats tool takes: bundle.yaml, form.yaml with the questions, and the folder scaffold

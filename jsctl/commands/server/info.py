@@ -16,8 +16,8 @@ from jsctl.views.server import info as view
 @argument("name", required=False, default="", metavar="[SERVER]")
 @option(*ARCHIVE[0], default="", **ARCHIVE[1])
 async def info(env: Env, name: str, archive: str) -> Result:
-    """SERVER is a name or an ID; without one it is the server that jsctl is connected to. Needs a login of
-    the system account.
+    """Show SERVER, a name or an ID, or the server that jsctl is connected to. A login of the system account
+    is needed.
     """
     if archive:
         return view.server(_read(archive, name))

@@ -26,10 +26,7 @@ Json = dict[str, Any]
 async def list_(
     env: Env, expect: int | None, order: str, reverse: bool, compact: bool, archive: str
 ) -> Result:
-    """Needs a login of the system account.
-
-    EXPECT is the number of servers to wait for; fewer are a failure.
-    """
+    """Wait for EXPECT servers, if given; fewer are a failure. A login of the system account is needed."""
     if archive:
         replies, now = _read(archive)
     else:

@@ -29,7 +29,7 @@ _COSTS = (4, 31)  # those of jsctl.auth.passwords, which help need not import
 @option("--cost", "-c", type=click.IntRange(*_COSTS), default=11, help="bcrypt cost, 4 to 31 (11)")
 @option("--generate", "-g", is_flag=True, help="Generate a password, and show it")
 async def passwd(env: Env, password: str | None, cost: int, generate: bool) -> Result:
-    """Asks for the password; without a terminal, reads it from a line of standard input. Other users of this
+    """Ask for the password; without a terminal, read it from a line of standard input. Other users of this
     machine can see what is on a command line.
     """
     from jsctl.auth.passwords import hash_password, random_password

@@ -16,7 +16,7 @@ from jsctl.views.server import info as view
 @option("--graph", is_flag=True, help="Plot the response times")
 @option("--id", "with_ids", is_flag=True, help="Show the IDs of the servers")
 async def ping(env: Env, expect: int | None, graph: bool, with_ids: bool) -> Result:
-    """Needs a login of the system account. EXPECT is the number of servers; fewer are a failure."""
+    """Ping all servers, and fail if fewer than EXPECT answer. A login of the system account is needed."""
     answers = await fetch_servers(await env.connection(), expect or 0)
     result = view.ping(answers, with_ids=with_ids)
     if graph:

@@ -1,4 +1,4 @@
-"""What `server stream-check` and `server consumer-check` share."""
+"""The common parts of `server stream-check` and `server consumer-check`."""
 
 import asyncio
 from collections.abc import Callable, Sequence

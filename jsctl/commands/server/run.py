@@ -47,7 +47,7 @@ class Options:
         return self.arguments[1:] if self.kind else self.arguments
 
     def _spec(self) -> NetworkSpec | None:
-        """Return what to start; None for a configuration of the user's. Raises BadInput, NotFound."""
+        """Return the network to start; None for a configuration of the user's. Raises BadInput, NotFound."""
         if self.name and not is_name(self.name):
             raise BadInput(
                 f"{self.name!r} is not a valid name", "use one without slashes, '..' or a leading dot"
@@ -116,12 +116,11 @@ class Options:
 @option("--background", is_flag=True, help="Return once the servers run; jsctl server stop ends them")
 @argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[TOPOLOGY] [-- NATS-SERVER ARGUMENTS]")
 async def run(env: Env, options: Options) -> Events[Result]:
-    """TOPOLOGY hub-leaf starts the two servers of the leaf node guide: domain hub on port 4222 and domain
-    leaf on port 4111, with the users acc/acc and admin/admin. Without a topology one server starts, which
-    needs no login.
+    """Start one server, which needs no login, or those of a TOPOLOGY: hub-leaf is the two servers of the leaf
+    node guide, domain hub on port 4222 and domain leaf on port 4111, with the users acc/acc and admin/admin.
 
-    A context is written for each login. It is kept when the servers stop, because the next run has the
-    same address; with free ports it is removed. Your own contexts are never changed. Data goes to
+    A context is written for each login. It is kept when the servers stop, because the next run has the same
+    address; with free ports it is removed. Your own contexts are never changed. Data goes to
     ~/.local/share/jsctl/NAME, or to the folder of --store.
     """
     plan = options.plan(env)
@@ -129,7 +128,7 @@ async def run(env: Env, options: Options) -> Events[Result]:
 
 
 async def _run(env: Env, options: Options, plan: Plan, server: binary.Binary) -> AsyncGenerator[Result, None]:
-    """Start a network, yield what runs, and wait for its end or ctrl-C."""
+    """Start a network, yield a description of what runs, and wait for its end or ctrl-C."""
     try:
         async with stoppable(), Network.start(plan, server, env.environ) as network:
             for sentence in view.kept_files(network):

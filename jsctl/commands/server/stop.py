@@ -19,8 +19,8 @@ from jsctl.views.server import intents
 @argument("name", metavar="[CONTEXT|DIR]", default="")
 @dry_run_flag("Only show which servers would be stopped")
 async def stop(env: Env, name: str) -> None:
-    """Name the servers by one of their contexts, or by their folder. Without a name, offers a list to
-    pick from.
+    """Find the servers by one of their contexts, or by their folder. Without a name, show a list to pick
+    from.
     """
     name = name or await _pick(env)
     folder = Path(name).expanduser()

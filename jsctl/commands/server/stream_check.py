@@ -16,7 +16,7 @@ from jsctl.views.server import replicas as view
 )
 @replica_flags
 async def stream_check(env: Env, flags: dict[str, Any]) -> Report:
-    """Shows each stream as each of its servers has it; a star marks the leader. While messages arrive,
-    replicas differ for a moment. Needs a login of the system account.
+    """Show each stream as each of its servers has it; a star marks the leader. While messages arrive,
+    replicas differ for a moment. A login of the system account is needed.
     """
     return await report(env, flags, stream_replicas, view.streams)

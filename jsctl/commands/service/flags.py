@@ -1,4 +1,4 @@
-"""What the verbs of `jsctl service` share."""
+"""The common parts of the verbs of `jsctl service`."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def silence_flag(function: F) -> F:
-    """Add the flag that says when all have answered."""
+    """Add the flag for the silence after which all are taken to have answered."""
     return option(
         "--silence",
         type=DURATION,

@@ -20,7 +20,7 @@ from jsctl.views.service import documents as view
 @option("--endpoint", "-e", metavar="REGEX", default="", help="Only endpoints whose name matches")
 @silence_flag
 async def info(env: Env, service: str, id: str, endpoint: str, silence: int) -> Result:
-    """Without ID, shows all instances. Schemas in the metadata of endpoints are indented."""
+    """Show all instances, or the one of ID. Schemas in the metadata of endpoints are indented."""
     try:
         pattern = compile_pattern(endpoint)
     except re.error as error:

@@ -48,8 +48,8 @@ class Options:
 @option("--force-stdin", is_flag=True, help="Take the payload from stdin")
 @option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
 async def request(env: Env, options: Options) -> Events[Reply]:
-    """Without PAYLOAD, stdin is sent as `jsctl publish --help` says. If the service replies with an error,
-    the exit status is 1.
+    """Send PAYLOAD or, without it, stdin, as `jsctl publish --help` describes. If the service replies with an
+    error, the exit status is 1.
     """
     name = await pick_service(env, options.service)
     infos = await gather(await env.connection(), "INFO", name, warn=env.say)
@@ -83,7 +83,7 @@ async def request(env: Env, options: Options) -> Events[Reply]:
 
 
 class _Watched:
-    """Passes replies on, and reports those that are errors of the service."""
+    """A filter that passes replies on, and reports those that are errors of the service."""
 
     def __init__(self, env: Env, batches: AsyncIterator[Sequence[Reply]]) -> None:
         self._env = env

@@ -18,8 +18,8 @@ from jsctl.views.message import reply as view
     "--header", "-H", "headers", metavar="K:V", multiple=True, help="Header of the answers; may be repeated"
 )
 async def serve(env: Env, name: str, headers: tuple[str, ...]) -> Events[Request]:
-    """The service has one endpoint, echo, on the subject NAME.echo. Several services of one name share the
-    requests. It runs until ctrl-C.
+    """Offer one endpoint, echo, on the subject NAME.echo, until ctrl-C. Several services of the same name
+    share the requests.
     """
     pairs: Headers = []
     for text in headers:

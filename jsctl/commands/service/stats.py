@@ -32,7 +32,7 @@ from jsctl.views.service import documents as view
 async def stats(
     env: Env, service: str, id: str, watch: bool, every: int, silence: int
 ) -> Result | Events[Result]:
-    """With --watch, shows a line per endpoint, over all instances; without SERVICE, for all services. Skew
+    """Show a line per endpoint with --watch, over all instances; without SERVICE, for all services. Skew
     compares the busiest instance with an even share: 1 is even, 2 is twice that.
     """
     check_every(every)
@@ -47,7 +47,7 @@ async def stats(
 
 
 class _Rates:
-    """Return what happened since it was called last."""
+    """What happened since the last call."""
 
     def __init__(self, env: Env, connection: Connection, service: str, id: str, silence: int) -> None:
         self._ask = partial(gather, connection, "STATS", service, id, silence=silence, warn=env.say)

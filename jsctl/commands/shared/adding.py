@@ -1,4 +1,4 @@
-"""What every add shares: reading, saving and validating a configuration."""
+"""The common parts of every add: reading, saving and validating a configuration."""
 
 import contextlib
 import json
@@ -33,7 +33,7 @@ _FLAGS = (
 class AddOptions:
     """The flags that every add takes; part of a verb's options.
 
-    config, output: paths, `-` for stdin and stdout; None where they are not given.
+    config, output: paths, `-` for stdin and stdout; None if not given.
     """
 
     config: str | None
@@ -43,7 +43,7 @@ class AddOptions:
 
     @property
     def is_local(self) -> bool:
-        """Whether nothing is to be created."""
+        """Whether nothing is created on a server."""
         return bool(self.validate or self.output)
 
     def asks(self, env: Env) -> bool:
@@ -51,7 +51,7 @@ class AddOptions:
         return env.can_ask and not (self.defaults or self.config)
 
     def read_config(self, env: Env, schema: Schema) -> Json:
-        """The configuration of --config; empty without one. Raises BadInput."""
+        """Return the configuration of --config; empty without one. Raises BadInput."""
         if not self.config:
             return {}
         return schema.parse_config(read_input(self.config, env.streams.stdin), self.config)
@@ -79,10 +79,11 @@ async def ask_all(
     command_line: Callable[[T], Sequence[str]],
     begin: Callable[[], Awaitable[None]] | None = None,
 ) -> T:
-    """Ask the questions of a questionnaire, with a way back, and return what they give.
+    """Ask the questions of a questionnaire, with a way back, and return what it returns.
 
-    Where anything was asked, the same as a command line is shown last, whatever happens then; after ctrl-C
-    what was answered before. begin: awaited before the first question. command_line: the words after `jsctl`.
+    If anything was asked, a command line that does the same is shown last, whatever happens then; after
+    ctrl-C, one with the answers so far. begin: awaited before the first question. command_line: the words
+    after `jsctl`.
     """
     if not env.can_ask:
         return await questions(env.prompter)

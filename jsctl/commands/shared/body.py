@@ -1,4 +1,4 @@
-"""Where the body of `publish` and `request` comes from."""
+"""The source of the body of `publish` and `request`."""
 
 from typing import Protocol
 
@@ -19,9 +19,9 @@ class _Options(Protocol):
 
 
 def body_of(env: Env, options: _Options) -> str | None:
-    """Return the body that was given; None takes stdin: if it was asked for, or nothing else can be meant.
+    """Return the given body; for None stdin, if it was asked for or nothing else can be meant.
 
-    Warns when the body is empty while a loop or a script around us has input left.
+    Warns when the body is empty while a loop or a script around this command has input left.
     """
     if options.body == STDIN:
         return None

@@ -1,4 +1,4 @@
-"""Lines of `jsctl shell`: taken apart as a POSIX shell does, at quotation marks, backslashes and `|`."""
+"""Lines of `jsctl shell`, split as a POSIX shell does: at blanks, quotation marks, backslashes and `|`."""
 
 import re
 import shlex
@@ -24,14 +24,18 @@ _MOST_ROWS = 1000  #: rows of a line
 
 
 class Line(NamedTuple):
-    """A command line. pipe: what its output goes to, for the system's shell; empty for the terminal."""
+    """A command line. pipe: the command of the system's shell that receives its output; empty for the
+    terminal.
+    """
 
     words: list[str]
     pipe: str = ""
 
 
 def parse_line(text: str) -> Line:
-    """Split a line into words, and what follows its first `|` outside of quotation marks. Raises BadInput."""
+    """Split a line into words, and the rest after its first `|` outside of quotation marks. Raises
+    BadInput.
+    """
     at = next((token.start() for token in _TOKEN.finditer(text) if token["pipe"]), -1)
     line, pipe = (text, "") if at < 0 else (text[:at], text[at + 1 :].strip())
     if at >= 0 and not pipe:
@@ -44,15 +48,16 @@ def parse_line(text: str) -> Line:
 
 
 def is_whole(text: str) -> bool:
-    """Whether a line ends here: outside of quotation marks, and not with a backslash."""
+    """Return whether a line is complete: it ends outside of quotation marks, and not with a backslash."""
     if text.lstrip().startswith("#"):
         return True
     return not any(token["open"] or token["escaped"] == "\\" for token in _TOKEN.finditer(text))
 
 
 def script_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a script, each whole, with the number of its first row. Raises BadInput for one that
-    has no end."""
+    """Yield the lines of a script, each complete, with the number of its first row. Raises BadInput for one
+    that has no end.
+    """
     rows: list[str] = []
     for number, row in enumerate(text.splitlines(), 1):
         rows.append(row)
@@ -68,8 +73,9 @@ def script_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def last_word(text: str) -> tuple[list[str], str, int]:
-    """Return what is to be completed: the words before the last one, the last one as it is meant so far, and
-    where it begins in the text. A line with a pipe has nothing to complete."""
+    """Return what is to be completed: the words before the last one, the last one without quotation marks,
+    and where it begins in the text. A line with a pipe has nothing to complete.
+    """
     start = 0
     for token in _TOKEN.finditer(text):
         if token["pipe"]:

@@ -1,7 +1,7 @@
 """Shell completion of the names of the registry's nouns.
 
-It never fails and never waits long: on any error there are no completions, and a server that does not answer
-at once is asked behind, while the names of the time before are shown.
+It never fails and never waits long: after an error there are no completions. If a server does not answer at
+once, the names of the last time are shown, and new ones are fetched in the background.
 """
 
 import os
@@ -25,7 +25,9 @@ _ASKED = 8  #: streams that are asked for theirs
 
 
 def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[str]:
-    """Return the names of a noun that begin so, in its parent that is on the command line."""
+    """Return the names of a noun that begin with the incomplete word, in the parent that is on the command
+    line.
+    """
     env: Env = ctx.obj
     noun = registry.noun(noun_name)
     parent = given_name(ctx, noun.parent)
@@ -42,7 +44,9 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[
 
 
 def complete_subjects(ctx: click.Context, incomplete: str) -> list[str]:
-    """Return the subjects of streams that begin so: those that they store messages on, and their filters."""
+    """Return the subjects of streams that begin with the incomplete word: those of their messages, and their
+    filters.
+    """
     env: Env = ctx.obj
     try:
         subjects = _listed(env, "subject", "", lambda: _list_subjects(env))
@@ -67,7 +71,7 @@ async def _list_subjects(env: "Env") -> list[str]:
 def _listed(
     env: "Env", noun: str, parent: str, list_all: "Callable[[], Coroutine[Any, Any, list[str]]]"
 ) -> list[str]:
-    """Return the names that a server lists, or those of the time before."""
+    """Return the names that a server lists, or those of the last time."""
     from jsctl.commands.shared import name_cache
 
     env.flags.setdefault("timeout", parse_duration(_TIMEOUT))

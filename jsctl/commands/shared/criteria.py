@@ -1,4 +1,4 @@
-"""The flags that say which streams or consumers are meant, for find and cluster balance."""
+"""The flags that choose streams or consumers, for find and cluster balance."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +20,7 @@ Flag = tuple[str, dict[str, Any]]
 
 
 class Count(click.ParamType[int | None]):
-    """A number; the one that asks for nothing, as the `nats` tool has it, is None."""
+    """A number; the value that matches everything, as in the `nats` tool, becomes None."""
 
     name = "integer"
 
@@ -34,7 +34,7 @@ class Count(click.ParamType[int | None]):
 
 
 class Regex(click.ParamType[re.Pattern[str] | None]):
-    """A regular expression; an empty one asks for nothing."""
+    """A regular expression; an empty one matches everything."""
 
     name = "regex"
 
@@ -48,7 +48,7 @@ class Regex(click.ParamType[re.Pattern[str] | None]):
 
 
 class Expression(click.ParamType[Callable[..., bool] | None]):
-    """A condition, as `jetstream.find.expression` reads it; an empty one asks for nothing."""
+    """A condition, as `jetstream.find.expression` reads it; an empty one matches everything."""
 
     name = "expression"
 
@@ -78,8 +78,10 @@ _COMMON: Sequence[Flag] = (
 
 
 def criteria_flags(flags: Sequence[Flag]) -> Callable[[F], F]:
-    """Return a decorator that declares these flags, and those that all criteria share. They are named as the
-    fields of a `Criteria`, which is a field of the verb's options."""
+    """Return a decorator that declares these flags, and those that all criteria share.
+
+    They have the names of the fields of a `Criteria`, which is a field of the verb's options.
+    """
 
     def declare(function: F) -> F:
         for names, attrs in reversed((*flags, *_COMMON)):

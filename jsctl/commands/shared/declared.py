@@ -1,4 +1,4 @@
-"""What apply and diff share: files, variables, and the places that files name."""
+"""The common parts of apply and diff: files, variables, and the places that files name."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -54,7 +54,7 @@ def push_flags(function: F) -> F:
 
 
 def read_texts(env: Env, files: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Name and text of each file. files: the values of -f. Raises BadInput, NotFound."""
+    """Return name and text of each file. files: the values of -f. Raises BadInput, NotFound."""
     paths = [path for file in files for path in _list_paths(file)]
     return [("stdin" if path == "-" else path, read_input(path, env.streams.stdin)) for path in paths]
 
@@ -62,7 +62,7 @@ def read_texts(env: Env, files: tuple[str, ...]) -> list[tuple[str, str]]:
 def plan_operators(
     env: Env, texts: Sequence[tuple[str, str]], variables: Variables, store: str, *, prune: bool
 ) -> "DeclaredAuth | None":
-    """The plan for the operators that files declare; None where they declare none. Raises BadInput."""
+    """Return the plan for the operators that files declare; None where they declare none. Raises BadInput."""
     if not any("operators" in text for _, text in texts):
         return None
     from jsctl.commands.shared.declared_auth import plan_auth
@@ -79,7 +79,7 @@ async def ask_servers(
     *,
     is_planning: bool,
 ) -> "AccountLogins | None":
-    """Find which declared accounts servers lack, where they are to be sent.
+    """Find which declared accounts the servers lack, where accounts are to be sent.
 
     Returns logins for the places that name an account; None where there are none.
 
@@ -108,7 +108,7 @@ def _account_logins(
 
 
 async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | None") -> dict[Place, Target]:
-    """Every place with its API; one connection for each context and account, all opened at once.
+    """Return every place with its API; one connection for each context and account, all opened at once.
 
     logins: for places that name an account. Raises BadInput.
     """
@@ -142,7 +142,9 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
 
 
 async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Connection]:
-    """A connection for each; settings that differ in the domain alone share one. All are opened at once."""
+    """Open a connection for each of the settings, all at once; settings that differ only in the domain share
+    one.
+    """
     keys = [replace(each, js_domain="", js_api_prefix="", context="") for each in settings]
     different = list(dict.fromkeys(keys))
     connections = await gather_all(env.connect(key) for key in different)
@@ -151,7 +153,9 @@ async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Conne
 
 
 def _resolve_settings(env: Env, context: str) -> Settings:
-    """The settings of a context; one that a file names does not yield to NATS_URL and other variables."""
+    """Return the settings of a context; NATS_URL and other variables do not override one that a file
+    names.
+    """
     if not context:
         return env.settings()
     flags, variables = env.flags, env.from_environment
@@ -171,7 +175,7 @@ def _make_target(
 
 
 def _list_paths(file: str) -> list[str]:
-    """The file itself, or the files of a folder. Raises NotFound for a folder without any."""
+    """Return the file itself, or the files of a folder. Raises NotFound for a folder without any."""
     folder = Path(file).expanduser()
     if file == "-" or not folder.is_dir():
         return [file]

@@ -1,4 +1,4 @@
-"""Streams in accounts of declared operators: logins there, signed as they are needed."""
+"""Logins to accounts of declared operators, signed when they are needed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class AccountLogins:
             return Connection(settings, None), True
 
     async def wait(self, api: Api, name: str) -> None:
-        """Wait until JetStream knows an account that was pushed just now."""
+        """Wait until JetStream knows an account that was just pushed."""
         if name not in self.pushed:
             return
         try:
@@ -67,7 +67,10 @@ class AccountLogins:
             return  # what comes next says why
 
     def _find(self, name: str) -> tuple[AuthStore, Record] | None:
-        """The account, and the store that it is in; None for one that apply is about to create."""
+        """Return the account and the store that it is in; None for one that apply is about to create.
+
+        Raises BadInput for an account of several operators, NotFound.
+        """
         is_declared = [one.name for one in self._operators if one.find_account(name)]
         stores = [AuthStore(self._folders, operator) for operator in self._folders.operators()]
         having = [store for store in stores if name in store.account_names()]

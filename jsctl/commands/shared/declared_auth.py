@@ -1,4 +1,4 @@
-"""What apply and diff do with the operators, accounts and users of files."""
+"""The operators, accounts and users of files, for apply and diff."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -46,11 +46,11 @@ class DeclaredAuth:
 
     @property
     def has_label(self) -> bool:
-        """Whether a file with operators has a label."""
+        """Return whether a file with operators has a label."""
         return any(operator.label for operator in self.operators)
 
     def show_plan(self, result: Result) -> Result:
-        """The plan above the other one."""
+        """Return the plan above a result."""
         return view.add_plan(result, self.plan, self._differences if self._pushes else None)
 
     async def open_pushes(self, env: Env, *, is_planning: bool) -> None:
@@ -100,12 +100,12 @@ class DeclaredAuth:
         return done
 
     def show_outcome(self, result: Result, outcome: AuthOutcome) -> Result:
-        """What was done, above what else was."""
+        """Return what was done, above a result."""
         sent = outcome.sent if self._pushes else None
         return view.add_outcome(result, outcome.done, self.plan, sent)
 
     async def _confirm(self, env: Env, force: bool) -> None:
-        """Ask before removals always, before changes and before accounts are sent on a terminal."""
+        """Ask before removals, and on a terminal before changes and before accounts are sent."""
         actions = [step.action for step in self.plan.steps]
         changes = "change" in actions or bool(self._differences)
         if force or not ("remove" in actions or (changes and env.can_ask)):
@@ -123,9 +123,10 @@ class DeclaredAuth:
 def plan_auth(
     env: Env, texts: Sequence[tuple[str, str]], variables: Variables, store: str, *, prune: bool
 ) -> DeclaredAuth | None:
-    """The operators of files with the plan for them; None for files without any. store: the folder; empty
-    for that
-    of nsc. Raises BadInput with file and line."""
+    """Return the operators of files with their plan; None for files without any.
+
+    store: the folder; empty for that of nsc. Raises BadInput with file and line.
+    """
     operators = load_operators(texts, variables)
     if not operators:
         return None

@@ -1,8 +1,6 @@
-"""What `apply` and `diff` do with the servers of declared operators: which accounts these lack, and sending
-them.
+"""The accounts that the servers of declared operators lack, and sending them, for `apply` and `diff`.
 
-Nothing of it is remembered: after a run that was killed, the next one
-continues with what it finds on the servers.
+No state is stored: after a run that was killed, the next one continues with what it finds on the servers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,8 +40,9 @@ CONTINUE = "run apply again to continue"
 
 @dataclass(frozen=True, slots=True)
 class OperatorPush:
-    """The servers of an operator. tokens: the JWTs that they have of accounts that
-    are declared or change, by name."""
+    """The servers of an operator. tokens: the JWTs that they have of accounts that are declared or change, by
+    name.
+    """
 
     store: AuthStore
     declared: DeclaredOperator
@@ -52,7 +51,9 @@ class OperatorPush:
     tokens: Mapping[str, str]
 
     def find_differences(self, plan: AuthPlan) -> list[Difference]:
-        """Return how declared accounts will differ from those on the servers once the plan is carried out."""
+        """Return how declared accounts will differ from those on the servers after the plan is carried
+        out.
+        """
         steps = [step for step in plan.steps if step.operator == self.store.operator and step.account]
         # A user that goes is revoked in its account.
         changed = {step.account for step in steps if not step.user or step.action == "remove"}
@@ -88,7 +89,7 @@ class OperatorPush:
                 )
 
     async def send(self, env: Env) -> list[Sent]:
-        """Send what the servers lack. Raises JsctlError when not every server takes it."""
+        """Send what the servers lack. Raises JsctlError when a server does not accept it."""
         accounts = [
             record
             for declared in self.declared.accounts

@@ -1,4 +1,4 @@
-"""How edit changes a configuration, for every noun alike."""
+"""Changes of a configuration by edit, the same for every noun."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class EditOptions:
     """The flags that every edit takes; part of a verb's options.
 
-    config_file: a path, `-` for stdin; None where it is not given.
+    config_file: a path, `-` for stdin; None if not given.
     """
 
     config_file: str | None
@@ -34,8 +34,11 @@ class EditOptions:
     dry_run: bool
 
     def read_config(self, env: Env, schema: Schema, *, changed: bool) -> Json | None:
-        """The configuration of --config; None without one. changed: whether other flags ask for a change.
-        Raises BadInput, also when nothing asks for one."""
+        """Return the configuration of --config; None without one. changed: whether other flags ask for a
+        change.
+
+        Raises BadInput, also when nothing asks for one.
+        """
         if not self.config_file and self.replace:
             raise BadInput("--replace needs --config")
         if not (self.config_file or changed or self.interactive):
@@ -51,10 +54,10 @@ class EditOptions:
 class Editable:
     """A stream or consumer as edit sees it.
 
-    label: `Stream ORDERS`. info: as the server sent it. name_keys: what names it, and cannot change.
-    apply_flags: gives a copy of a configuration with the flags applied. update: sends a configuration and
-    gives the new info. sheet: shows an info. find_warnings: of what the server accepts but does not do as it
-    reads.
+    label: `Stream ORDERS`. info: as the server sent it. name_keys: the keys that identify it and cannot
+    change. apply_flags: returns a copy of a configuration with the flags applied. update: sends a
+    configuration and returns the new info. sheet: shows an info. find_warnings: returns warnings about
+    settings that the server accepts but ignores or interprets differently.
     """
 
     schema: Schema
@@ -68,11 +71,11 @@ class Editable:
 
     @property
     def live(self) -> Json:
-        """The configuration in the info, without what the server owns."""
+        """The configuration in the info, without what the server adds."""
         return self.schema.without_server_keys(self.info["config"])
 
     def complete(self, draft: Json) -> Json:
-        """A draft with flags and names applied to it, validated. Raises BadInput."""
+        """Return a draft with flags and names applied to it, validated. Raises BadInput."""
         config = {**self.apply_flags(draft), **self.name_keys}
         self.schema.validate(config)
         return config
@@ -96,8 +99,10 @@ def edit_flags(noun: str) -> Callable[[F], F]:
 
 
 async def edit_config(env: Env, target: Editable, file: Json | None, options: EditOptions) -> Result:
-    """Show how the configuration changes, ask, and change it. file: the configuration of --config.
-    Raises BadInput, Cancelled."""
+    """Show how the configuration changes, ask, and change it.
+
+    file: the configuration of --config. Raises BadInput, Cancelled.
+    """
     schema, live = target.schema, target.live
     draft = schema.with_defaults(file) if file and options.replace else schema.update(live, file or {})
     if options.interactive:

@@ -23,13 +23,13 @@ _UNFINISHED = ".unfinished"  #: marks a text that no error has named yet
 async def edit_text(
     env: Env, text: str, name: str, use: Callable[[str], Awaitable[T]], *, beside: Path | None = None
 ) -> T | None:
-    """Let the user edit a text and use the edited one. Returns what `use` returns; None when the text was
-    left as it is.
+    """Let the user edit a text, and pass the edited text to `use`. Returns what `use` returns; None when the
+    text was not changed.
 
     When `use` raises JsctlError or ValueError the user may continue to edit; else the text is kept, and the
-    error says where. What a killed process left is removed first.
+    error says where. Texts that killed processes left are removed first.
 
-    name: of the file that the editor shows. beside: the folder that gets the text instead of the temporary
+    name: that of the file that the editor shows. beside: the folder for the text instead of the temporary
     one; for secrets, which stay where they are. Raises BadInput, Cancelled, JsctlError.
     """
     editor = env.environ.get("VISUAL") or env.environ.get("EDITOR") or ""

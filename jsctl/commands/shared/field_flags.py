@@ -1,4 +1,4 @@
-"""Flags made from the fields of a configuration, for every noun alike."""
+"""Flags built from the fields of a configuration, the same for every noun."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class ConfigFlags:
-    """What the command line says of a configuration; part of a verb's options.
+    """The flags of a configuration; part of a verb's options.
 
     fields: the values of the flags that `config_flags` adds, of those that were given, by keyword.
     """
@@ -27,12 +27,12 @@ class ConfigFlags:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The values by flag, as `Schema.apply_flags` takes them."""
+        """Return the values by flag, as `Schema.apply_flags` takes them."""
         return {name.replace("_", "-"): value for name, value in self.fields.items()}
 
 
 class KindType(click.ParamType[Any]):
-    """The type of a flag whose value is of a kind."""
+    """The type of a flag whose value has a kind."""
 
     def __init__(self, kind: Kind) -> None:
         self.name = kind.metavar.lower()
@@ -55,7 +55,9 @@ class _Removal(CollectedOption):
 
 
 def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
-    """Add the flags of a configuration that `verb` ("add", "edit", "copy") takes, for `ConfigFlags`."""
+    """Return a decorator that adds the flags of a configuration that `verb` ("add", "edit", "copy") takes,
+    for `ConfigFlags`.
+    """
 
     def declare(function: F) -> F:
         for field in reversed(schema.flags(verb)):
@@ -71,7 +73,9 @@ def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
 
 
 def extra_flags(flags: Sequence[ExtraFlag], verb: str, *, into: str = "") -> Callable[[F], F]:
-    """Add flags that have no key of their own, of those that `verb` takes. into: see `cli.option`."""
+    """Return a decorator that adds flags without a key of their own, of those that `verb` takes. into: see
+    `cli.option`.
+    """
 
     def declare(function: F) -> F:
         for extra in reversed(flags):
@@ -90,7 +94,7 @@ def _field_option(field: Field) -> Callable[[F], F]:
 
 
 def _kind_option(flag: str, kind: Kind, help: str, metavar: str, attrs: dict[str, Any]) -> Callable[[F], F]:
-    """Return the option of a flag whose value is of a kind. metavar: instead of the kind's."""
+    """Return the option of a flag whose value has a kind. metavar: replaces the kind's."""
     name = f"--{flag}"
     own: dict[str, Any] = {"multiple": kind.repeatable, "metavar": metavar or kind.metavar}
     if isinstance(kind, Switch):

@@ -1,4 +1,4 @@
-"""What graphs share."""
+"""The common part of graphs."""
 
 from jsctl.commands.shared.watch import check_every
 from jsctl.env import Env
@@ -6,7 +6,7 @@ from jsctl.errors import BadInput
 
 
 def check_graph(env: Env, every: int) -> None:
-    """Raise BadInput for what cannot be drawn. every: ns between two samples."""
+    """Raise BadInput for a graph that cannot be drawn. every: ns between two samples."""
     check_every(every)
     if env.form in ("csv", "tsv"):
         raise BadInput("a graph has no table", "use --json")

@@ -1,4 +1,4 @@
-"""When events that do not come end a command."""
+"""The silence after which a command ends."""
 
 from jsctl.commands.cli import DURATION, option
 from jsctl.env import Env
@@ -13,9 +13,10 @@ wait_flag = option(
 
 
 def idle_limit(env: Env, wait: int, count: int) -> int:
-    """Return ns without an event after which to end: --wait, or with --count the --timeout that was given.
+    """Return the ns without an event after which to end: --wait, or with --count the --timeout that was
+    given.
 
-    0 means that there is none.
+    0 means no limit.
     """
     if wait or not count or "timeout" in env.from_environment:
         return wait

@@ -1,4 +1,4 @@
-"""What `cluster balance` and `cluster step-down` say while leaders change."""
+"""Messages of `cluster balance` and `cluster step-down` while leaders change."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from jsctl.views.intent import Intent
 
 
 def announce_move(env: Env) -> Callable[[RaftGroup, Move], None]:
-    """Return a function that says which leader moved."""
+    """Return a function that reports which leader moved."""
 
     def announce(group: RaftGroup, move: Move) -> None:
         label = group.label[:1].upper() + group.label[1:]
@@ -19,7 +19,7 @@ def announce_move(env: Env) -> Callable[[RaftGroup, Move], None]:
 
 
 async def step_down(env: Env, group: RaftGroup, preferred: str, force: bool) -> LeaderChange:
-    """Have another leader elected, and say so. Raises what `elect_leader` raises."""
+    """Have another leader elected, and report it. Raises what `elect_leader` raises."""
 
     def announce(leader: str, peers: int) -> None:
         who = f"leader {leader or '(unknown)'} of {group.label} ({peers} peers) to stand down"

@@ -2,7 +2,7 @@
 
     $XDG_CACHE_HOME or ~/.cache / jsctl / names / KEY.json   {"stream": ["ORDERS"], "consumer ORDERS": [...]}
 
-A server is asked behind the shell's back: completion waits for it a moment, and then takes what it knows.
+A server is asked in the background: completion waits for it a moment, and then uses the names of the file.
 """
 
 import hashlib
@@ -38,19 +38,19 @@ class NameCache:
 
     @classmethod
     def of(cls, settings: "Settings", environ: Mapping[str, str]) -> "NameCache":
-        """Return the cache of what these settings lead to."""
+        """Return the cache for the servers of these settings."""
         login = (settings.url, settings.user, settings.token, settings.creds, settings.nkey, settings.jwt)
         place = (*login, settings.nsc, settings.js_domain, settings.js_api_prefix)
         key = hashlib.sha256("\0".join(place).encode(errors="surrogateescape")).hexdigest()[:16]
         return cls(cache_folder(environ) / "jsctl" / "names" / f"{settings.context or 'server'}-{key}.json")
 
     def names(self, noun: str, parent: str) -> list[str]:
-        """Return what is known; nothing of a file that cannot be read."""
+        """Return the known names; none from a file that cannot be read."""
         names = self._read().get(f"{noun} {parent}".rstrip())
         return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
     def store(self, noun: str, parent: str, names: Sequence[str]) -> None:
-        """Replace what is known. The oldest lists give way. Raises OSError."""
+        """Replace the names of a list. The oldest lists are dropped. Raises OSError."""
         key = f"{noun} {parent}".rstrip()
         lists = {other: names for other, names in self._read().items() if other != key}
         lists = dict(list(lists.items())[1 - _MOST :]) | {key: list(names)}
@@ -68,14 +68,15 @@ class NameCache:
 
 
 def wait_of(environ: Mapping[str, str]) -> float:
-    """Return the seconds that completion waits."""
+    """Return how many seconds completion waits."""
     text = environ.get("JSCTL_COMPLETE_WAIT", "")
     return int(text) / 1000 if text.isdecimal() and len(text) < 7 else WAIT
 
 
 def refresh_behind(fetch: Callable[[], object], wait: float) -> None:
-    """Call a function in a process of its own, which outlives ours, and wait for it at most `wait`
-    seconds; where processes cannot do that (Windows), in this one."""
+    """Call a function in a process of its own, which outlives this one, and wait for it at most `wait`
+    seconds. Where processes cannot do that (Windows), call it in this one.
+    """
     if not hasattr(os, "fork"):
         fetch()
         return

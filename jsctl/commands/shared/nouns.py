@@ -1,4 +1,4 @@
-"""Lists the names of a noun of the registry."""
+"""Lists of the names of the registry's nouns."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 async def list_names(env: "Env", noun: Noun, parent: str = "", api: "Api | None" = None) -> list[str]:
     """List all names, sorted.
 
-    parent: the name of the thing that they are in. api: where to look, instead of the command line's API.
+    parent: the name of the thing that contains them. api: used instead of the command line's API.
     """
     if noun.offline:
         return list_offline(env, noun)

@@ -8,7 +8,9 @@ from jsctl.units import parse_past_time, seconds_to_ns, to_datetime
 
 
 def parse_time_flag(env: Env, flag: str, text: str | None) -> datetime | None:
-    """Parse a time, or how long ago it was (7d), in UTC. None for an empty text. Raises BadInput."""
+    """Parse a time, or how long ago it was (7d), as a datetime in UTC. None for an empty text. Raises
+    BadInput.
+    """
     if not text:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The server of a stream or consumer that a command line means."""
+"""The server of a stream or consumer that a command line names."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""Lets the user pick the names that the command line leaves out."""
+"""Names that the command line leaves out, and that the user picks."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -30,8 +30,8 @@ async def pick(
 ) -> str:
     """Return the name on the command line or, without one, the name that the user picks from a list.
 
-    parent: the name of the thing that it is in. api: where to look, instead of the command line's API.
-    default: the name that is marked first. prompter: asks instead of the terminal's.
+    parent: the name of the thing that contains it. api: used instead of the command line's API. default: the
+    name that is marked first. prompter: asks instead of the terminal's.
 
     Raises BadInput for a name that is not valid, and without a name and a terminal; NotFound when there is
     nothing to pick.
@@ -71,8 +71,8 @@ async def pick_several(
     """Return the names on the command line, and those that match its patterns such as `ORDERS_*`, each once.
     Without any, the name that the user picks.
 
-    Patterns do not match hidden names, except with --all; the user sees how many they would. Raises NotFound
-    for a pattern that matches nothing, and what `pick` raises.
+    Patterns do not match hidden names, except with --all; the user is informed how many they would. Raises
+    NotFound for a pattern that matches nothing, and what `pick` raises.
     """
     if not names:
         return [await pick(env, noun, "", api=api, message=message)]
@@ -112,7 +112,7 @@ def valid_name(noun: Noun, name: str) -> str:
 async def _shown_names(
     env: Env, noun: Noun, parent: str, api: Api | None
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the names that lists show, and those that they do not."""
+    """Return the names that lists show, and those that they hide."""
     names = await list_names(env, noun, parent, api)
     if not noun.hidden or env.flags.get(f"all_{noun.name}s"):
         return names, ()

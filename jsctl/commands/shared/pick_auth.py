@@ -1,4 +1,4 @@
-"""Finds the operator, account or user that a command line means; what it leaves out is picked from a list."""
+"""The operator, account or user that a command line names; what it leaves out is picked from a list."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -19,14 +19,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def choices(env: Env) -> Choices:
-    """The store of --store or that of nsc, and which operator and account are used. Raises BadInput."""
+    """Return the store of --store or that of nsc, and the operator and account in use. Raises BadInput."""
     return make_choices(env.environ, str(env.flags.get("auth_store") or ""))
 
 
 async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -> AuthStore:
-    """The store of an operator: the named one, the one of `choices`, or one that the user picks.
+    """Return the store of an operator: the named one, the one of `choices`, or one that the user picks.
 
-    flag: the flag or argument that names it. Raises NotFound, BadInput.
+    Raises NotFound, BadInput.
     """
     chosen = choices(env)
     folders, names = chosen.folders, chosen.folders.operators()
@@ -42,9 +42,10 @@ async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -
 async def pick_account(
     env: Env, store: AuthStore, name: str = "", *, flag: str = "ACCOUNT", default: bool = True
 ) -> Record:
-    """An account, by its name or public key; without a name that of `choices` or one that the user picks.
+    """Return an account, by its name or public key; without a name that of `choices`, or one that the user
+    picks.
 
-    default: whether that of `choices` will do. Raises NotFound, BadInput.
+    default: whether to take that of `choices`. Raises NotFound, BadInput.
     """
     names = store.account_names()
     if not name:
@@ -62,7 +63,7 @@ async def pick_account(
 async def pick_operator_account(
     env: Env, operator: str, account: str, *, default: bool = True
 ) -> tuple[AuthStore, Record]:
-    """The store of an operator and an account of it. Raises NotFound, BadInput."""
+    """Return the store of an operator, and one of its accounts. Raises NotFound, BadInput."""
     store = await pick_operator(env, operator)
     return store, await pick_account(env, store, account, default=default)
 
@@ -70,14 +71,14 @@ async def pick_operator_account(
 async def pick_operator_user(
     env: Env, operator: str, account: str, user: str
 ) -> tuple[AuthStore, Record, Record]:
-    """The store of an operator, an account of it and a user of that. Raises NotFound, BadInput."""
+    """Return the store of an operator, one of its accounts and a user of that. Raises NotFound, BadInput."""
     store = await pick_operator(env, operator)
     owner = await pick_user_account(env, store, user, account)
     return store, owner, await pick_user(env, store, owner, user)
 
 
 async def pick_user(env: Env, store: AuthStore, account: Record, name: str = "") -> Record:
-    """A user of an account, by name; one that the user picks where there is no name.
+    """Return a user of an account, by name; without a name one that the user picks.
 
     Raises NotFound, BadInput.
     """
@@ -94,7 +95,8 @@ async def pick_user(env: Env, store: AuthStore, account: Record, name: str = "")
 
 
 async def pick_user_account(env: Env, store: AuthStore, user: str, account: str) -> Record:
-    """The account of a user: the named one, the only one that has a user of this name, or one that is picked.
+    """Return the account of a user: the named one, the only one that has a user of this name, or one that is
+    picked.
 
     Raises NotFound, BadInput.
     """
@@ -108,7 +110,7 @@ async def pick_user_account(env: Env, store: AuthStore, user: str, account: str)
 
 
 async def pick_signing_key(env: Env, account: Record, name: str, flag: str) -> SigningKey:
-    """A signing key of an account, by its public key or role; one that the user picks where there is no name.
+    """Return a signing key of an account, by its public key or role; without a name one that the user picks.
 
     Raises NotFound, BadInput.
     """
@@ -129,12 +131,14 @@ async def pick_signing_key(env: Env, account: Record, name: str, flag: str) -> S
 
 
 async def pick_text(env: Env, texts: Sequence[str], what: str, label: str, flag: str) -> str:
-    """One of several texts that the user picks. what: "mapping"; label: "Mapping". Raises BadInput."""
+    """Return one of several texts that the user picks. what: "mapping"; label: "Mapping". Raises BadInput."""
     return await _pick(env, texts, what, label, flag, only=False)
 
 
 async def ask_name(env: Env, name: str, what: str) -> str:
-    """A new name: that on the command line, or one that is asked for. what: "operator"."""
+    """Return the name on the command line, or ask for one. what: "operator". Raises BadInput without a
+    terminal.
+    """
     if name:
         return name
     if not env.can_ask:
@@ -195,7 +199,7 @@ def _complete_operators(ctx: click.Context, param: click.Parameter, incomplete: 
 
 
 def _stores(ctx: click.Context) -> list[AuthStore]:
-    """The operators that a command line may mean."""
+    """Return the stores of the operators that a command line may mean."""
     chosen = choices(ctx.obj)
     name = str(ctx.params.get("operator") or chosen.operator.value)
     names = chosen.folders.operators()

@@ -1,4 +1,4 @@
-"""Accounts that are sent to servers: what `auth account push` and `apply` share."""
+"""Sending accounts to servers, for `auth account push` and `apply`."""
 
 from collections.abc import Sequence
 

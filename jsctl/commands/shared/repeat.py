@@ -1,4 +1,4 @@
-"""Command lines that do the same at the same place."""
+"""Flags for command lines that users are to run at the same place."""
 
 from jsctl.commands.cli.global_flags import global_options
 from jsctl.contexts.model import public_url
@@ -8,7 +8,7 @@ _PLACE = ("server", "creds", "nkey", "tlscert", "tlskey", "tlsca", "js_api_prefi
 
 
 def place_flags(env: Env) -> list[str]:
-    """Return the global flags of the command line that say where it works, without passwords and the like."""
+    """Return the global flags of the command line that say where it works, without secrets."""
     words = []
     for option in global_options():
         name = option.name or ""

@@ -1,4 +1,4 @@
-"""Completions at the prompt of `jsctl shell`: those of other shells, quoted as the line needs it."""
+"""Completions at the prompt of `jsctl shell`: the same as in other shells, quoted as the line needs it."""
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +19,9 @@ _FILES = 200  #: that are listed
 
 
 class ShellCompletion:
-    """Completes lines.
+    """The completion of lines.
 
-    root: the command of the program. child: makes what a command line runs in. builtins: the shell's own
+    root: the command of the program. child: returns the Env for a command line. builtins: the shell's own
     commands, with their help.
     """
 
@@ -31,7 +31,7 @@ class ShellCompletion:
         self._builtins = builtins
 
     def complete(self, text: str) -> Iterator[Candidate]:
-        """Yield the completions of a line; none where anything goes wrong."""
+        """Yield the completions of a line; none if anything goes wrong."""
         if text.lstrip().startswith(("!", "#")):
             return
         words, word, start = last_word(text)
@@ -63,7 +63,7 @@ class ShellCompletion:
 
 
 def _paths(word: str) -> list[str]:
-    """Return the paths that begin so."""
+    """Return the paths that begin with the incomplete word."""
     head, slash, tail = word.rpartition("/")
     try:
         entries = sorted(Path((head or "/") if slash else ".").expanduser().iterdir())[:_FILES]

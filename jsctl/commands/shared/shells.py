@@ -1,8 +1,8 @@
 """The completion scripts of the shells, and how completions reach them.
 
 The names come from servers, where any client may have chosen them. A name is on the user's command line as
-soon as it is completed, so that it must be one word there that the shell does nothing with: bash inserts what
-it is given, and gets it quoted; zsh and fish quote what they insert.
+soon as it is completed, so it must be one word there that the shell does not interpret: bash inserts names
+literally, so they are quoted here; zsh and fish quote what they insert.
 """
 
 import os
@@ -166,7 +166,7 @@ def script(shell: str) -> str:
 
 
 def is_safe(name: str) -> bool:
-    """Whether a name may be completed: it has no control characters and does not look like a flag."""
+    """Return whether a name may be completed: it has no control characters and does not look like a flag."""
     return name.isprintable() and not name.startswith("-")
 
 

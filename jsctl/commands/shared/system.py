@@ -1,5 +1,6 @@
-"""Connections as users that the store of operators signs: of the system account, with which accounts are sent
-to servers and fetched, and of others."""
+"""Connections as users that the store of operators signs: those of the system account, to send and fetch
+accounts, and others.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +21,11 @@ _LOGIN = {setting for settings in METHODS.values() for setting in settings} - {"
 
 
 async def system_connection(env: Env, store: AuthStore, *, as_system: bool) -> Connection:
-    """Connect as the command line and the context say.
+    """Connect as the command line and the context say, or as a temporary user of the system account.
 
-    Without a login, with as_system, or where the selected context is of another account and the command line
-    names none, as a temporary user of the system account that the store signs; without a server, to those of
-    the operator. Raises NotFound without the seed of the system account.
+    The store signs that user without a login, with as_system, or where the selected context is of another
+    account and the command line does not name one; without a server, the operator's servers are used. Raises
+    NotFound without the seed of the system account.
     """
     settings = _with_servers(env, env.settings(), store)
     is_named = any(env.flags.get(name) for name in ("context", *METHODS))
@@ -55,7 +56,9 @@ def _as_user(settings: Settings, token: str, key: KeyPair) -> Settings:
 
 
 def _is_of_another_account(settings: Settings, store: AuthStore) -> bool:
-    """Whether a login is of an account of the store that is not the system account, whose seed is there."""
+    """Return whether a login belongs to an account other than the system account, whose seed is in the
+    store.
+    """
     token = settings.jwt
     if settings.creds and not token:
         path = Path(settings.creds).expanduser()

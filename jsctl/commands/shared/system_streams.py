@@ -1,4 +1,4 @@
-"""Which streams lists show: not those of buckets and the system, unless --all was given."""
+"""Hiding the streams of buckets and the system from lists, unless --all was given."""
 
 from collections.abc import AsyncIterator, Iterable
 
@@ -7,17 +7,17 @@ from jsctl.jetstream.stream import requests as streams
 
 
 def hidden_hint(count: int) -> str:
-    """Return how many streams were left out, and what includes them."""
+    """Return a line with the number of streams that were left out, and how to include them."""
     return f"{count} more with -a: buckets and system streams"
 
 
 def only_hidden_hint(count: int) -> str:
-    """Return what includes the streams that were left out, where there are no others."""
+    """Return how to include the streams that were left out, where there are no others."""
     return f"-a includes {count} of buckets and the system"
 
 
 class Listed:
-    """The names that a list shows. hidden: how many of those asked for it does not."""
+    """The names that a list shows. hidden: how many matching names it does not show."""
 
     def __init__(self, env: Env) -> None:
         self._env = env
@@ -30,13 +30,13 @@ class Listed:
         return shown
 
     def tell(self) -> None:
-        """Tell the user how many were left out, so that a loop over the names misses none silently."""
+        """Report how many were left out, so that a loop over the names misses none silently."""
         if self.hidden:
             self._env.say(f"jsctl: {hidden_hint(self.hidden)}")
 
 
 async def listed_names(env: Env, pages: AsyncIterator[Iterable[str]]) -> AsyncIterator[list[str]]:
-    """Yield the names of pages that lists show, and tell at the end how many they do not."""
+    """Yield the names of pages that lists show, and report at the end how many they do not."""
     listed = Listed(env)
     async for page in pages:
         yield [name for name in page if name in listed]

@@ -1,4 +1,4 @@
-"""Which contexts and domains a command is about that looks at several."""
+"""The contexts and domains of a command that covers several."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,8 +14,7 @@ _EVERYWHERE = frozenset({"timeout", "colors"})
 
 
 def targets(env: Env, groups: Sequence[str] = (), *, all_contexts: bool = False) -> list[Settings]:
-    """Return the settings of every domain of every context that the command line names, in its order, each
-    once.
+    """Return the settings of every domain of every context on the command line, in its order, each once.
 
     Without --context the usual one, without --js-domain each context's own. groups: of contexts, besides
     those of --context. Raises BadInput, NotFound.

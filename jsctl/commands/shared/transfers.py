@@ -1,4 +1,4 @@
-"""What backup, restore and copy share: the observer that talks to the user, and paths of backups."""
+"""The common parts of backup, restore and copy: the observer that talks to the user, and paths of backups."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -10,10 +10,13 @@ from jsctl.views.shared import transfers as view
 
 
 class TerminalObserver:
-    """Writes events to stderr, asks questions and shows progress bars."""
+    """An observer that writes events to stderr, asks questions and shows progress bars."""
 
     def __init__(self, env: Env, *, progress: bool = True, force: bool = False) -> None:
-        """progress: show bars, where there is a terminal. force: answer all questions with yes."""
+        """Set what to show and ask.
+
+        progress: show bars, where there is a terminal. force: answer all questions with yes.
+        """
         self._env = env
         self._progress = progress
         self._force = force

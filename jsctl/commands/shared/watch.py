@@ -31,14 +31,18 @@ def check_interval(watch: int | None, hint: str = "", flag: str = "--watch") -> 
 
 def watched(fetch: Callable[[], Awaitable[Result]], every: int, count: int | None) -> Events[Result]:
     """Return the results of `fetch`, one every `every` ns, for what is always watched; ctrl-C is its ordinary
-    end. count: how many; None without end."""
+    end.
+
+    count: how many; None for no end.
+    """
     live = table_live(fetch, Start(click.get_current_context().command_path), every, count or 0)
     return repeated(fetch_again(fetch, every), live)._replace(limit=count or 0, endless=True)
 
 
 async def once_or_repeated(fetch: Callable[[], Awaitable[Result]], watch: int | None) -> Report:
-    """Return the result of `fetch`; with `watch` (ns), one in every such interval, on a terminal on a screen
-    with keys for its tables."""
+    """Return the result of `fetch`; with `watch` (ns), one per interval, on a terminal on a screen with
+    keys.
+    """
     if watch is None:
         return await fetch()
     live = table_live(fetch, Start(click.get_current_context().command_path), watch)

@@ -47,11 +47,11 @@ class Options:
 @add_flags
 @stream_flags("add")
 async def add(env: Env, options: Options) -> Result:
-    """Asks for what the flags leave out; with --defaults, or without a terminal, it takes the defaults.
+    """Ask for what the flags leave out; with --defaults, or without a terminal, take the defaults.
 
-    A mirror or source is a stream's NAME; NAME@DOMAIN takes it from another JetStream domain.
-    Settings may follow: NAME,api=PREFIX,deliver=PREFIX for another account, start=SEQUENCE or
-    start=TIME, filter=SUBJECT or filter=SUBJECT:DESTINATION. The server's own JSON works as well.
+    A mirror or source is a stream's NAME; NAME@DOMAIN takes it from another JetStream domain. Settings may
+    follow: NAME,api=PREFIX,deliver=PREFIX for another account, start=SEQUENCE or start=TIME, filter=SUBJECT
+    or filter=SUBJECT:DESTINATION. The server's own JSON works as well.
     """
     draft = options.flags.apply(options.add.read_config(env, STREAM))
     if options.stream:
@@ -70,7 +70,7 @@ async def add(env: Env, options: Options) -> Result:
 
 
 async def _complete(env: Env, api: Api | None, start: Json, options: AddOptions) -> Json:
-    """The draft with its name and subjects, then answers or defaults."""
+    """Return the draft with its name, subjects, and the answers or defaults."""
     size_needed = False
     if api is not None and "max_bytes" not in start:
         size_needed = streams.needs_max_bytes(await api_levels.account_info(api))

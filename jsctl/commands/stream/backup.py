@@ -52,9 +52,9 @@ class Options:
 )
 @destructive("Replace an existing backup without asking", "Only show what would be saved")
 async def backup(env: Env, options: Options) -> Result:
-    """TARGET is a folder, or one file when its name ends in .tgz. It holds the configuration, all messages,
-    the consumers with their state, and a digest of it all; jsctl stream restore and the nats tool restore
-    it.
+    """Write a folder, or one file when the name of TARGET ends in .tgz. It holds the configuration, all
+    messages, the consumers with their state, and a digest of it all; jsctl stream restore and the nats tool
+    restore it.
     """
     if options.stream:
         name = stream_name(options.stream)

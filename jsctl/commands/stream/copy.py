@@ -48,7 +48,7 @@ class Options:
 @stream_flags("copy")
 @data_flags
 async def copy(env: Env, options: Options) -> Result:
-    """Flags replace settings of the source.
+    """Replace settings of the source with those that flags name.
 
     With --data the messages are copied, too, with their sequences, subjects, headers and times: a snapshot of
     the source is restored as the copy, and all messages are compared afterwards. If it is interrupted, run it
@@ -80,7 +80,7 @@ async def copy(env: Env, options: Options) -> Result:
 
 
 async def _announce(env: Env, api: Api, draft: Json) -> None:
-    """End a dry run with what would be created. Raises JsctlError where another stream has the name."""
+    """End a dry run with what would be created. Raises JsctlError if another stream has the name."""
     name = draft["name"]
     existing = await streams.info_or_none(api, name)
     if existing is not None and find_differences(
@@ -93,7 +93,7 @@ async def _announce(env: Env, api: Api, draft: Json) -> None:
 
 
 def _draft(env: Env, live: Json, destination: str, options: Options) -> Json:
-    """The configuration of the copy. live: that of the source. Raises BadInput."""
+    """Return the configuration of the copy. live: that of the source. Raises BadInput."""
     if live.get("sealed") and not options.data.data:
         env.say(f"warning: Stream {live['name']} is sealed; without messages its copy is not")
         live = {key: value for key, value in live.items() if key not in _SEALED}

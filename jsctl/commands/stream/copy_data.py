@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class DataOptions:
-    """What the flags of `data_flags` say. Contexts and domains: empty for those of the command line."""
+    """The flags of `data_flags`. Contexts and domains: empty for those of the command line."""
 
     data: bool
     from_context: str

@@ -1,4 +1,4 @@
-"""Which streams are meant, for find and cluster balance."""
+"""The flags that choose streams, for find and cluster balance."""
 
 from collections.abc import AsyncIterator
 

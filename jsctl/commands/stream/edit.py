@@ -37,7 +37,7 @@ class Options:
 @edit_flags("stream")
 @stream_flags("edit")
 async def edit(env: Env, options: Options) -> Result:
-    """Settings that no flag names stay as they are."""
+    """Change what the flags name; other settings stay as they are."""
     file = options.edit.read_config(env, STREAM, changed=bool(options.flags.fields))
     api = await env.jetstream()
     name = await pick_stream(env, api, options.stream or STREAM.name_of(file or {}))

@@ -78,7 +78,7 @@ SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class StreamFlags(ConfigFlags):
-    """What the command line says of a stream's configuration. Empty: not given."""
+    """The flags of a stream's configuration. Empty: not given."""
 
     mirror_domain: str
     mirror_api_prefix: str
@@ -90,7 +90,7 @@ class StreamFlags(ConfigFlags):
             raise BadInput("--mirror-domain, --mirror-api-prefix and --mirror-deliver-prefix need --mirror")
 
     def apply(self, config: Json) -> Json:
-        """A copy of the configuration with the flags applied to it. Raises BadInput."""
+        """Return a copy of the configuration with the flags applied to it. Raises BadInput."""
         values = self.values
         if mirror := values.get("mirror"):
             values["mirror"] = import_from(

@@ -17,8 +17,8 @@ from jsctl.views.stream import gaps as view
 @destructive("Do not ask before the whole stream is read", "Only show how much would be read")
 @option("--progress/--no-progress", default=True, help="Show progress while the stream is read")
 async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
-    """The server reports them. A stream with more than two million deleted messages is read as a
-    whole.
+    """Show the gaps that the server reports. A stream with more than two million deleted messages is read as
+    a whole.
     """
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)

@@ -19,8 +19,9 @@ from jsctl.views.stream import graph as view
 @option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two samples (1s)")
 @option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many samples")
 async def graph(env: Env, stream: str, every: int, count: int | None) -> Events[StreamSample]:
-    """Draws charts on a terminal until ctrl-C or q; in a pipe, writes a line per sample, as JSON with
-    --json."""
+    """Draw charts on a terminal until ctrl-C or q; in a pipe, write a line per sample, as JSON with
+    --json.
+    """
     check_graph(env, every)
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)

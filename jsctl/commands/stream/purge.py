@@ -51,7 +51,7 @@ class Options:
 )
 @destructive("Purge without asking", "Only show what would be removed")
 async def purge(env: Env, options: Options) -> Result:
-    """Asks once, however many names and patterns are given."""
+    """Ask once, however many names and patterns are given."""
     api = await env.jetstream()
     names = await pick_streams(env, api, options.stream)
     limits = PurgeLimits(options.subject, options.seq or 0, options.keep or 0)

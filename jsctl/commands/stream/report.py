@@ -41,7 +41,7 @@ class Options:
 @option("--dot", metavar="FILE", help="Also write the replication as a GraphViz graph")
 @option("--leaders", "-l", is_flag=True, help="Show which servers lead how many streams")
 async def report(env: Env, options: Options) -> Result:
-    """Sorted by size, unless a flag says otherwise."""
+    """Sort by size, unless a flag says otherwise."""
     api = await env.jetstream()
     if env.form in ("table", "plain"):
         env.say("Obtaining Stream stats\n")

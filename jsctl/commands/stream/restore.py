@@ -72,8 +72,8 @@ class Options:
     "Check the backup, and only show what would be restored",
 )
 async def restore(env: Env, options: Options) -> Result:
-    """FILE is the folder or .tgz file that jsctl stream backup made, or a folder of the nats tool. It is read
-    and compared with its digest before the server is asked for anything.
+    """Read FILE, the folder or .tgz file that jsctl stream backup wrote, or a folder of the nats tool, and
+    compare it with its digest before the server is asked for anything.
     """
     backup = open_backup(backup_path(options.path))
     config = _restored_config(env, backup, options)
@@ -85,7 +85,9 @@ async def restore(env: Env, options: Options) -> Result:
 
 
 def _restored_config(env: Env, backup: Backup, options: Options) -> Json:
-    """Return the configuration to restore with: the backup's, then --config, then flags. Raises BadInput."""
+    """Return the configuration of the restored stream: the backup's, then --config, then flags. Raises
+    BadInput.
+    """
     config = remove_mark(STREAM.without_server_keys(backup.config))
     if options.new_name and options.new_name != backup.stream:
         config = without_label(config)

@@ -20,7 +20,7 @@ from jsctl.views.stream import removal as view
 @argument("stream", nargs=-1)
 @destructive("Remove without asking", "Only show what would be removed")
 async def rm(env: Env, stream: tuple[str, ...], force: bool) -> Result:
-    """Asks once, however many names and patterns are given."""
+    """Ask once, however many names and patterns are given."""
     if force and not stream:
         raise BadInput("--force needs the stream's name", "give STREAM")
     api = await env.jetstream()

@@ -13,8 +13,8 @@ from jsctl.views.stream import info as view
 @argument("stream", default="")
 @destructive("Seal without asking")
 async def seal(env: Env, stream: str, force: bool) -> Result:
-    """Messages can no longer be added to a sealed stream or removed from it, and its configuration is
-    fixed.
+    """Prevent any change: messages can no longer be added to a sealed stream or removed from it, and its
+    configuration is fixed.
     """
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)

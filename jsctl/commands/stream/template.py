@@ -14,8 +14,8 @@ from jsctl.views.stream import template as view
 )
 @argument("words", metavar="[WORDS]", nargs=-1)
 def template(env: Env, words: tuple[str, ...]) -> Result:
-    """Servers no longer have stream templates. Shows a file for jsctl apply that declares the same streams,
-    and ends with status 1, as it creates nothing.
+    """Show a file for jsctl apply that declares the same streams: servers no longer have stream templates.
+    The exit status is 1, as nothing is created.
     """
     if words and words[0].startswith("-"):
         raise BadInput(f"no such option: {words[0]}", "jsctl stream template --help")

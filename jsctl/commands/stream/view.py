@@ -74,7 +74,7 @@ class Options:
 @option("--match", metavar="REGEX", default="", help="Only messages whose payload matches")
 @option("--follow", is_flag=True, help="Keep showing new messages until ctrl-C")
 async def view(env: Env, options: Options) -> Events[Message]:
-    """On a terminal, shows pages of SIZE messages (10) and asks after each; in a pipe, the first SIZE or all.
+    """Show pages of SIZE messages (10) on a terminal, and ask after each; in a pipe, the first SIZE or all.
     No consumer is created, and nothing is acknowledged: it works on work queues, too.
     """
     if options.raw and env.wants_json:
@@ -107,8 +107,9 @@ def _pattern(text: str) -> re.Pattern[bytes] | None:
 
 
 async def _interactive(env: Env, batches: Batches, page: int) -> Batches:
-    """Yield the messages, ask after each `page` of them whether to continue (0: never), and report the end
-    of the data."""
+    """Yield the messages, ask after each `page` of them whether to continue (0: never), and report the end of
+    the data.
+    """
     count = 0
     async with aclosing(batches):
         async for batch in batches:

@@ -36,7 +36,7 @@ async def connections(
     closed_reason: str,
     watch: int | None,
 ) -> Report:
-    """Needs no login of the system account."""
+    """Ask as the account itself; a login of the system account is not needed."""
     check_interval(watch)
     state = "closed" if closed_reason and state == "open" else state
     connection = await env.connection()

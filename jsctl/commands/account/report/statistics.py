@@ -13,7 +13,9 @@ from jsctl.views.result import Result
 )
 @option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
 async def statistics(env: Env, watch: int | None) -> Report:
-    """Servers without a connection of the account do not answer. Needs no login of the system account."""
+    """Ask as the account itself; a login of the system account is not needed. Servers without a connection of
+    the account do not answer.
+    """
     check_interval(watch)
     connection = await env.connection()
 

@@ -38,7 +38,7 @@ class Options:
 @account_flags("add")
 @option("--defaults", is_flag=True, help="Do not ask: limits without a flag are unlimited")
 async def add(env: Env, options: Options) -> Result:
-    """On a terminal, the limits that no flag sets are asked for."""
+    """Ask for the limits that no flag sets, on a terminal."""
     store = await pick_operator(env, options.operator)
     name = await ask_name(env, options.account, "account")
     settings = options.flags.settings()

@@ -68,8 +68,8 @@ class Options:
 )
 @option("--off", is_flag=True, help="Turn the callout off")
 async def callout(env: Env, options: Options) -> Result:
-    """Servers ask a service of the account who a user is (auth callout). Without flags, shows the
-    settings.
+    """Show the settings, or change them with the flags. Servers then ask a service of the account who a user
+    is (auth callout).
     """
     store, account = await pick_operator_account(env, options.operator, options.account)
     users = []

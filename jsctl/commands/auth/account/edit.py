@@ -34,7 +34,8 @@ class Options:
 @account_flags("edit")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
 async def edit(env: Env, options: Options) -> Result:
-    """Settings that no flag names stay as they are. An account whose signing key is gone is signed again.
+    """Change what the flags name; other settings stay as they are. An account whose signing key no longer
+    exists is signed again.
 
     jsctl auth account push sends the change to the servers.
     """

@@ -25,7 +25,7 @@ SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class AccountFlags:
-    """What the command line says of an account; part of a verb's options."""
+    """The flags of an account; part of a verb's options."""
 
     config: ConfigFlags
     jetstream: bool | None
@@ -34,7 +34,7 @@ class AccountFlags:
     tags: tuple[str, ...]
 
     def settings(self, no_tags: tuple[str, ...] = ()) -> AccountSettings:
-        """The settings to apply to claims."""
+        """Return the settings to apply to claims."""
         return AccountSettings(self.config.values, self.jetstream, self.tier, self.tags, no_tags)
 
 

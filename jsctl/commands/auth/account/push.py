@@ -73,11 +73,11 @@ class Options:
     "Check everything, and only show what would be sent and removed",
 )
 async def push(env: Env, options: Options) -> Result:
-    """To all servers, which need a full resolver: jsctl auth operator config.
+    """Send to all servers, which need a full resolver: jsctl auth operator config.
 
-    Without a login, or where the selected context is of another account, the store signs a temporary user of
-    the system account; without --server and context, the operator's service URLs are used. Accounts are
-    checked before.
+    Without a login, or where the selected context belongs to another account, the store signs a temporary
+    user of the system account; without --server and context, the operator's service URLs are used. Accounts
+    are checked first.
     """
     store = await pick_operator(env, options.operator)
     accounts = await _choose(env, store, options)

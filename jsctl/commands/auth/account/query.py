@@ -58,7 +58,7 @@ class Options:
 )
 @destructive("Replace what is newer in the store")
 async def query(env: Env, options: Options) -> Result:
-    """Shows an account as the servers have it. OUTPUT is a file for its JWT.
+    """Show an account as the servers have it. OUTPUT is a file for its JWT.
 
     ACCOUNT may be the public key of an account that is not in the store.
     """

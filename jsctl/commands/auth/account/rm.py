@@ -16,8 +16,8 @@ from jsctl.views.result import Result
 @option("--keys", "remove_keys", is_flag=True, help="Remove the seeds of the account and its users, too")
 @destructive("Remove without asking")
 async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bool) -> Result:
-    """Removes its users and their credentials, too. jsctl auth account push --all --prune removes it from
-    the servers.
+    """Remove its users and their credentials, too. jsctl auth account push --all --prune removes it from the
+    servers.
     """
     if force and not account:
         raise BadInput("--force needs the account's name", "give ACCOUNT")

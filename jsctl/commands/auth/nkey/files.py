@@ -1,4 +1,4 @@
-"""What `auth nkey` reads and writes: key files, data, and what is sealed."""
+"""Files that `auth nkey` reads and writes: keys, data, and sealed data."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ _DATA_SIZE = 1 << 30
 
 
 def read_key_text(file: str) -> str:
-    """Return the seed or public key in a file. Raises BadInput, which quotes nothing of it."""
+    """Return the seed or public key in a file. Raises BadInput, which does not quote the file."""
     path = Path(file).expanduser()
     text = find_key_text(read_text(path))
     if not text:
@@ -45,7 +45,7 @@ def base64_option(help: str) -> Callable[[F], F]:
 
 
 def output_result(env: Env, data: bytes, output: str) -> Result:
-    """Write to a file, or show it: text as a line, other bytes to stdout as they are. Raises BadInput."""
+    """Write to a file, or show it: text as a line, other bytes unchanged on stdout. Raises BadInput."""
     if output:
         with open_output(output) as file:
             file.write(data)

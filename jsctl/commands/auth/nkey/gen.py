@@ -23,7 +23,7 @@ _X25519 = "x25519"
 @option("--entropy", metavar="FILE", default="", help="Take the random bytes from this file or device")
 @option("--output", metavar="FILE", default="", help="Write the seed to a file instead of showing it")
 def gen(env: Env, type: str, public: bool, entropy: str, output: str) -> Result:
-    """TYPE is user, account, server, cluster, operator, curve or x25519; the last two are the same.
+    """Use TYPE user, account, server, cluster, operator, curve or x25519; the last two are the same.
 
     Without --output, the seed is shown: keep it secret.
     """
@@ -40,7 +40,7 @@ def gen(env: Env, type: str, public: bool, entropy: str, output: str) -> Result:
 
 
 def _reader(file: str) -> Callable[[int], bytes]:
-    """Return a function that reads random bytes of a file."""
+    """Return a function that reads random bytes from a file."""
 
     def read(size: int) -> bytes:
         with Path(file).expanduser().open("rb") as source:

@@ -27,7 +27,7 @@ from jsctl.views.result import Result
 @option("--key", metavar="FILE", default="", help="Encrypt with the curve seed in this file")
 @destructive("Overwrite the file")
 async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Result:
-    """The file has the operator with its accounts, users and all seeds; only you can read it."""
+    """Write the operator with its accounts, users and all seeds into a file that only you can read."""
     path = Path(output).expanduser()
     if path.exists() and not force:
         raise BadInput(f"the file {ascii_path(path)} exists", "--force overwrites it")

@@ -58,9 +58,9 @@ class Options:
 )
 @option("--output", metavar="FILE", default="", help="Write the configuration to a file")
 async def config(env: Env, options: Options) -> Result:
-    """Operator, system account and resolver, to `include` in the configuration of nats-server.
+    """Print operator, system account and resolver, to `include` in the configuration of nats-server.
 
-    With a memory resolver it holds all accounts; with a full one jsctl auth account push sends them.
+    A memory resolver contains all accounts; to a full one, jsctl auth account push sends them.
     """
     store = await pick_operator(env, options.name, flag="NAME")
     further: dict[str, object] = {"limit": options.limit}

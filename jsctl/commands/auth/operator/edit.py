@@ -36,7 +36,7 @@ class Options:
 @option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
 async def edit(env: Env, options: Options) -> Result:
-    """Settings that no flag names stay as they are. Servers take the change with the operator's
+    """Change what the flags name; other settings stay as they are. Servers get the change with the operator's
     new JWT, which jsctl auth operator config prints.
     """
     store = await pick_operator(env, options.name, flag="NAME")

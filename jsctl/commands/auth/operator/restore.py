@@ -21,7 +21,7 @@ from jsctl.views.result import Result
 @argument("input")
 @option("--key", metavar="FILE", default="", help="Decrypt with the curve seed in this file")
 def restore(env: Env, name: str, input: str, key: str) -> Result:
-    """The operator must not be in the store."""
+    """Add the operator to the store, which must not have it yet."""
     pair = read_key_file(key) if key else None
     text = read_text(Path(input).expanduser(), "", CONFIG_SIZE)
     if pair:

@@ -11,7 +11,7 @@ from jsctl.views.result import Result
 @command("select", examples=["jsctl auth operator select ACME"])
 @operator_argument()
 async def select(env: Env, name: str) -> Result:
-    """It is used where no operator is named; nats uses it, too."""
+    """Use the operator where none is named; nats uses it, too."""
     known = choices(env).folders.operators()
     if not name and len(known) > 1:
         name = await pick_text(env, known, "operator", "Operator", "NAME")

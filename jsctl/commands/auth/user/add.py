@@ -59,7 +59,7 @@ class Options:
 @destructive("Overwrite the file of --credential")
 @option("--defaults", is_flag=True, help="Do not ask: limits without a flag are unlimited")
 async def add(env: Env, options: Options) -> Result:
-    """A user signed with a scoped key has the permissions and limits of its scope.
+    """Give a user signed with a scoped key the permissions and limits of its scope.
 
     With --save-context, --server says where the context connects to.
     """

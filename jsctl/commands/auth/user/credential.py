@@ -55,7 +55,7 @@ class Options:
 @option("--save-context", metavar="NAME", default="", help="Save a context that logs in with the file")
 @destructive("Overwrite the file")
 async def credential(env: Env, options: Options) -> Result:
-    """With --expire, the file has a JWT of its own, and the user in the store does not change."""
+    """Write a new JWT into the file if --expire is given; the user in the store does not change."""
     check_free(options.file, force=options.force)
     store = await pick_operator(env, options.operator)
     _refuse_user_as_file(store, options)

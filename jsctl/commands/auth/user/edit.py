@@ -58,9 +58,9 @@ class Options:
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
 @option("--credential", metavar="FILE", default="", help="Write the credentials to a file")
 async def edit(env: Env, options: Options) -> Result:
-    """Settings that no flag names stay as they are.
+    """Change what the flags name; other settings stay as they are.
 
-    The user needs new credentials for the change; the store keeps them, too.
+    The user needs new credentials for the change to take effect; they are also saved in the store.
     """
     settings = options.flags.settings(options.no_tags)
     check_free(options.credential, force=True)

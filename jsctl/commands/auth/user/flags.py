@@ -16,11 +16,11 @@ SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class UserFlags:
-    """What the command line says of a user; part of a verb's options."""
+    """The flags of a user; part of a verb's options."""
 
     config: ConfigFlags
     tags: tuple[str, ...]
 
     def settings(self, no_tags: tuple[str, ...] = ()) -> UserSettings:
-        """The settings to apply to claims."""
+        """Return the settings to apply to claims."""
         return UserSettings(self.config.values, self.tags, no_tags)

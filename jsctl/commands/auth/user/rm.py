@@ -26,8 +26,8 @@ from jsctl.views.result import Result
 @option("--revoke", is_flag=True, help="Revoke the user, too, so that servers refuse them after a push")
 @destructive("Remove without asking")
 async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, force: bool) -> Result:
-    """Removes the credentials and the seed from the store. Without --revoke, copies of the credentials
-    stay valid.
+    """Remove the credentials and the seed from the store. Without --revoke, copies of the credentials stay
+    valid.
     """
     if force and not name:
         raise BadInput("--force needs the user's name", "give NAME")

@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is read of the stream."""
+    """The flags of what is read of the stream."""
 
     batch: int
     filters: tuple[str, ...]
@@ -98,7 +98,9 @@ async def _consume(env: Env, kind: Kind, options: Options) -> Result:
 )
 @_consumer_flags
 async def consume(env: Env, options: Options) -> Result:
-    """The clients share a durable consumer; each asks for more before it has used up what it asked for."""
+    """Share a durable consumer between the clients; each asks for more before it has used up what it asked
+    for.
+    """
     return await _consume(env, "js consume", options)
 
 
@@ -109,7 +111,9 @@ async def consume(env: Env, options: Options) -> Result:
 )
 @_consumer_flags
 async def fetch(env: Env, options: Options) -> Result:
-    """Like consume, but requests the next batch when the last is complete; latency is that of batches."""
+    """Request the next batch when the last is complete, and otherwise work like consume; latency is that of
+    batches.
+    """
     return await _consume(env, "js fetch", options)
 
 
@@ -120,7 +124,7 @@ async def fetch(env: Env, options: Options) -> Result:
 )
 @_reading_flags
 async def ordered(env: Env, options: Reading) -> Result:
-    """Each client reads the stream through a consumer of its own, which is gone afterwards."""
+    """Read the stream in each client, through a consumer of its own that is removed afterwards."""
     flags = shared(env, "js ordered")
     plan = make_plan(
         "js ordered", flags, name=flags.stream or STREAM, batch=options.batch, filters=options.filters

@@ -14,8 +14,8 @@ from jsctl.views.result import Result
 
 @command("sync", examples=["jsctl bench js get sync", "jsctl bench js get sync --clients 4 --msgs 10000"])
 async def sync(env: Env) -> Result:
-    """Each client gets one message after the other from the stream's beginning; after the last one it begins
-    again.
+    """Get one message after the other in each client, from the start of the stream, and start again after the
+    last one.
     """
     flags = shared(env, "js get sync")
     plan = make_plan("js get sync", flags, name=flags.stream or STREAM)
@@ -36,7 +36,9 @@ async def sync(env: Env) -> Result:
 )
 @option("--filter", "subject", metavar="SUBJECT", default=">", help="Only these subjects (>)")
 async def batch(env: Env, batch: int, subject: str) -> Result:
-    """Like get sync, but in batches, which need nats-server 2.11 and a stream that allows direct gets."""
+    """Work like get sync, but in batches, which need nats-server 2.11 and a stream that allows direct
+    gets.
+    """
     flags = shared(env, "js get batch")
     validate_subject(subject, "read")
     plan = make_plan("js get batch", flags, name=flags.stream or STREAM, batch=batch, filters=(subject,))

@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The stream. maxbytes: bytes. dedupwindow: ns."""
+    """The stream to publish to. maxbytes: bytes. dedupwindow: ns."""
 
     create: bool
     storage: str
@@ -41,7 +41,7 @@ class Target:
             raise BadInput("--maxbytes must be 1 or more, --dedupwindow not negative")
 
     def settings(self) -> dict[str, Any]:
-        """Keys of the stream's configuration."""
+        """Return the keys of the stream's configuration."""
         settings: dict[str, Any] = {
             "storage": self.storage,
             "num_replicas": self.replicas,
@@ -142,7 +142,7 @@ async def _publish(env: Env, kind: Kind, options: Options, batch: int) -> Result
 )
 @_publish_flags
 async def sync(env: Env, options: Options) -> Result:
-    """Each client sends its next message after the ack of the last."""
+    """Send the next message of each client after the ack of the last."""
     return await _publish(env, "js pub sync", options, 1)
 
 
@@ -157,7 +157,7 @@ async def sync(env: Env, options: Options) -> Result:
 @_publish_flags
 @_batch_flag("Messages sent ahead of their acks")
 async def async_(env: Env, options: BatchOptions) -> Result:
-    """Acks are received while further messages are sent; latency is the time from a message to its ack."""
+    """Receive acks while further messages are sent; latency is the time from a message to its ack."""
     return await _publish(env, "js pub async", options, options.batch)
 
 
@@ -169,7 +169,7 @@ async def async_(env: Env, options: BatchOptions) -> Result:
 @_publish_flags
 @_batch_flag("Messages per batch", LARGEST_BATCH)
 async def batch(env: Env, options: BatchOptions) -> Result:
-    """Each batch is stored as a whole or not at all, which needs nats-server 2.12. Latency is that of whole
+    """Store each batch as a whole or not at all, which needs nats-server 2.12. Latency is that of whole
     batches.
     """
     return await _publish(env, "js pub batch", options, options.batch)
@@ -183,7 +183,7 @@ async def batch(env: Env, options: BatchOptions) -> Result:
 @_publish_flags
 @_batch_flag("Messages sent ahead of their acks")
 async def fast(env: Env, options: BatchOptions) -> Result:
-    """The stream acknowledges half of --batch at once, which needs nats-server 2.14. Latency is the time from
-    a message to the ack of its group.
+    """Let the stream acknowledge half of --batch at once, which needs nats-server 2.14. Latency is the time
+    from a message to the ack of its group.
     """
     return await _publish(env, "js pub fast", options, options.batch)

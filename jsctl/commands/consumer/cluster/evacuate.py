@@ -18,8 +18,8 @@ from jsctl.views.result import Result, Text
 @argument("peer", default="")
 @destructive("Move without asking")
 async def evacuate(env: Env, stream: str, consumer: str, peer: str, force: bool) -> Result:
-    """Moves a consumer from a server to another one of its stream that the cluster picks. Needs nats-server
-    2.15.
+    """Move a consumer from a server to another server of its stream, which the cluster picks. nats-server
+    2.15 is needed.
     """
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)

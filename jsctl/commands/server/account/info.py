@@ -11,5 +11,7 @@ from jsctl.views.server import info as view
 @argument("account")
 @option("--host", metavar="NAME", default="", help="Ask this server")
 async def info(env: Env, account: str, host: str) -> Result:
-    """With an operator, ACCOUNT is the public key of the account. Needs a login of the system account."""
+    """Show the account by its name or, with an operator, by its public key. A login of the system account is
+    needed.
+    """
     return view.account(await fetch_account(await env.connection(), account, host))

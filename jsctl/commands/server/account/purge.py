@@ -11,7 +11,7 @@ from jsctl.views.server import intents as view
 @argument("account")
 @destructive("Do not ask")
 async def purge(env: Env, account: str, force: bool) -> None:
-    """They go with their data, on all servers of the domain. Needs a login of the system account."""
+    """Remove them with their data, on all servers of the domain. A login of the system account is needed."""
     api = await env.jetstream()
     if env.dry_run or not force:
         stored = await stored_of_account(await env.connection(), api.domain, account)

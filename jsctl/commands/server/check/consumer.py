@@ -29,7 +29,7 @@ from jsctl.views.result import Result
 async def consumer(
     env: Env, stream: str, consumer: str, pinned: bool, thresholds: Mapping[str, Any]
 ) -> Result:
-    """Thresholds may stand in the metadata of the consumer, too: io.nats.monitor.waiting-critical: 20."""
+    """Read thresholds from the metadata of the consumer, too: io.nats.monitor.waiting-critical: 20."""
 
     async def check() -> Check:
         api = await env.jetstream()

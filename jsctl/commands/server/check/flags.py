@@ -1,4 +1,4 @@
-"""What the verbs of `jsctl server check` share: thresholds, and how an outcome is shown."""
+"""The common parts of the verbs of `jsctl server check`: thresholds, and the display of an outcome."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path

@@ -11,7 +11,7 @@ from jsctl.views.server import check as view
     "check", examples=["jsctl server check connection", "jsctl server check jetstream --format prometheus"]
 )
 def check(env: Env) -> None:
-    """Exits with 0 if all is well, 1 for a warning, 2 if something is critical; with --format prometheus
+    """Exit with 0 if all is well, 1 for a warning, 2 if something is critical; with --format prometheus
     always with 0, as the status is a metric. A critical threshold below the one for warnings inverts both:
     then small numbers are bad.
     """

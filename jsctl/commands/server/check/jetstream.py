@@ -38,7 +38,7 @@ _DEFAULTS = {
 )
 @threshold("--replica-lag-critical", int, "OPERATIONS", "Critical above this lag of a replica; 200")
 async def jetstream(env: Env, replicas: bool, thresholds: Mapping[str, Any]) -> Result:
-    """Percentages are of the account's limits."""
+    """Compare usage with the account's limits; percentages are of these."""
 
     async def check() -> Check:
         limits = limits_of(thresholds, _DEFAULTS)

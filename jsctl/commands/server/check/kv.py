@@ -17,7 +17,7 @@ from jsctl.views.result import Result
 @threshold("--values-warn", int, "N", "Warn above this number of values")
 @threshold("--values-critical", int, "N", "Critical above this number of values")
 async def kv(env: Env, bucket: str, key: str, thresholds: Mapping[str, Any]) -> Result:
-    """A bucket that does not exist is critical."""
+    """Report a bucket that does not exist as critical."""
 
     async def check() -> Check:
         return await check_bucket(await env.jetstream(), bucket, key, limits_of(thresholds))

@@ -25,7 +25,7 @@ from jsctl.views.result import Result
 @threshold("--subjects-warn", int, "N", "Warn above this number of subjects")
 @threshold("--subjects-critical", int, "N", "Critical above this number of subjects")
 async def stream(env: Env, stream: str, thresholds: Mapping[str, Any]) -> Result:
-    """Thresholds may stand in the metadata of the stream, too: io.nats.monitor.lag-critical: 200."""
+    """Read thresholds from the metadata of the stream, too: io.nats.monitor.lag-critical: 200."""
 
     async def check() -> Check:
         return await check_stream(await env.jetstream(), stream, limits_of(thresholds))

@@ -50,9 +50,9 @@ class Options:
 )
 @destructive("Do not ask")
 async def balance(env: Env, options: Options) -> Result:
-    """Closes connections of servers that have more than their share of their cluster's, the longest idle
-    first. Clients connect again at once, most of them to another server; what they do may be interrupted.
-    With DURATION this is spread over that time. Needs a login of the system account.
+    """Close connections of servers that have more than their share of their cluster's connections, the
+    longest idle first. Clients connect again at once, most of them to another server; what they do may be
+    interrupted. With DURATION this is spread over that time. A login of the system account is needed.
     """
     connection = await env.connection()
     selection = Selection(

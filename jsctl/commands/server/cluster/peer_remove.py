@@ -13,8 +13,8 @@ from jsctl.views.server import intents
 @argument("name", metavar="SERVER")
 @destructive("Remove without asking, even a server that is online")
 async def peer_remove(env: Env, name: str, force: bool) -> Result:
-    """Removes a server from the meta group for good: its streams and consumers get replicas on other servers.
-    SERVER is a name or an ID. Needs a login of the system account.
+    """Remove a server from the meta group for good: its streams and consumers get replicas on other servers.
+    SERVER is a name or an ID. A login of the system account is needed.
     """
     api = await env.jetstream()
     meta = await fetch_meta(await env.connection(), api.domain)

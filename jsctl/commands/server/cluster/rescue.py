@@ -24,10 +24,10 @@ from jsctl.views.server import rescue as view
 )
 @destructive("Do not ask")
 async def rescue(env: Env, quorum: int | None, force: bool) -> Result:
-    """For a meta group that lost most of its servers for good, so that no leader can be elected: for five
-    minutes fewer servers suffice. Remove those that are gone with jsctl server cluster peer-remove meanwhile.
-    Servers that still run elsewhere then split the group and lose data. Needs a login of the system account,
-    and nats-server 2.15.
+    """Let fewer servers suffice for five minutes, in a meta group that lost most of its servers for good, so
+    that no leader can be elected. Meanwhile remove the lost servers with jsctl server cluster peer-remove.
+    Servers that still run elsewhere then split the group and lose data. A login of the system account, and
+    nats-server 2.15, are needed.
     """
     connection = await env.connection()
     api = await env.jetstream()

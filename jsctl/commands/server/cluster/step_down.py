@@ -15,8 +15,8 @@ from jsctl.views.result import Result
 @option("--host", metavar="NAME", default="", help="Prefer this server as the leader")
 @destructive("Proceed even if no leader is known", "Only show which leader would stand down")
 async def step_down(env: Env, cluster: str, tags: tuple[str, ...], host: str, force: bool) -> Result:
-    """The leader of the meta group, which places streams and consumers, stands down. Needs a login of the
-    system account.
+    """Make the leader of the meta group, which places streams and consumers, step down. A login of the system
+    account is needed.
     """
     if host and (cluster or tags):
         raise BadInput("--host cannot be used with --cluster and --tags", "a server is enough")

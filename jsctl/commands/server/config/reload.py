@@ -13,8 +13,8 @@ from jsctl.views.server import info as view
 @argument("name", metavar="SERVER")
 @destructive("Do not ask", no_force=True)
 async def reload(env: Env, name: str, force: bool) -> Result:
-    """SERVER is a name or an ID. The server reads its configuration file again. Needs a login of the system
-    account.
+    """Make a server read its configuration file again. SERVER is a name or an ID. A login of the system
+    account is needed.
     """
     connection = await env.connection()
     server = (await find_server(connection, name))["server"]

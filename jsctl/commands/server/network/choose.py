@@ -1,4 +1,4 @@
-"""The argument and the flag that say which network is meant."""
+"""The argument and the flag that choose a network."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,5 +13,5 @@ def choose_network(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def network_argument(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare an argument that names a network; it may be left out if there is one only."""
+    """Declare an argument that names a network; it may be left out if there is only one."""
     return argument("network", required=False, default="", metavar="[NETWORK]", noun="network")(verb)

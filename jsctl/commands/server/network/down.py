@@ -14,7 +14,7 @@ from jsctl.views.server import intents
 @option("--keep-data", is_flag=True, help="Keep streams, configurations and logs for the next start")
 @destructive("Do not ask")
 async def down(env: Env, network: str, keep_data: bool, force: bool) -> None:
-    """Removes its folder, with everything in its streams."""
+    """Remove its folder, with everything in its streams."""
     local = find_network(env.environ, network)
     intent = intents.down(local.state.name, str(local.folder), keep_data=keep_data)
     await env.confirm(intent, force=force or keep_data, flag="--force or --keep-data")

@@ -37,8 +37,8 @@ async def link(
     limit: int | None,
     network: str,
 ) -> Result:
-    """Disturbs connections between clusters: leaf node connections, gateways, and those of clients where the
-    network's file has `links: [leaf, gateway, client]`. Without a mode it shows the links.
+    """Disturb connections between clusters: leaf node connections, gateways, and those of clients where the
+    network's file has `links: [leaf, gateway, client]`. Without a mode, show the links.
 
     down ends connections and refuses new ones; drop lets nothing pass, with connections open; up undoes
     everything. Servers of one cluster are connected directly: disturb these with pause and kill.

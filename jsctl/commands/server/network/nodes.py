@@ -1,6 +1,6 @@
-"""What is done to the servers of a network: `start`, `stop`, `restart`, `kill`, `pause` and so on.
+"""Actions on the servers of a network: `start`, `stop`, `restart`, `kill`, `pause` and so on.
 
-All of them take the same: names of servers or clusters, or --all.
+All of them take the same arguments: names of servers or clusters, or --all.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -59,7 +59,7 @@ async def _act(env: Env, network: str, servers: Names, everything: bool, act: Ac
 @command("start", examples=["jsctl server network start hub", "jsctl server network start --all"])
 @choose_servers
 async def start(env: Env, servers: Names, everything: bool, network: str) -> None:
-    """Resumes those that are paused, too, and waits until they accept clients."""
+    """Resume those that are paused, too, and wait until they accept clients."""
     local, nodes = _select(env, network, servers, everything)
     await networks.start_nodes(local, nodes, env.environ)
     env.say(f"started {', '.join(node.name for node in nodes)}")
@@ -69,7 +69,7 @@ async def start(env: Env, servers: Names, everything: bool, network: str) -> Non
 @choose_servers
 @dry_run_flag()
 async def stop(env: Env, servers: Names, everything: bool, network: str) -> None:
-    """Sends SIGTERM, and waits until they have ended."""
+    """Send SIGTERM, and wait until they have ended."""
     await _act(env, network, servers, everything, networks.stop_nodes, "stopped")
 
 
@@ -77,7 +77,7 @@ async def stop(env: Env, servers: Names, everything: bool, network: str) -> None
 @choose_servers
 @dry_run_flag()
 async def restart(env: Env, servers: Names, everything: bool, network: str) -> None:
-    """They read their configuration files again."""
+    """Make them read their configuration files again."""
     local, nodes = _select(env, network, servers, everything)
     _announce(env, local, nodes)
     await networks.stop_nodes(local, nodes)
@@ -89,7 +89,7 @@ async def restart(env: Env, servers: Names, everything: bool, network: str) -> N
 @choose_servers
 @dry_run_flag()
 async def kill(env: Env, servers: Names, everything: bool, network: str) -> None:
-    """Sends SIGKILL (kill -9). Start them again with jsctl server network start."""
+    """Send SIGKILL (kill -9). Start them again with jsctl server network start."""
     await _act(env, network, servers, everything, networks.kill_nodes, "killed")
 
 
@@ -97,14 +97,14 @@ async def kill(env: Env, servers: Names, everything: bool, network: str) -> None
 @choose_servers
 @dry_run_flag()
 async def pause(env: Env, servers: Names, everything: bool, network: str) -> None:
-    """Sends SIGSTOP: like machines that hang, they do nothing until jsctl server network resume."""
+    """Send SIGSTOP: like machines that hang, they do nothing until jsctl server network resume."""
     await _act(env, network, servers, everything, networks.pause_nodes, "paused")
 
 
 @command("resume", examples=["jsctl server network resume srv-4242"])
 @choose_servers
 async def resume(env: Env, servers: Names, everything: bool, network: str) -> None:
-    """Sends SIGCONT."""
+    """Send SIGCONT."""
     await _act(env, network, servers, everything, networks.resume_nodes, "resumed")
 
 
@@ -112,5 +112,5 @@ async def resume(env: Env, servers: Names, everything: bool, network: str) -> No
 @choose_servers
 @dry_run_flag()
 async def lame_duck(env: Env, servers: Names, everything: bool, network: str) -> None:
-    """They hand over leaders and clients first, which takes nats-server about two minutes."""
+    """Let them hand over leaders and clients first, which takes nats-server about two minutes."""
     await _act(env, network, servers, everything, networks.lame_duck, "in lame duck mode:")

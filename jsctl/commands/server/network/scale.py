@@ -16,7 +16,7 @@ from jsctl.views.server import intents
 @argument("cluster")
 @choose_network
 async def add(env: Env, cluster: str, network: str) -> None:
-    """It is called CLUSTER-N, and is ready when the command ends."""
+    """Add a server called CLUSTER-N, and wait until it is ready."""
     local = find_network(env.environ, network)
     size = sum(node.cluster == cluster for node in local.state.nodes)
     await _scale(env, network, cluster, size + 1)
@@ -28,7 +28,7 @@ async def add(env: Env, cluster: str, network: str) -> None:
 @choose_network
 @dry_run_flag()
 async def scale(env: Env, cluster: str, size: int, network: str) -> None:
-    """Removed servers are shut down gracefully; their data stays in the network's folder."""
+    """Add servers, or shut some down gracefully; the data of removed ones stays in the network's folder."""
     await _scale(env, network, cluster, size)
 
 

@@ -1,4 +1,4 @@
-"""`jsctl server network shell` and `env`: how other programs see the contexts of a network."""
+"""`jsctl server network shell` and `env`: the contexts of a network for other programs."""
 
 import os
 import shlex
@@ -21,8 +21,8 @@ def _variables(network: LocalNetwork, environ: Mapping[str, str]) -> dict[str, s
 @command("env", examples=["jsctl server network env hub-leaf"])
 @network_argument
 async def env_(env: Env, network: str) -> Result:
-    """In a shell: eval "$(jsctl server network env NETWORK)". The contexts of the network are then the only
-    ones that jsctl and nats see, and its operator the one that jsctl auth, jsctl apply and nsc use.
+    """Use it in a shell: eval "$(jsctl server network env NETWORK)". The contexts of the network are then the
+    only ones that jsctl and nats see, and its operator the one that jsctl auth, jsctl apply and nsc use.
     """
     variables = _variables(find_network(env.environ, network), env.environ)
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
@@ -32,7 +32,7 @@ async def env_(env: Env, network: str) -> Result:
 @command("shell", examples=["jsctl server network shell hub-leaf"])
 @network_argument
 async def shell(env: Env, network: str) -> None:
-    """Opens your shell with the contexts of the network, and these alone. The first is selected. jsctl auth,
+    """Open your shell with the contexts of the network, and no others. The first is selected. jsctl auth,
     jsctl apply and nsc use the operator of the network, if it has one.
     """
     local = find_network(env.environ, network)

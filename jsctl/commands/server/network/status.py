@@ -18,8 +18,8 @@ from jsctl.views.server import network as view
 @network_argument
 @option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
 async def status(env: Env, network: str, watch: int | None) -> Report:
-    """Shows the servers of a network by cluster, which of them leads its domain, leaf node connections and
-    gateways, disturbed links, and streams with their replicas. Exits with 1 if something is down.
+    """Show the servers of a network by cluster, which of them leads its domain, leaf node connections and
+    gateways, disturbed links, and streams with their replicas. Exit with 1 if something is down.
     """
     check_interval(watch)
     local = find_network(env.environ, network)

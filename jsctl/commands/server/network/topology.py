@@ -12,7 +12,7 @@ from jsctl.views.result import Result, Text
 )
 @argument("name", required=False, default="", metavar="[NAME]")
 async def topology(env: Env, name: str) -> Result:
-    """Without a name it prints the names. A file like it is started with jsctl server network up FILE."""
+    """Print a file that jsctl server network up FILE starts. Without a name, print the names."""
     if not name:
         return Result([Text("\n".join(BUILTIN), whole=True)], data=list(BUILTIN))
     text = read_description(name)

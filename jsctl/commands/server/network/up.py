@@ -35,9 +35,9 @@ from jsctl.views.server import network as view
 )
 @option("--into-contexts", is_flag=True, help="Copy the network's contexts to yours; none of yours changes")
 async def up(env: Env, source: str, name: str, store: str, port: int | None, into_contexts: bool) -> Result:
-    """Starts real nats-servers that run on when this command has ended, and waits until all is ready: servers
-    healthy, a leader in every JetStream domain. If the network already runs, it starts servers that have
-    ended, and applies changes of accounts, users and remotes in its file.
+    """Start real nats-servers that continue to run after this command, and wait until all is ready: servers
+    healthy, a leader in every JetStream domain. If the network already runs, start servers that have ended,
+    and apply changes of accounts, users and remotes in its file.
 
     Its contexts are in a folder of its own: jsctl server network shell opens a shell that sees them.
     """

@@ -12,8 +12,7 @@ from jsctl.units import SECOND
 @network_argument
 @option("--for", "span", type=DURATION, default="2m", show_default=True, help="Give up after this time")
 async def wait(env: Env, network: str, span: int) -> None:
-    """Ready means that every server that should run is healthy, every JetStream domain and stream has a
-    leader, and mirrors and sources have copied everything. Exits with 1 if that takes too long, and says what
-    is missing.
+    """Wait until every server that should run is healthy, every JetStream domain and stream has a leader, and
+    mirrors and sources have copied everything. Exit with 1 if that takes too long, and say what is missing.
     """
     await wait_until_ready(find_network(env.environ, network), env.say, seconds=span / SECOND)

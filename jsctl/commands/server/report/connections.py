@@ -41,8 +41,8 @@ async def connections(
     expression: str,
     servers: Flags,
 ) -> Report:
-    """EXPRESSION is in the language of jsctl stream find --expression, over the fields of a connection as
-    jsctl server request connections shows them: "in_msgs > 1000 && lang == 'go'".
+    """Filter by EXPRESSION, in the language of jsctl stream find --expression, over the fields of a
+    connection as jsctl server request connections shows them: "in_msgs > 1000 && lang == 'go'".
 
     LIMIT ends the wait once that many servers have answered.
     """

@@ -28,8 +28,8 @@ from jsctl.views.server import downgrade as view
 )
 @option(*ARCHIVE[0], into="servers", **ARCHIVE[1])
 async def downgrade(env: Env, api: int, with_all: bool, servers: Flags) -> Report:
-    """API is the level of the version to go back to, as jsctl server info shows it: 0 for nats-server 2.10,
-    1 for 2.11, 2 for 2.12, 4 for 2.14, 5 for 2.15. Needs a login of the system account.
+    """Take API as the level of the version to go back to, as jsctl server info shows it: 0 for nats-server
+    2.10, 1 for 2.11, 2 for 2.12, 4 for 2.14, 5 for 2.15. A login of the system account is needed.
     """
     watch = servers.get("watch")
     check_interval(watch)

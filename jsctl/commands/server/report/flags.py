@@ -1,4 +1,4 @@
-"""The flags that the reports on servers share, and how a report is repeated."""
+"""The flags that the reports on servers share, and the repetition of a report."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -57,7 +57,7 @@ async def report(
 ) -> Report:
     """Ask all servers for `what` (CONNZ, ...), once or every --watch. limit: how many answers to wait for.
 
-    servers: the flags of `report_flags` that were given. view: from the answers to what is shown.
+    servers: the flags of `report_flags` that were given. view: turns the answers into a result.
     """
     watch = servers.get("watch")
     check_interval(watch)
@@ -84,10 +84,10 @@ def read_archive(flags: Flags, what: str, only: Filter) -> list[Json]:
 
 
 def server_filter(servers: Flags) -> Filter:
-    """Return which servers the flags choose."""
+    """Return the filter of servers that the flags describe."""
     return Filter(servers.get("host") or "", servers.get("cluster") or "", servers.get("tags") or ())
 
 
 def is_reversed(env: Env) -> bool:
-    """Whether --reverse is given."""
+    """Return whether --reverse is given."""
     return bool(env.flags.get("reverse"))

@@ -6,7 +6,7 @@ from jsctl.env import Env
 
 @command("report", examples=["jsctl server report jetstream", "jsctl server report jetstream --sort msgs -R"])
 def report(env: Env) -> None:
-    """The reports need a login of the system account."""
+    """Ask all servers, which needs a login of the system account."""
 
 
 report.params.append(GroupOption("--reverse", "-R", is_flag=True, help="Largest first"))

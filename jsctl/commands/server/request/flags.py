@@ -1,4 +1,4 @@
-"""The flags that all verbs of `jsctl server request` take, and how the answers are shown.
+"""The flags that all verbs of `jsctl server request` take, and the display of the answers.
 
 They may stand before the verb, too, as those of the `nats` tool.
 """
@@ -46,7 +46,7 @@ def request_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def server_filter(flags: Mapping[str, Any]) -> Filter:
-    """Return which servers the flags of a verb, or of the group, choose."""
+    """Return the filter of servers that the flags of a verb, or of the group, describe."""
     return Filter(
         flags.get("name") or "", flags.get("cluster") or "", flags.get("tags") or (), flags.get("host") or ""
     )

@@ -10,5 +10,5 @@ from jsctl.env import Env
 @command("request", examples=["jsctl server request variables", "jsctl server request --name n1 connections"])
 @group_flags
 def request(env: Env, **flags: Any) -> None:
-    """Each server answers with a JSON document. The requests need a login of the system account."""
+    """Ask each server for a JSON document. A login of the system account is needed."""
     env.flags[GROUP] = {key: value for key, value in flags.items() if value not in (None, ())}

@@ -16,8 +16,8 @@ from jsctl.views.server import replies as view
 @argument("server_id", label="ID of the server")
 @dry_run_flag("Only show which client would be disconnected")
 async def kick(env: Env, client: int, server_id: str) -> Result:
-    """CLIENT is the number of a connection, as jsctl server report connections shows it. Most clients connect
-    again.
+    """Close the connection with the number CLIENT, as jsctl server report connections shows it. Most clients
+    connect again.
     """
     connection = await env.connection()
     if env.dry_run:

@@ -22,7 +22,7 @@ _COLUMNS = (Column("Server", "server"), Column("File", "file"), Column("Size", "
 @argument("folder", metavar="[DIR]", required=False, default=".")
 @option("--level", type=click.IntRange(min=0), default=0, help="Debug level of the profile")
 async def profile(env: Env, profile: str, folder: str, level: int) -> Result:
-    """Writes a file for each server, which go tool pprof reads."""
+    """Write a file for each server, which go tool pprof reads."""
     place = Path(folder).expanduser()
     only = server_filter(env.flags.get(GROUP, {}))
     replies = await ping(await env.connection(), "PROFILEZ", {"name": profile, "debug": level}, only=only)

@@ -29,8 +29,9 @@ from jsctl.views.server import watch as view
 @every_flag
 @count_flag
 async def accounts(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
-    """Adds up what all servers report about each account. SERVERS is the number of servers that know it.
-    Shows a screen with keys until q; in a pipe, a table per round. Needs a login of the system account.
+    """Add up what all servers report about each account. SERVERS is the number of servers that know it. On a
+    terminal, this is a screen with keys until q; in a pipe, a table per round. A login of the system account
+    is needed.
     """
     connection = await env.connection()
     rounds = Rounds(time.monotonic)

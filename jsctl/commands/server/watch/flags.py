@@ -1,4 +1,4 @@
-"""What the verbs of `jsctl server watch` share."""
+"""The common parts of the verbs of `jsctl server watch`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +24,6 @@ number_flag = option(
 
 
 def watch(env: Env, fetch: Callable[[], Any], every: int, count: int | None) -> Events[Result]:
-    """Return what is shown every `every` ns. Raises BadInput for an interval that is too short."""
+    """Return a result every `every` ns. Raises BadInput for an interval that is too short."""
     check_every(every)
     return watched(fetch, every, count)

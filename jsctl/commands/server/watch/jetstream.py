@@ -33,8 +33,9 @@ from jsctl.views.server import watch as view
 @every_flag
 @count_flag
 async def jetstream(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
-    """A star marks the leader of the meta group, which knows when that was saved last.
-    Shows a screen with keys until q; in a pipe, a table per round. Needs a login of the system account.
+    """Mark the leader of the meta group with a star; it knows when the meta group's state was last saved. On
+    a terminal, this is a screen with keys until q; in a pipe, a table per round. A login of the system
+    account is needed.
     """
     connection = await env.connection()
     rounds = Rounds(time.monotonic)

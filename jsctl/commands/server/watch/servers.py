@@ -29,8 +29,8 @@ from jsctl.views.server import watch as view
 @every_flag
 @count_flag
 async def servers(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
-    """Servers are asked in each round; rates are messages per second since the round before.
-    Shows a screen with keys until q; in a pipe, a table per round. Needs a login of the system account.
+    """Ask the servers in each round; rates are messages per second since the round before. On a terminal,
+    this is a screen with keys until q; in a pipe, a table per round. A login of the system account is needed.
     """
     connection = await env.connection()
     rounds = Rounds(time.monotonic)

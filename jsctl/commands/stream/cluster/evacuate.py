@@ -17,8 +17,8 @@ from jsctl.views.stream.removal import peer_intent
 @argument("peer", default="")
 @destructive("Move without asking")
 async def evacuate(env: Env, stream: str, peer: str, force: bool) -> Result:
-    """Moves a stream and its consumers from a server to another one that the cluster picks; the server leaves
-    when that one has everything. Needs nats-server 2.15.
+    """Move a stream and its consumers from a server to another one that the cluster picks; the server leaves
+    when the other has everything. nats-server 2.15 is needed.
     """
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)

@@ -46,7 +46,7 @@ class Options:
 @option("--expiry", metavar="DURATION|TIME", default="", help="How long, or until when, the token is valid")
 @option("--output", metavar="FILE", default="", help="Write the token to a file")
 async def add(env: Env, options: Options) -> Result:
-    """ACCOUNT exports SUBJECT; IMPORTER may import it with the token: imports add --token.
+    """Let IMPORTER import SUBJECT, which ACCOUNT exports, with the token: imports add --token.
 
     IMPORTER may be the public key of an account that is not in the store.
     """

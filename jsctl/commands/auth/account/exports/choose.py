@@ -1,4 +1,4 @@
-"""Picks exports and imports."""
+"""Exports and imports that a command line names, or that the user picks."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,14 @@ from jsctl.errors import NotFound
 
 
 async def pick_export(env: Env, account: Record, subject: str) -> Json:
-    """The export of a subject, or one that the user picks. Raises NotFound, BadInput."""
+    """Return the export of a subject, or one that the user picks. Raises NotFound, BadInput."""
     subjects = [str(one["subject"]) for one in sorted_exports(account.nats)]
     subject = subject or await _pick(env, account, subjects, "export")
     return find_export(account.nats, subject, account.name)
 
 
 async def pick_import(env: Env, account: Record, subject: str) -> Json:
-    """The import at a local subject, or one that the user picks. Raises NotFound, BadInput."""
+    """Return the import at a local subject, or one that the user picks. Raises NotFound, BadInput."""
     subjects = [local_subject(one) for one in sorted_imports(account.nats)]
     subject = subject or await _pick(env, account, subjects, "import")
     return find_import(account.nats, subject, account.name)

@@ -31,7 +31,7 @@ class Options:
 @operator_option()
 @export_flags
 async def edit(env: Env, options: Options) -> Result:
-    """Settings that no flag names stay as they are."""
+    """Change what the flags name; other settings stay as they are."""
     if not options.export:
         raise BadInput("nothing to change", "say with flags what to set")
     store, account = await pick_operator_account(env, options.operator, options.account)

@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def export_flags(function: F) -> F:
-    """Add the flags of an export, whose values arrive as `export`, of those that were given."""
+    """Add the flags of an export; the values of those that were given arrive as `export`."""
     flags: list[Callable[[F], F]] = [
         _flag("--description", metavar="TEXT", help="Description of the export"),
         _flag("--url", metavar="URL", help="Where to read more about the export"),

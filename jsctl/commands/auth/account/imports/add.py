@@ -68,7 +68,7 @@ class Options:
 @option("--service", is_flag=True, help="Import a service, which answers requests, and not a stream")
 @option("--token", metavar="FILE", default="", help="File of the activation token for a private export")
 async def add(env: Env, options: Options) -> Result:
-    """For a private export of an account in the store, the activation token is signed, too."""
+    """Sign the activation token, too, for a private export of an account in the store."""
     store, account = await pick_operator_account(env, options.operator, options.account)
     source = await _source(env, store, options.source, account)
     public = source.public if source else options.source
@@ -88,7 +88,7 @@ async def add(env: Env, options: Options) -> Result:
 
 
 async def _source(env: Env, store: AuthStore, name: str, account: Record) -> Record | None:
-    """The exporting account; None for one that is not in the store."""
+    """Return the exporting account; None for one that is not in the store."""
     try:
         source = await pick_account(env, store, name, flag="--source")
     except NotFound:
@@ -101,7 +101,7 @@ async def _source(env: Env, store: AuthStore, name: str, account: Record) -> Rec
 
 
 def _activate(env: Env, store: AuthStore, source: Record, account: Record, imported: Json) -> None:
-    """Sign an activation token where the export needs one; say so, and where nothing is exported."""
+    """Sign an activation token if the export needs one, and say so; warn if nothing is exported."""
     exports = matching_exports(source.nats, imported["subject"], kind_of(imported))
     if not exports:
         env.say(

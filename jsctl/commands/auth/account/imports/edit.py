@@ -40,7 +40,7 @@ class Options:
 @option("--traceable/--no-traceable", default=None, help="Let traces of messages come through, or not")
 @option("--token", metavar="FILE", default=None, help="File of a new activation token; empty removes it")
 async def edit(env: Env, options: Options) -> Result:
-    """SUBJECT is the one in this account. Settings that no flag names stay as they are."""
+    """Change what the flags name; other settings stay as they are. SUBJECT is the one in this account."""
     flags = (options.token, options.share, options.traceable)
     if not options.local and all(flag is None for flag in flags):
         raise BadInput("nothing to change", "say with flags what to set")

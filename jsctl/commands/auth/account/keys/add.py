@@ -53,7 +53,7 @@ class Options:
 @option("--public-key", metavar="KEY", default="", help="Public key of somebody who keeps the seed")
 @config_flags(USER, "add")
 async def add(env: Env, options: Options) -> Result:
-    """Users signed with the key have these permissions and limits, also when they are changed later."""
+    """Give users signed with the key these permissions and limits; later changes of them apply, too."""
     store, account = await pick_operator_account(env, options.operator, options.account)
     role = options.role
     if not role and not options.no_scope:

@@ -42,8 +42,8 @@ class Options:
 @option("--description", metavar="TEXT", default=None, help="Description of the role")
 @config_flags(USER, "edit")
 async def edit(env: Env, options: Options) -> Result:
-    """Settings that no flag names stay as they are. Its users get the change with a push, without new
-    credentials.
+    """Change what the flags name; other settings stay as they are. The key's users get the change when the
+    account is pushed, without new credentials.
     """
     if not options.config.values and options.description is None:
         raise BadInput("nothing to change", "say with flags what to set")

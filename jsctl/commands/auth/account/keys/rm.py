@@ -20,7 +20,7 @@ from jsctl.views.result import Result
 @operator_option()
 @destructive("Remove without asking")
 async def rm(env: Env, account: str, key: str, operator: str, force: bool) -> Result:
-    """Servers refuse users that it signed once the account is pushed. The seed is removed, too."""
+    """Remove the key with its seed. Servers refuse the users that it signed once the account is pushed."""
     store, owner = await pick_operator_account(env, operator, account)
     chosen = await pick_signing_key(env, owner, key, "--key")
     signed = [user.name for user in store.read_users(owner.name) if user.issuer == chosen.public]

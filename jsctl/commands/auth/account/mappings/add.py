@@ -43,7 +43,7 @@ class Options:
 @operator_option()
 @option("--config", metavar="FILE", default="", help="JSON or YAML of sources, each with a list of targets")
 async def add(env: Env, options: Options) -> Result:
-    """WEIGHT is the percentage of messages on SOURCE that go to TARGET, of those in CLUSTER if it is given.
+    """Send WEIGHT percent of the messages on SOURCE to TARGET; with CLUSTER, of those in that cluster.
 
     A file has `source: [{subject: target, weight: 20, cluster: east}]`.
     """

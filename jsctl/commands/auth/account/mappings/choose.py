@@ -1,4 +1,4 @@
-"""Picks a mapping."""
+"""Mappings that a command line names, or that the user picks."""
 
 from jsctl.auth.mappings import mappings_of
 from jsctl.auth.records import Record
@@ -8,7 +8,9 @@ from jsctl.errors import NotFound
 
 
 async def pick_source(env: Env, account: Record, source: str) -> str:
-    """The source subject on the command line, or one that the user picks. Raises NotFound, BadInput."""
+    """Return the source subject on the command line, or one that the user picks. Raises NotFound,
+    BadInput.
+    """
     if source:
         return source
     sources = list(mappings_of(account.nats))

@@ -17,7 +17,7 @@ from jsctl.views.result import Result
 @operator_option()
 @destructive("Remove without asking")
 async def rm(env: Env, account: str, source: str, operator: str, force: bool) -> Result:
-    """Removes all targets of SOURCE."""
+    """Remove all targets of SOURCE."""
     store, owner = await pick_operator_account(env, operator, account)
     source = await pick_source(env, owner, source)
     targets = targets_of(owner.nats, source, owner.name)

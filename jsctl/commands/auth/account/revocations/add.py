@@ -27,7 +27,7 @@ from jsctl.views.result import Result
 @option("--at", metavar="TIME|DURATION", default="", help="Refuse what was signed until then, by default now")
 @dry_run_flag("Only show what would be revoked")
 async def add(env: Env, name: str, account: str, operator: str, export: str, at: str) -> Result:
-    """Revokes a user, all users (`*`), or with --export the activation tokens for an account.
+    """Revoke a user, all users (`*`), or with --export the activation tokens for an account.
 
     Servers refuse them once the account is pushed. What is signed later is valid again.
     """

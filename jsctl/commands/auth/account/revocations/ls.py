@@ -11,6 +11,6 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 async def ls(env: Env, account: str, operator: str) -> Result:
-    """Lists revocations of users, and of activation tokens by export."""
+    """Show revocations of users, and of activation tokens by export."""
     store, owner = await pick_operator_account(env, operator, account)
     return view.listing(store, owner)

@@ -19,7 +19,7 @@ from jsctl.views.result import Result
 @option("--export", metavar="SUBJECT", default="", help="A revocation of activation tokens of this export")
 @destructive("Remove without asking")
 async def rm(env: Env, name: str, account: str, operator: str, export: str, force: bool) -> Result:
-    """Old credentials are valid again once the account is pushed."""
+    """Make old credentials valid again, once the account is pushed."""
     store, owner = await pick_operator_account(env, operator, account)
     key = find_key(store, owner, name, of_export=bool(export))
     remove_revocation(copy.deepcopy(owner.nats), export, key, owner.name)  # before it asks

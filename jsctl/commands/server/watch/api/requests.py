@@ -44,8 +44,8 @@ async def requests(
     every: int,
     count: int | None,
 ) -> Events[Result]:
-    """Counts requests to the JetStream API of all accounts from now. Shows a screen with keys until q; in a
-    pipe, a table per round. Needs a login of the system account.
+    """Count requests to the JetStream API of all accounts from now on. On a terminal, this is a screen with
+    keys until q; in a pipe, a table per round. A login of the system account is needed.
     """
     if rate < SECOND:
         raise BadInput("--rate is too short", "1s at least")
