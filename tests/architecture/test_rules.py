@@ -134,3 +134,14 @@ def test_a_verbs_file_can_be_guessed() -> None:
             elsewhere[path] = module.replace(".", "/") + ".py"
             assert (commands / elsewhere[path]).exists()
     assert elsewhere == SHARED
+
+
+def test_each_verb_has_the_test_file_of_its_name() -> None:
+    """`tests/commands/<noun>/test_<verb>.py` for `jsctl/commands/<noun>/<verb>.py`."""
+    missing = {}
+    for path, entry in registry.all_commands().items():
+        *folders, name = entry.target.partition(":")[0].removeprefix("jsctl.commands.").split(".")
+        file = ROOT.joinpath("tests", "commands", *folders, f"test_{name.rstrip('_')}.py")
+        if (entry.runs or not entry.group) and not file.exists():
+            missing[path] = str(file.relative_to(ROOT))
+    assert not missing

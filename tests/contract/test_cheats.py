@@ -8,7 +8,6 @@ import pytest
 import jsctl.cheats
 from jsctl.jetstream.declared import load
 from tests.contract.test_commands import parse
-from tests.support.run import Cli
 
 FILES = sorted(Path(jsctl.cheats.__file__).parent.glob("*.txt"))
 BLOCKS = [(file.stem, block) for file in FILES for block in file.read_text().strip().split("\n\n")]
@@ -40,11 +39,3 @@ def test_sample_files_can_be_read() -> None:
     for sample in SAMPLES:
         text = "\n".join(line.removeprefix("#   ") for line in sample.splitlines()[1:])
         assert load.load([("sample", text)], {}).streams
-
-
-def test_cheat(offline_cli: Cli) -> None:
-    shown = offline_cli("cheat", status=0).out
-    assert FILES and all(file.stem in shown for file in FILES)
-    assert "jsctl stream add" in offline_cli("cheat streams", status=0).out
-    assert offline_cli("cheat streams --json", status=0).json["topic"] == "streams"
-    assert "choose one of" in offline_cli("cheat nothing", status=3).err

@@ -31,15 +31,6 @@ def test_nothing_else_is_there() -> None:
     assert {path.name for path in FOLDER.iterdir()} == set(FILES.values())
 
 
-def test_help_and_errors_name_the_shells(offline_cli: Cli) -> None:
-    shown = offline_cli("completion --help", status=0).out
-    for shell, file in FILES.items():
-        assert f"jsctl completion {shell} > " in shown
-        assert shell in offline_cli("completion", status=64).err
-        assert shell in offline_cli("completion csh", status=64).err
-        assert file
-
-
 def complete(words: str, at: int, home: Path, shell: str = "bash") -> list[str]:
     ended = subprocess.run(
         [sys.executable, "-m", "jsctl"],

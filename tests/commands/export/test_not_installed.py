@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.export.test_reports import broken_table
+from tests.commands.export.test_query import broken_table
 from tests.support.run import Cli
 
 pytestmark = pytest.mark.spark

@@ -19,7 +19,10 @@ from tests.support.servers import HubLeaf, RealServer
 
 pytestmark = pytest.mark.slow
 
+
 ENTER = "\x1b[?1049h"
+
+
 ACCOUNT = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }
@@ -28,6 +31,8 @@ accounts {
   OTHER { jetstream: enabled, users: [{user: other, password: other}] }
 }
 """
+
+
 CONFIG = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
 
 
@@ -295,22 +300,6 @@ def test_counters_that_go_back(cli: Cli, url: str) -> None:
     watched.press("q")
     assert watched.end() == 0
     assert not re.search(r"-\d+/s|\d{4,}/s", watched.written)
-
-
-def test_history_of_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:
-    js.stream(url, "ORDERS", "orders.>")
-    js.stream(url, "other", "other.>")
-    file = tmp_path / "rounds"
-    cli(f"report --record {file} --count 1 --watch 100ms", status=0)
-    js.publish(url, "orders.new", count=7)
-    cli(f"report --record {file} --count 2 --watch 100ms", status=0)
-    history = cli(f"report history --from {file} --stream 'OR*' --json", status=0).json
-    rows = history["streams"]
-    assert sum(row["stored"] for row in rows) == 7, "also where the hour ends between two rounds"
-    assert {row["stream"] for row in rows} == {"ORDERS"}
-    assert rows[-1]["messages"] == 7
-    assert "ORDERS" in cli(f"report history --from {file} --daily", status=0).out
-    assert "nothing was sampled" in cli(f"report history --from {file} --until 2001-01-01", status=0).out
 
 
 def test_flags_that_are_wrong(cli: Cli) -> None:

@@ -14,9 +14,11 @@ from tests.support.waiting import wait_for
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 
-def test_what_needs_a_cluster(cli: Cli, url: str, system_url: str) -> None:
-    js.stream(url, "S", "s")
-    assert "not in a cluster" in cli("stream cluster evacuate S n1 --force", status=1).err
+def test_a_cluster_with_a_leader(cluster_system: Cli) -> None:
+    assert "has a leader" in cluster_system("server cluster rescue", status=1).err
+
+
+def test_without_a_cluster(cli: Cli, system_url: str) -> None:
     assert "not clustered" in cli(f"server cluster rescue --server {system_url}", status=1).err
 
 

@@ -1,0 +1,26 @@
+"""`report history`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+
+pytestmark = pytest.mark.slow
+
+
+def test_history_of_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.stream(url, "other", "other.>")
+    file = tmp_path / "rounds"
+    cli(f"report --record {file} --count 1 --watch 100ms", status=0)
+    js.publish(url, "orders.new", count=7)
+    cli(f"report --record {file} --count 2 --watch 100ms", status=0)
+    history = cli(f"report history --from {file} --stream 'OR*' --json", status=0).json
+    rows = history["streams"]
+    assert sum(row["stored"] for row in rows) == 7, "also where the hour ends between two rounds"
+    assert {row["stream"] for row in rows} == {"ORDERS"}
+    assert rows[-1]["messages"] == 7
+    assert "ORDERS" in cli(f"report history --from {file} --daily", status=0).out
+    assert "nothing was sampled" in cli(f"report history --from {file} --until 2001-01-01", status=0).out

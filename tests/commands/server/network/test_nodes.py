@@ -1,0 +1,52 @@
+"""`server network` start, stop, restart, kill, pause, resume and lame-duck."""
+
+import errno
+import os
+
+import pytest
+
+from jsctl.localserver import processes
+from tests.support.networks import Networks
+
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+
+
+def test_a_server_in_lame_duck_mode_is_started_anew(networks: Networks, pair: str) -> None:
+    before = processes.find(networks.folder(pair), "leaf")
+    assert before
+    networks(f"lame-duck leaf -n {pair}")
+    networks(f"resume leaf -n {pair}")  # it was not paused
+    assert networks.servers(pair) == {"hub": "up", "leaf": "lame duck"}
+    networks(f"start leaf -n {pair}")
+    assert networks.servers(pair) == {"hub": "up", "leaf": "up"}
+    after = processes.find(networks.folder(pair), "leaf")
+    assert after and after.pid != before.pid
+    networks(f"wait {pair}")
+
+
+def test_pause_and_resume(networks: Networks, pair: str) -> None:
+    networks.at(pair, "stream add PAUSED --subjects paused --js-domain leaf --defaults")
+    networks(f"pause leaf -n {pair}")
+    assert networks.servers(pair)["leaf"] == "paused"
+    networks.at(pair, "stream ls --context pair-leaf --timeout 500ms", status=4)
+    networks(f"resume leaf -n {pair}")
+    assert "[]" not in networks.at(pair, "stream ls --context pair-leaf --json")
+
+
+def test_a_full_disk_keeps_no_server_running(networks: Networks, monkeypatch: pytest.MonkeyPatch) -> None:
+    def save(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "network.json")
+
+    networks("up single --port 0 --name full")
+    folder = networks.folder("full")
+    server = processes.find(folder, "server")
+    assert server
+    with monkeypatch.context() as patch:
+        patch.setattr("jsctl.localserver.networks.save_state", save)
+        assert "No space left on device" in networks("stop --all -n full", 1)
+        assert not server.running()
+    networks("start --all -n full")
+    with monkeypatch.context() as patch:
+        patch.setattr("jsctl.localserver.network.save_state", save)
+        networks("down full --force")
+    assert not folder.exists()

@@ -1,0 +1,43 @@
+"""What a cluster means to other verbs of `stream`."""
+
+import pytest
+
+from tests.support import js
+from tests.support.leaders import lead
+from tests.support.run import Cli
+from tests.support.servers import Cluster
+
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+
+
+def test_find_in_a_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:
+    url = shared_cluster.url
+    js.stream(url, "R3", "r3", num_replicas=3)
+    js.stream(url, "R1", "r1")
+    lead(url, "R3", "n3")
+    alone = js.info(url, "R1")["cluster"]["leader"]
+    others = "|".join(sorted(set(shared_cluster.servers) - {alone}))
+    for flags, names in (
+        ("--cluster '^eas'", ["R1", "R3"]),
+        ("--cluster '^eas' --invert", []),
+        ("--leader n3 --replicas 3 --expression 'config.name == \"R3\"'", ["R3"]),
+        (f"--server-name '{others}'", ["R3"]),
+        (f"--server-name '{alone}'", ["R1", "R3"]),
+        ("--replicas 1", ["R1"]),
+        ("--replicas 1 --invert", ["R3"]),
+        ("--expression 'info.cluster.leader == \"n3\" and config.num_replicas > 1'", ["R3"]),
+    ):
+        assert cluster_cli(f"stream find -n {flags}", status=0).out.split() == names, flags
+
+
+def test_view_and_purge_on_replicas(cluster_cli: Cli, shared_cluster: Cluster) -> None:
+    url = shared_cluster.url
+    js.stream(url, "S", "s.*", num_replicas=3, allow_direct=True)
+    js.publish_all(url, ((f"s.{number % 2}", b"%d" % number) for number in range(1500)))
+    for _ in range(3):
+        assert len(cluster_cli("stream view S --json --subject s.1", status=0).json) == 750
+        assert len(cluster_cli("stream view S --json", status=0).json) == 1500
+    dry = cluster_cli("stream purge S --subject s.1 --seq 1001 --dry-run --json", status=0).json
+    assert dry["streams"][0]["messages"] == 500
+    cluster_cli("stream purge S --subject s.1 --seq 1001 --force", status=0)
+    assert cluster_cli("stream gaps S --json", status=0).json == [[n, n] for n in range(2, 1001, 2)]

@@ -1,0 +1,16 @@
+"""`cheat`."""
+
+from pathlib import Path
+
+import jsctl.cheats
+from tests.support.run import Cli
+
+SHEETS = [file.stem for file in Path(jsctl.cheats.__file__).parent.glob("*.txt")]
+
+
+def test_cheat(offline_cli: Cli) -> None:
+    shown = offline_cli("cheat", status=0).out
+    assert SHEETS and all(sheet in shown for sheet in SHEETS)
+    assert "jsctl stream add" in offline_cli("cheat streams", status=0).out
+    assert offline_cli("cheat streams --json", status=0).json["topic"] == "streams"
+    assert "choose one of" in offline_cli("cheat nothing", status=3).err
