@@ -41,7 +41,8 @@ def parse_json(
     if len(raw) > MAX_VALUES and _count_values(raw) > MAX_VALUES:
         raise ValueError(f"it has more than {MAX_VALUES:,} values")
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, parse_float=parse_float)
+        decoder = _DECODER if parse_float is None else _decoder(parse_float)
+        value = decoder.decode(_decode(text) if isinstance(text, bytes) else text)
     except RecursionError:
         raise TooDeep(_TOO_DEEP) from None
     except ValueError as error:
@@ -64,6 +65,14 @@ def parse_json(
     return value
 
 
+def _decode(text: bytes) -> str:
+    return text.decode(json.detect_encoding(text), "surrogatepass")
+
+
+def _decoder(parse_float: Callable[[str], Any] | None = None) -> json.JSONDecoder:
+    return json.JSONDecoder(parse_constant=_refuse_constant, parse_float=parse_float)
+
+
 def check_depth(value: Any) -> None:
     """Raise TooDeep for a value that is nested deeper than MAX_DEPTH."""
     if _depth(value) > MAX_DEPTH:
@@ -72,6 +81,9 @@ def check_depth(value: Any) -> None:
 
 def _refuse_constant(text: str) -> None:
     raise ValueError(f"{text} is not a number in JSON")
+
+
+_DECODER = _decoder()  #: making one takes as long as decoding an acknowledgement
 
 
 def _count_values(raw: bytes) -> int:

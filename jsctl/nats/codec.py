@@ -68,6 +68,9 @@ class ProtocolError(Unreachable):
         super().__init__(f"the server breaks the NATS protocol: {what}")
 
 
+_LARGE = 32 << 10
+"""Bytes of a message from which on copying costs more than looking at it twice."""
+
 _UNKNOWN_END: Frame = (1 << 62, b"", b"", b"", b"", b"")
 
 
@@ -208,9 +211,15 @@ class FrameParser:
         self._size += len(chunk)
         if self._size < self._needed:
             return  # the chunks of a large message are joined once, not each time
-        data = b"".join(self._chunks) if len(self._chunks) > 1 else chunk
-        self._chunks = []  # a large message is in memory once less
-        size, at, resets = len(data), 0, self._resets
+        resets = self._resets
+        if frame := self._large_frame():
+            data, at = chunk, frame[0]
+            self._chunks = []
+            yield frame
+        else:
+            data, at = b"".join(self._chunks) if len(self._chunks) > 1 else chunk, 0
+            self._chunks = []  # a large message is in memory once less
+        size = len(data)
         end, find, largest, tallies = 0, data.find, self.largest, self.tallies
         while at < size:
             kind = data[at]
@@ -255,6 +264,26 @@ class FrameParser:
             rest = data[at:]
             self._chunks, self._size = [rest] if rest else [], len(rest)
             self._needed = end - at if at < size and end < _UNKNOWN_END[0] else 0
+
+    def _large_frame(self) -> Frame | None:
+        """Return the large message that ends in the latest chunk, with its end there, without joining what
+        follows it; None where it is not large, is counted, or is cut at another place than in its data."""
+        chunks, needed = self._chunks, self._needed
+        if needed < _LARGE or len(chunks) < 2:
+            return None
+        first, last = chunks[0], chunks[-1]
+        end = needed - (self._size - len(last))
+        start = first.index(b"\r\n") + 2
+        words = first[: start - 2].split()
+        header_size, _ = parse_sizes(words, self.largest)
+        middle = start + header_size
+        if middle > len(first) or end < 2 or words[2] in self.tallies:
+            return None
+        check_end(last[end - 2 : end])
+        with memoryview(first) as beginning, memoryview(last) as rest:
+            data = b"".join((beginning[middle:], *chunks[1:-1], rest[: end - 2]))
+        reply = words[3] if len(words) == (6 if words[0] == b"HMSG" else 5) else b""
+        return end, words[2], words[1], reply, first[start:middle], data
 
 
 class ServerError(NamedTuple):

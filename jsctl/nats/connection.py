@@ -5,7 +5,7 @@ on everything, refused publishes distinguished from silence, typed events, no se
 """
 
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jsctl.contexts.model import public_url as public_url
@@ -259,6 +259,15 @@ class Connection:
             await self.reconnected()
         try:
             await self._client.send(frames)
+        except OSError as error:
+            raise Unreachable(f"lost the connection to {self.url}: {reason(error)}") from None
+
+    async def send_blocks(self, blocks: Sequence[bytes]) -> None:
+        """As `send`, for frames that are large, in blocks that need not be joined. Raises Unreachable."""
+        if not self._client.is_connected:
+            await self.reconnected()
+        try:
+            await self._client.send_blocks(blocks)
         except OSError as error:
             raise Unreachable(f"lost the connection to {self.url}: {reason(error)}") from None
 

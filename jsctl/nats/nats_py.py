@@ -13,7 +13,7 @@ import re
 import select
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -25,7 +25,6 @@ with cheap_version("nats"):
     import nats.errors
 from nats.aio.client import Client, Srv  # noqa: E402
 from nats.aio.subscription import Subscription  # noqa: E402
-from nats.aio.transport import TcpTransport  # noqa: E402
 
 from jsctl.contexts.settings import Settings  # noqa: E402
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable  # noqa: E402
@@ -43,6 +42,7 @@ from jsctl.nats.codec import (  # noqa: E402
 from jsctl.nats.failures import NoGreeting, NoTls, reason  # noqa: E402
 from jsctl.nats.message import Message, MessageHandler, decode_message  # noqa: E402
 from jsctl.nats.server_info import check_info  # noqa: E402
+from jsctl.nats.tcp_link import TcpLink  # noqa: E402
 from jsctl.units import SECOND  # noqa: E402
 
 if _js is not None:
@@ -64,8 +64,6 @@ if sys.version_info < (3, 12):
 _CLOSING = 1
 """Seconds."""
 
-# nats-py makes TLS out of plain connections, and asyncio then warns of each that the server ends.
-logging.getLogger("asyncio").addFilter(lambda record: "eof_received()" not in record.getMessage())
 # It writes tracebacks of what a server sends; `NatsClient.fail` reports each in a line.
 logging.getLogger("nats.aio.client").addFilter(lambda record: False)
 
@@ -98,8 +96,7 @@ class NatsClient(Client):
         self.frames = FrameParser()
         self.failing: asyncio.Future[None] | None = None
         self._ps = _Parser(self, self._ps)  # type: ignore[assignment]
-        if settings.socks_proxy:
-            self._transport = _Proxied(proxy.parse_proxy(settings.socks_proxy))
+        self._socks = proxy.parse_proxy(settings.socks_proxy) if settings.socks_proxy else None
 
     # -- connecting ---------------------------------------------------------------------------------
 
@@ -123,8 +120,12 @@ class NatsClient(Client):
 
     def socket_info(self, name: str) -> Any:
         """Return what asyncio knows of the socket, None where there is none."""
-        writer = getattr(self._transport, "_io_writer", None)
-        return writer.get_extra_info(name) if writer else None
+        return self._link.info(name) if self._link else None
+
+    @property
+    def _link(self) -> TcpLink | None:
+        """The connection below; None before there is one, and for a websocket."""
+        return self._transport if isinstance(self._transport, TcpLink) else None
 
     async def abandon(self) -> None:
         """Close an attempt that did not become a connection, at once."""
@@ -146,16 +147,14 @@ class NatsClient(Client):
 
     def abort_transport(self) -> None:
         """End the transport, and drop what it has not sent."""
-        for name in ("_io_writer", "_bare_io_writer"):
-            if writer := getattr(self._transport, name, None):
-                writer.transport.abort()
+        if self._link:
+            self._link.abort()
 
     async def fail(self, error: Unreachable) -> None:
         """End the connection for good: what the server sent cannot be trusted any more."""
         self.options["allow_reconnect"] = False
         self._broken(error)
-        if writer := getattr(self._transport, "_io_writer", None):
-            writer.transport.abort()
+        self.abort_transport()
         await self._process_op_err(error)
 
     async def _process_connect_init(self) -> None:
@@ -175,17 +174,19 @@ class NatsClient(Client):
     def raise_last_words(self, cause: Exception | None = None) -> None:
         """Raise the error that the server sent before it closed the connection, if it is received but not
         read yet, such as too many connections. nats-py would only see that writing fails."""
-        unread = bytes(getattr(getattr(self._transport, "_io_reader", None), "_buffer", b""))
+        unread = self._link.unread if self._link else b""
         if unread.startswith(b"-ERR"):
             complaint = parse_error(unread.partition(b"\r\n")[0])
             raise nats.errors.Error(f"nats: {complaint.text}") from cause
 
     async def _connect_to_server(self, s: Srv) -> None:
         if s.uri.scheme in ("ws", "wss"):
-            if self._transport and isinstance(self._transport, _Proxied):
+            if self._socks:
                 raise BadInput("a SOCKS5 proxy cannot be used with a websocket address")
             if not find_spec("aiohttp"):
                 raise MissingDependency("websocket addresses need aiohttp", "pip install aiohttp")
+        elif self._transport is None:
+            self._transport = TcpLink(self._socks)  # type: ignore[assignment]
         try:
             await super()._connect_to_server(s)
         except Exception:
@@ -228,6 +229,11 @@ class NatsClient(Client):
         if self._flush_queue is not None and self._flush_queue.empty():
             self._flush_queue.put_nowait(asyncio.get_running_loop().create_future())
 
+    async def send_blocks(self, blocks: Sequence[bytes]) -> None:
+        """Send frames that are large, in blocks that are not copied. Raises OSError."""
+        self._pending += blocks if self._link else [b"".join(blocks)]
+        await self.write_pending()
+
     def write(self, frames: bytes) -> None:
         """Send frames at once, ahead of the task that does so: a third of the time of a request is saved."""
         block, self._pending, self._pending_data_size = [*self._pending, frames], [], 0
@@ -240,11 +246,11 @@ class NatsClient(Client):
         Returns False where that is left to the loop: for TLS, for what is more than messages, for the
         connection's end, and when nothing arrives in time.
         """
-        reader, writer = (getattr(self._transport, name, None) for name in ("_io_reader", "_io_writer"))
+        link = self._link
         parser: Any = self._ps
-        if not (parser.is_idle and reader and writer and self.is_connected) or reader._buffer:
+        if not (parser.is_idle and link and self.is_connected) or link.unread:
             return False
-        handle = -1 if writer.get_extra_info("ssl_object") else writer.get_extra_info("socket").fileno()
+        handle = link.handle
         if handle < 0 or not select.select([handle], [], [], seconds)[0]:
             return False
         try:
@@ -252,7 +258,7 @@ class NatsClient(Client):
         except OSError:  # the loop will see it, too
             return False
         if not data.startswith((b"MSG ", b"HMSG ")) or _CONTROL.search(data):
-            reader.feed_data(data)
+            link.feed(data)
             return False
         work = parser.parse(data)
         try:
@@ -264,8 +270,8 @@ class NatsClient(Client):
 
     def send_ahead(self, size: int | None) -> None:
         """Set how many bytes are handed over before the system takes them; None for asyncio's default."""
-        if writer := getattr(self._transport, "_io_writer", None):
-            writer.transport.set_write_buffer_limits(high=size)
+        if self._link:
+            self._link.limit_unsent(size)
 
     async def write_pending(self) -> None:
         """Write what is pending to the system. Raises OSError when the connection is lost, also when the
@@ -274,17 +280,17 @@ class NatsClient(Client):
         timeout = self._timeout / SECOND
         transport: Any = self._transport
         transport.writelines(block)
-        writer: Any = getattr(transport, "_io_writer", None)  # a websocket has none
+        link = self._link
         left = None
         while True:
             try:
-                async with asyncio.timeout(timeout if writer else None):
+                async with asyncio.timeout(timeout if link else None):
                     await transport.drain()
                 return
             except TimeoutError:
-                before, left = left, writer.transport.get_write_buffer_size()
+                before, left = left, link.unsent_size if link else 0
                 if before is not None and left >= before:
-                    writer.transport.abort()
+                    self.abort_transport()
                     raise ConnectionError(f"it took nothing for {timeout:g} seconds") from None
 
 
@@ -380,20 +386,3 @@ class _Parser:
                 self._client.refused(error)
                 return
         await self._original.parse(line)
-
-
-class _Proxied(TcpTransport):
-    """A TCP transport through a SOCKS5 proxy, which looks the host up."""
-
-    def __init__(self, proxy: proxy.Proxy) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._proxy = proxy
-
-    async def connect(self, uri: Any, buffer_size: int, connect_timeout: float) -> None:
-        connected = await proxy.connect(self._proxy, uri.hostname, uri.port, connect_timeout)
-        reader, writer = await asyncio.open_connection(sock=connected, limit=buffer_size)
-        self._bare_io_reader = self._io_reader = reader
-        self._bare_io_writer = self._io_writer = writer
-
-    def __bool__(self) -> bool:
-        return True  # nats-py puts a plain transport in the place of one that is false

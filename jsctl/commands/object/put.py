@@ -155,7 +155,7 @@ def _opened(env: Env, file: str) -> Iterator[tuple[uploads.Source, int]]:
         text = env.streams.stdin.read()
         yield uploads.Source(io.BytesIO(text.encode(errors="surrogateescape"))), 0
         return
-    yield uploads.Source(reader, stop=reader.stop), 0  # type: ignore[arg-type]
+    yield uploads.Source(reader, stop=reader.stop), 0
 
 
 async def _confirm(env: Env, api: Api, bucket: str, names: list[str], *, force: bool) -> None:

@@ -7,7 +7,7 @@ what has a `Nats-Msg-Id` is sent again, as the stream stores it once, and nothin
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from jsctl import units
 from jsctl.errors import Denied, JsctlError, RequestTimeout, Unreachable
@@ -175,14 +175,17 @@ class _Run:
             else:
                 await self._wait()
 
-    async def _transmit(self, numbers: Iterable[int]) -> None:
+    async def _transmit(self, numbers: Sequence[int]) -> None:
         block: list[bytes] = []
         for number in numbers:
             message = self._waiting[number]
             reply = f"{self.inbox}.{number}"
             block += publish_parts(message.subject, message.data, reply, message.header_block)
         try:
-            await self._connection.send(b"".join(block))
+            if len(block) > len(numbers):  # large messages are in several parts
+                await self._connection.send_blocks(block)
+            else:
+                await self._connection.send(b"".join(block))
         except Unreachable:
             if self._patience is None:
                 raise

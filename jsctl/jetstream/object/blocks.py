@@ -2,31 +2,51 @@
 
 import asyncio
 import hashlib
-from typing import BinaryIO, NamedTuple
+from collections import deque
+from typing import NamedTuple, Protocol, cast
 
 import crc32c
 
-_BLOCK = 1 << 20
+_BLOCK = 2 << 20
 """Bytes that are read ahead, at least a chunk."""
 
 
+class Readable(Protocol):
+    """A file that is read into memory that is there."""
+
+    def readinto(self, buffer: memoryview, /) -> int | None:
+        """Read up to the size of the buffer; returns how many bytes, 0 at the end."""
+
+
+class _Block:
+    """Memory that chunks are read into, repeatedly: new memory for each would cost a third of a put.
+
+    used: chunks that are still needed."""
+
+    def __init__(self, size: int) -> None:
+        self.memory = bytearray(size)
+        self.used = 0
+
+
 class Chunk(NamedTuple):
-    """A part of an object. number: 0 for the first."""
+    """A part of an object, until it is released. number: 0 for the first. data: a view of its block."""
 
     number: int
     data: bytes
     checksum: int  #: CRC-32C
+    block: _Block
 
 
 class BlockReader:
     """Cuts a file into chunks. The next block is read while the last one is sent."""
 
-    def __init__(self, file: BinaryIO, chunk_size: int) -> None:
+    def __init__(self, file: Readable, chunk_size: int) -> None:
         self._file = file
         self._chunk_size = chunk_size
         self._ahead_of = max(_BLOCK // chunk_size, 1)  #: chunks that are read at once
         self._hash = hashlib.sha256()
         self._ahead: asyncio.Task[list[Chunk]] | None = None
+        self._free: deque[_Block] = deque()
         self.size = 0  #: bytes that were read
         self.chunks = 0
 
@@ -44,6 +64,12 @@ class BlockReader:
             self._ahead = asyncio.ensure_future(asyncio.to_thread(self._read))
         return chunks
 
+    def release(self, chunk: Chunk) -> None:
+        """Take back the memory of a chunk that is not needed any more."""
+        chunk.block.used -= 1
+        if not chunk.block.used:
+            self._free.append(chunk.block)
+
     async def close(self) -> None:
         """Wait for the read that is under way."""
         if self._ahead is not None:
@@ -51,21 +77,22 @@ class BlockReader:
             self._ahead.cancelled() or self._ahead.exception()
 
     def _read(self) -> list[Chunk]:
+        block = self._free.popleft() if self._free else _Block(self._ahead_of * self._chunk_size)
+        view = memoryview(block.memory)
+        filled = self._fill(view)
         chunks: list[Chunk] = []
-        while len(chunks) < self._ahead_of and (data := self._fill()):
+        for start in range(0, filled, self._chunk_size):
+            data = cast(bytes, view[start : min(start + self._chunk_size, filled)])
             self._hash.update(data)
-            self.size += len(data)
-            chunks.append(Chunk(self.chunks, data, crc32c.crc32c(data)))
+            chunks.append(Chunk(self.chunks, data, crc32c.crc32c(data), block))
             self.chunks += 1
+        self.size += filled
+        block.used = len(chunks)
         return chunks
 
-    def _fill(self) -> bytes:
-        """Read a whole chunk, also from a pipe, which gives less at a time."""
-        data = self._file.read(self._chunk_size)
-        if not data or len(data) == self._chunk_size:
-            return data
-        parts, left = [data], self._chunk_size - len(data)
-        while left and (part := self._file.read(left)):
-            parts.append(part)
-            left -= len(part)
-        return b"".join(parts)
+    def _fill(self, view: memoryview) -> int:
+        """Read a whole block, also from a pipe, which gives less at a time. Returns how many bytes."""
+        filled = 0
+        while filled < len(view) and (count := self._file.readinto(view[filled:])):
+            filled += count
+        return filled

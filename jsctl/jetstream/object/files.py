@@ -21,7 +21,7 @@ _LEFT = f"{TEMPORARY}get-"
 
 
 @contextlib.contextmanager
-def open_source(path: Path) -> Iterator[tuple[BinaryIO, str, int]]:
+def open_source(path: Path) -> Iterator[tuple[io.FileIO, str, int]]:
     """Open a file to put. Yields it, its identity, and its bytes (0 for what has no size).
 
     The identity is the same for as long as the file does not change. It is empty for what is not a

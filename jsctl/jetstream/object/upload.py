@@ -11,7 +11,7 @@ import hashlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from jsctl.errors import ApiError, BadInput, JsctlError, Unreachable
 from jsctl.jetstream.api import Api, Json, is_no_message
@@ -20,7 +20,7 @@ from jsctl.jetstream.message.feed import Options as FeedOptions
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publish_acked import publish_with_acks
 from jsctl.jetstream.object import buckets, requests
-from jsctl.jetstream.object.blocks import BlockReader, Chunk
+from jsctl.jetstream.object.blocks import BlockReader, Chunk, Readable
 from jsctl.jetstream.object.model import (
     CHUNK_SIZE,
     ObjectInfo,
@@ -57,7 +57,7 @@ class Source:
     """What is put. identity: what identifies this file in this state, empty for what cannot be read
     again, such as stdin. stop: ends a read that waits."""
 
-    file: BinaryIO
+    file: Readable
     identity: str = ""
     stop: Callable[[], None] = lambda: None
 
@@ -247,7 +247,7 @@ class _Upload:
             yield [self._message(chunk)]
         while self._unsent or await self._read():
             while self._there and self._unsent and await self._is_there(self._unsent[0]):
-                self._unsent.popleft()
+                self._reader.release(self._unsent.popleft())
             wanted = list(self._unsent)
             self._unsent.clear()
             self._waiting.update((chunk.number, chunk) for chunk in wanted)
@@ -270,7 +270,9 @@ class _Upload:
         self._acks[number] = int((ack or {}).get("seq", 0))
         while (first := next(iter(self._waiting), -1)) in self._acks:
             self._last = self._acks.pop(first)
-            self._observer.advance(len(self._waiting.pop(first).data))
+            chunk = self._waiting.pop(first)
+            self._observer.advance(len(chunk.data))
+            self._reader.release(chunk)
 
     # -- what is there already --------------------------------------------------------------------------
 
@@ -318,7 +320,7 @@ class _Upload:
                 for one in stored:
                     chunk = self._waiting.get(one.number)
                     if chunk and one.number == next(iter(self._waiting)) and one.checksum == chunk.checksum:
-                        del self._waiting[one.number]
+                        self._reader.release(self._waiting.pop(one.number))
                         self._last = one.sequence
                         self._observer.advance(one.size)
                     else:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jsctl.errors import BadInput
@@ -17,7 +17,7 @@ from jsctl.jetstream.message import dump, payload
 from jsctl.jetstream.message.compose import Composition
 from jsctl.jetstream.message.schedule import Schedule, format_ttl
 from jsctl.nats.acks import Metadata, parse_ack_subject
-from jsctl.nats.codec import FrameParser, encode_publish
+from jsctl.nats.codec import FrameParser, ProtocolError, encode_publish
 from jsctl.nats.direct_get import parse_direct_reply
 from jsctl.nats.headers import encode_headers, header_value, parse_headers, parse_status
 from jsctl.nats.message import Message
@@ -243,3 +243,32 @@ def test_the_parser_takes_any_split(cuts: list[int]) -> None:
     ]
     assert len([frame for frame in frames if frame[0] == b"2"]) == 2
     assert [frame[-1] for frame in frames if not frame[0]] == [b"PING\r\n", b"+OK\r\n", b"-ERR 'x'\r\n"]
+
+
+LARGE = b"".join(
+    b"MSG s 1 %b%d\r\n%b\r\nHMSG t 1 22 %d\r\nNATS/1.0\r\nA: %05d\r\n\r\n%b\r\n"
+    % (b"re.ply " * (n % 2), n, b"\r\n" * (n // 2), n + 22, n, b"MSG x 1 3" * (n // 9) + b"!" * (n % 9))
+    for n in (40_000, 10, 70_002, 32_768)
+)
+
+
+@settings(max_examples=100)
+@given(cuts=st.lists(st.integers(0, len(LARGE)), max_size=8), near=st.lists(st.integers(-30, 30), max_size=4))
+def test_large_messages_are_the_same_however_they_are_split(cuts: list[int], near: list[int]) -> None:
+    whole = [frame[1:] for frame in FrameParser().feed(LARGE)]
+    assert [len(frame[-1]) for frame in whole] == [40_000, 40_000, 10, 10, 70_002, 70_002, 32_768, 32_768]
+    ends = [frame[0] for frame in FrameParser().feed(LARGE)]
+    edges = sorted(
+        {0, len(LARGE), *cuts, *(end + at for end, at in zip(ends, near, strict=False) if end + at > 0)}
+    )
+    parser = FrameParser()
+    chunks = [LARGE[start:end] for start, end in itertools.pairwise(edges) if end <= len(LARGE)]
+    assert [frame[1:] for chunk in chunks for frame in parser.feed(chunk)] == whole
+    assert parser.is_empty
+
+
+def test_a_large_message_that_does_not_end_where_it_should() -> None:
+    parser = FrameParser()
+    assert not list(parser.feed(b"MSG s 1 40000\r\n" + b"x" * 39_000))
+    with pytest.raises(ProtocolError, match="does not end"):
+        list(parser.feed(b"x" * 1_010))
