@@ -5,7 +5,7 @@ on everything, refused publishes distinguished from silence, typed events, no se
 """
 
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from jsctl.contexts.model import public_url as public_url
@@ -249,8 +249,8 @@ class Connection:
         """
         return nats_py.Receiver(self._client, subject, handler, queue, tally)
 
-    async def send(self, frames: bytes) -> None:
-        """Send frames (see codec), and wait while the socket takes no more.
+    async def send(self, *frames: bytes) -> None:
+        """Send frames (see codec), and wait while the socket takes no more. Large ones need not be joined.
 
         100,000 messages in bursts cost 0.04 s of processor time. While the connection is lost it waits for
         the next one, up to the settings' timeout. Raises Unreachable.
@@ -258,16 +258,7 @@ class Connection:
         if not self._client.is_connected:
             await self.reconnected()
         try:
-            await self._client.send(frames)
-        except OSError as error:
-            raise Unreachable(f"lost the connection to {self.url}: {reason(error)}") from None
-
-    async def send_blocks(self, blocks: Sequence[bytes]) -> None:
-        """As `send`, for frames that are large, in blocks that need not be joined. Raises Unreachable."""
-        if not self._client.is_connected:
-            await self.reconnected()
-        try:
-            await self._client.send_blocks(blocks)
+            await self._client.send(*frames)
         except OSError as error:
             raise Unreachable(f"lost the connection to {self.url}: {reason(error)}") from None
 

@@ -5,7 +5,7 @@ that `jsctl.loops` can step the coroutines that call them. What takes messages a
 at once or outlives its server needs an event loop, and the other connection.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from jsctl.contexts.model import public_url
@@ -63,14 +63,11 @@ class LoopFreeConnection(Connection):
         except ConnectionLost:
             raise self._lost() from None
 
-    async def send(self, frames: bytes) -> None:
+    async def send(self, *frames: bytes) -> None:
         try:
-            self._link.send(frames)
+            self._link.send(b"".join(frames))
         except ConnectionLost:
             raise self._lost() from None
-
-    async def send_blocks(self, blocks: Sequence[bytes]) -> None:
-        await self.send(b"".join(blocks))
 
     async def flush(self, timeout: int | None = None) -> None:
         try:

@@ -183,7 +183,7 @@ class _Run:
             block += publish_parts(message.subject, message.data, reply, message.header_block)
         try:
             if len(block) > len(numbers):  # large messages are in several parts
-                await self._connection.send_blocks(block)
+                await self._connection.send(*block)
             else:
                 await self._connection.send(b"".join(block))
         except Unreachable:
