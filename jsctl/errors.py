@@ -127,7 +127,7 @@ class MissingName(ApiError):
         name: str,
         list_names: Callable[[], Awaitable[Sequence[str]]],
     ) -> None:
-        """text: what is wrong, and what to do, as `Noun.missing` has them."""
+        """Set the error from a text of what is wrong and what to do, as `Noun.missing` returns it."""
         super().__init__(404, err_code, *text)
         self.name = name
         self.list_names = list_names

@@ -18,7 +18,7 @@ _STEPS = {ord("["): 1, ord("]"): -1}
 
 
 class TooDeep(ValueError):
-    """Objects and lists are nested deeper than MAX_DEPTH."""
+    """An error for JSON that is nested deeper than MAX_DEPTH."""
 
 
 def parse_json(

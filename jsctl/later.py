@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 
 class Later(ModuleType):
-    """Stands for a module until a name in it is used."""
+    """A stand-in for a module until a name in it is used."""
 
     def __getattr__(self, name: str) -> Any:
         module = importlib.import_module(self.__name__)

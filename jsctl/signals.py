@@ -204,8 +204,8 @@ def restoring_first(end: Callable[[], object]) -> Iterator[None]:
 
 
 class HeldInterrupts:
-    """Holds ctrl-C back until the next `run`, which it then ends at once: for a series of commands that
-    continues when one of them is interrupted.
+    """A block in which ctrl-C waits for the next `run`, which it then ends at once: for a series of commands
+    that continues when one of them is interrupted.
     """
 
     def __init__(self) -> None:

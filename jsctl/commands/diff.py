@@ -31,7 +31,7 @@ from jsctl.views.result import Result
 async def diff(
     env: Env, files: tuple[str, ...], var: tuple[str, ...], store: str, prune: bool, push: bool | None
 ) -> Result:
-    """jsctl apply --help explains the files."""
+    """See jsctl apply --help for the form of the files."""
     texts, variables = read_texts(env, files), parse_variables(var)
     declared = load(texts, variables)
     auth = plan_operators(env, texts, variables, store, prune=prune)

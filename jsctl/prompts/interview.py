@@ -14,7 +14,8 @@ KEYS = "? explains a question, shift-tab goes back, ctrl-C ends without a change
 
 
 class Interview(Prompter):
-    """Asks the questions of a function, and calls it again from its start when the user goes back.
+    """A prompter for the questions of a function, which is called again from its start when the user goes
+    back.
 
     say: writes a line for people. begin: awaited before the first question that is asked; nothing is asked
     when it raises.

@@ -1,4 +1,4 @@
-"""Questions, and two of those who ask them: without a terminal, and with prepared answers.
+"""Questions, and two prompters: for use without a terminal, and with prepared answers.
 
 `terminal.TerminalPrompter` asks on a terminal. A questionnaire asks only for what flags left out, through an
 `interview.Interview`, which knows the way back.
@@ -74,7 +74,7 @@ class Question:
 
 
 class Prompter:
-    """Asks one question at a time.
+    """The interface for asking one question at a time.
 
     Every method raises Cancelled on ctrl-C, BadInput when it cannot ask, and GoBack where a question can go
     back. has_keys: whether somebody can press keys.
@@ -135,8 +135,8 @@ class RefusingPrompter(Prompter):
 
 
 class ScriptedPrompter(Prompter):
-    """Answers questions from a list, in order, and checks the answers; `...` stands for the default, GoBack
-    for the way back.
+    """A prompter with a list of answers, in order, which it checks; `...` stands for the default, GoBack for
+    the way back.
 
     asked: the messages of all questions.
     """

@@ -31,7 +31,7 @@ class Candidate(NamedTuple):
 
 
 class ShellPrompt:
-    """Reads lines.
+    """A prompt for lines.
 
     history: the file of earlier lines; if it cannot be written, there is no history. complete: returns the
     completions of a line up to the cursor; called in a thread. is_whole: whether a text needs no further row.

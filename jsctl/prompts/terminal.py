@@ -34,10 +34,10 @@ _EDITING_KEYS = (
 
 
 class TerminalPrompter(Prompter):
-    """Asks on the controlling terminal."""
+    """A prompter on the controlling terminal."""
 
     def __init__(self, stderr: Any, say: Callable[[str], None]) -> None:
-        """say: writes a line for people, without control characters."""
+        """Set the function that writes a line for people, without control characters."""
         self._say = say
         self._output = create_output(stdout=stderr)
 

@@ -28,8 +28,8 @@ class FindOptions:
 @argument("stream", default="")
 @consumer_criteria_flags
 async def find(env: Env, options: FindOptions) -> Events[str]:
-    """--expression takes a condition over config, state and info, as `consumer info --json` has them,
-    and over Info, with the names of Go; `jsctl stream find --help` lists the operators.
+    """Filter with --expression by a condition over config, state and info, as `consumer info --json` has
+    them, and over Info, with the names of Go; `jsctl stream find --help` lists the operators.
     """
     api = await env.jetstream()
     pages = matching_consumers(env, api, await pick_stream(env, api, options.stream), options.criteria)

@@ -47,7 +47,7 @@ class AddOptions:
         return bool(self.validate or self.output)
 
     def asks(self, env: Env) -> bool:
-        """Whether the user is asked for what flags leave out."""
+        """Return whether to ask the user for what flags leave out."""
         return env.can_ask and not (self.defaults or self.config)
 
     def read_config(self, env: Env, schema: Schema) -> Json:

@@ -32,8 +32,8 @@ class FindOptions:
 @stream_criteria_flags
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 async def find(env: Env, options: FindOptions) -> Result | Events[Any]:
-    """--expression takes a condition over config, state and info, as `stream info --json` has them: or ||
-    and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,
+    """Filter with --expression by a condition over config, state and info, as `stream info --json` has them:
+    or || and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,
     a["b"], true, false, nil. What the server leaves out counts as zero, empty or false.
     """
     pages = matching_streams(env, await env.jetstream(), options.criteria)

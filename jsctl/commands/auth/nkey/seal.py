@@ -15,6 +15,6 @@ from jsctl.views.result import Result
 @option("--output", metavar="FILE", default="", help="Write the result to a file")
 @base64_option("Write base64 (by default)")
 def seal(env: Env, file: str, key_file: str, recipient: str, output: str, b64: bool) -> Result:
-    """KEY is a file with your curve seed; RECIPIENT is the public curve key of the reader."""
+    """Use the curve seed in the file KEY, and RECIPIENT, the public curve key of the reader."""
     sealed = read_key_file(key_file).seal(read_data(file), recipient)
     return output_result(env, base64.b64encode(sealed) if b64 else sealed, output)

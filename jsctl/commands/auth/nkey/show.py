@@ -10,7 +10,7 @@ from jsctl.views.result import Result, Text
 @command("show", examples=["jsctl auth nkey show backup.nk"])
 @argument("key_file", metavar="KEY")
 def show(env: Env, key_file: str) -> Result:
-    """KEY is a file with a seed, also a credentials file."""
+    """Read the seed from the file KEY, which may also be a credentials file."""
     text = read_key_text(key_file)
     public = key_of_seed(text).public if is_seed(text) else text
     return Result([Text(public, whole=True)], data={"kind": kind_of(public), "public": public})

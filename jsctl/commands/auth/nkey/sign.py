@@ -12,7 +12,7 @@ from jsctl.views.result import Result, Text
 @argument("file")
 @argument("key_file", metavar="KEY")
 def sign(env: Env, file: str, key_file: str) -> Result:
-    """KEY is a file with a seed. The signature is URL-safe base64 without padding."""
+    """Use the seed in the file KEY. The signature is URL-safe base64 without padding."""
     pair = read_key_file(key_file)
     signature = base64.urlsafe_b64encode(pair.sign(read_data(file))).decode().rstrip("=")
     return Result([Text(signature, whole=True)], data={"public": pair.public, "signature": signature})

@@ -17,7 +17,7 @@ from jsctl.views.result import Result
 @option("--output", metavar="FILE", default="", help="Write the data to a file")
 @base64_option("Read base64 (by default)")
 def unseal(env: Env, file: str, key_file: str, sender: str, output: str, b64: bool) -> Result:
-    """KEY is a file with your curve seed; SENDER is the public curve key of the sender."""
+    """Use the curve seed in the file KEY, and SENDER, the public curve key of the sender."""
     sealed = read_data(file)
     if b64:
         try:

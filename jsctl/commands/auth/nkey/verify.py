@@ -16,7 +16,7 @@ from jsctl.views.result import Result, Text
 @argument("signature")
 @argument("key_file", metavar="KEY")
 def verify(env: Env, file: str, signature: str, key_file: str) -> Result:
-    """KEY is a file with a public key or a seed. The exit status is 1 for a wrong signature."""
+    """Use the public key or seed in the file KEY. The exit status is 1 for a wrong signature."""
     text = read_key_text(key_file)
     public = key_of_seed(text).public if is_seed(text) else text
     encoded = read_data(signature).strip()

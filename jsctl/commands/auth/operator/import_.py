@@ -23,7 +23,7 @@ from jsctl.views.result import Result
 @argument("key_files", nargs=-1, metavar="[KEY]...")
 @destructive("Replace the operator's JWT in the store")
 def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Result:
-    """JWT is a file with an operator's JWT; each KEY is a file with one of its seeds.
+    """Read an operator's JWT from the file JWT, and one of its seeds from each file KEY.
 
     Without seeds, the operator cannot sign: somebody else signs its accounts.
     """

@@ -10,5 +10,5 @@ from jsctl.views.result import Result
 @command("info", examples=["jsctl auth operator info ACME", "jsctl auth operator info --json"])
 @operator_argument()
 async def info(env: Env, name: str) -> Result:
-    """--json prints the claims as they are in the JWT."""
+    """Print the claims as they are in the JWT with --json."""
     return view.sheet(await pick_operator(env, name, flag="NAME"))

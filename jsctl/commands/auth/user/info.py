@@ -17,6 +17,6 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 async def info(env: Env, name: str, account: str, operator: str) -> Result:
-    """--json prints the claims as they are in the JWT."""
+    """Print the claims as they are in the JWT with --json."""
     _, owner, user = await pick_operator_user(env, operator, account, name)
     return view.sheet(user, owner)

@@ -27,7 +27,7 @@ async def health(
     consumer: str,
     servers: Flags,
 ) -> Report:
-    """LIMIT ends the wait once that many servers have answered."""
+    """End the wait once LIMIT servers have answered."""
     body = {
         "js-enabled-only": js_enabled,
         "js-server-only": server_only,

@@ -33,7 +33,7 @@ async def jetstream(
     leaders: bool,
     servers: Flags,
 ) -> Report:
-    """LIMIT ends the wait once that many servers have answered."""
+    """End the wait once LIMIT servers have answered."""
     watch = servers.get("watch")
     check_interval(watch)
     only = server_filter(servers)

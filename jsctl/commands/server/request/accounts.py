@@ -13,5 +13,5 @@ from jsctl.views.result import Result
 @option("--account", metavar="ACCOUNT", default="", help="Only this account")
 @request_flags
 async def accounts(env: Env, expect: int | None, servers: Mapping[str, Any], account: str) -> Result:
-    """WAIT ends it after that many answers; without it, all servers are waited for."""
+    """End after WAIT answers; without it, wait for all servers."""
     return await request(env, "ACCOUNTZ", {"account": account}, expect, servers)

@@ -56,7 +56,7 @@ async def connections(
     filter_subject: str,
     filter_empty: bool,
 ) -> Result:
-    """WAIT ends it after that many answers; without it, all servers are waited for."""
+    """End after WAIT answers; without it, wait for all servers."""
     body = {
         "sort": sort or "cid",
         "subscriptions": subscriptions,

@@ -24,7 +24,7 @@ async def gateways(
     subscriptions: bool,
     gateway: str,
 ) -> Result:
-    """WAIT ends it after that many answers. NAME is that of a gateway."""
+    """End after WAIT answers. NAME is that of a gateway."""
     return await request(
         env,
         "GATEWAYZ",

@@ -16,5 +16,5 @@ from jsctl.views.result import Result
 async def ipqueue(
     env: Env, expect: int | None, servers: Mapping[str, Any], everything: bool, filter: str
 ) -> Result:
-    """WAIT ends it after that many answers; without it, all servers are waited for."""
+    """End after WAIT answers; without it, wait for all servers."""
     return await request(env, "IPQUEUESZ", {"all": everything, "filter": filter}, expect, servers)

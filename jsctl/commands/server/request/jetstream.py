@@ -34,7 +34,7 @@ async def jetstream(
     stream_leader: bool,
     everything: bool,
 ) -> Result:
-    """WAIT ends it after that many answers; without it, all servers are waited for."""
+    """End after WAIT answers; without it, wait for all servers."""
     return await request(
         env,
         "JSZ",

@@ -28,7 +28,7 @@ async def jetstream_health(
     consumer: str,
     details: bool,
 ) -> Result:
-    """WAIT ends it after that many answers; without it, all servers are waited for."""
+    """End after WAIT answers; without it, wait for all servers."""
     return await request(
         env,
         "HEALTHZ",

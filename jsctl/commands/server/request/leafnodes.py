@@ -13,5 +13,5 @@ from jsctl.views.result import Result
 @option("--subscriptions", is_flag=True, help="Include subscriptions")
 @request_flags
 async def leafnodes(env: Env, expect: int | None, servers: Mapping[str, Any], subscriptions: bool) -> Result:
-    """WAIT ends it after that many answers; without it, all servers are waited for."""
+    """End after WAIT answers; without it, wait for all servers."""
     return await request(env, "LEAFZ", {"subscriptions": subscriptions}, expect, servers)

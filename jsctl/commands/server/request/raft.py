@@ -14,5 +14,5 @@ from jsctl.views.result import Result
 @option("--group", metavar="GROUP", default="", help="Only this group")
 @request_flags
 async def raft(env: Env, expect: int | None, servers: Mapping[str, Any], account: str, group: str) -> Result:
-    """WAIT ends it after that many answers; without it, all servers are waited for."""
+    """End after WAIT answers; without it, wait for all servers."""
     return await request(env, "RAFTZ", {"account": account, "group": group}, expect, servers)

@@ -22,7 +22,7 @@ async def subscriptions(
     filter_account: str,
     filter_subject: str,
 ) -> Result:
-    """WAIT ends it after that many answers; without it, all servers are waited for."""
+    """End after WAIT answers; without it, wait for all servers."""
     return await request(
         env,
         "SUBSZ",

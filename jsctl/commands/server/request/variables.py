@@ -12,5 +12,5 @@ from jsctl.views.result import Result
 @command("variables", examples=["jsctl server request variables 3 --cluster hub"])
 @request_flags
 async def variables(env: Env, expect: int | None, servers: Mapping[str, Any]) -> Result:
-    """WAIT ends it after that many answers; without it, all servers are waited for."""
+    """End after WAIT answers; without it, wait for all servers."""
     return await request(env, "VARZ", {}, expect, servers)

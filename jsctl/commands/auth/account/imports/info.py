@@ -13,6 +13,6 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 async def info(env: Env, subject: str, account: str, operator: str) -> Result:
-    """SUBJECT is the one in this account."""
+    """Look it up by its SUBJECT in this account."""
     store, owner = await pick_operator_account(env, operator, account)
     return view.import_sheet(await pick_import(env, owner, subject), store, owner)

@@ -17,7 +17,7 @@ from jsctl.views.result import Result
 @operator_option()
 @destructive("Remove without asking")
 async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -> Result:
-    """SUBJECT is the one in this account."""
+    """Remove the import at SUBJECT in this account."""
     store, owner = await pick_operator_account(env, operator, account)
     await pick_import(env, owner, subject)
     data = {"account": owner.name, "removed": subject}
