@@ -242,8 +242,8 @@ class Env:
         if self.flags.get("no_context"):
             return None
         store = self.contexts
-        wanted = self.flags.get("context") or store.selected()
-        return store.find(wanted) if wanted else None
+        default = self.flags.get("context") or store.selected()
+        return store.find(default) if default else None
 
     def settings(self, context: str | None = None) -> "Settings":
         """Return the settings of a context, with flags and environment applied. Raises BadInput, NotFound."""

@@ -121,7 +121,7 @@ def _format_next(
         line = shlex.join(["jsctl", "auth", "operator", "config", name, "--output", f"{name}.conf", *at])
         lines += [f"  {line}", f"  include ./{name}.conf in the configuration of each server, and restart it"]
     flags = [word for file in files for word in ("-f", file)] + [
-        word for one in var for word in ("--var", one)
+        word for value in var for word in ("--var", value)
     ]
     lines.append(f"  {shlex.join(['jsctl', 'apply', *flags, *at, *(['--push'] if push else [])])}")
     return "\n".join(lines)

@@ -23,6 +23,10 @@ from jsctl.views.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """The flags and arguments of `import`. drop_headers: names in addition to those that instruct the
+    server.
+    """
+
     path: str
     stream: str
     subject: str

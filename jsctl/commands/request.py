@@ -107,7 +107,7 @@ def ask(env: Env, options: Options) -> Events[Reply]:
 async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply], None]:
     """Send the requests, one after the other, and yield each reply."""
     connection = await env.connection()
-    wanted = requests.ReplyLimits(
+    limits = requests.ReplyLimits(
         replies=_UNLIMITED if options.to_empty else options.replies,
         gap=options.gap,
         to_empty=options.to_empty,
@@ -121,14 +121,14 @@ async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply]
         if announces:
             env.say(f'Sending request on "{message.subject}"')
         number = 0
-        async with aclosing(requests.send_request(connection, message, wanted)) as replies:
+        async with aclosing(requests.send_request(connection, message, limits)) as replies:
             async for reply, rtt in replies:
                 number += 1
                 data = await translate(command, reply.data, reply.subject) if command else reply.data
                 yield [Reply(reply.with_data(data), number, rtt)]
         if not number and not options.to_empty:
             raise RequestTimeout(
-                f"no answer on {message.subject} in {exact_duration(wanted.timeout)}",
+                f"no answer on {message.subject} in {exact_duration(limits.timeout)}",
                 "--timeout waits longer",
             )
 

@@ -32,6 +32,8 @@ class Seconds(click.ParamType[int]):
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """The flags of `top`. name: of the server. interval: ns."""
+
     name: str
     conns: int
     interval: int

@@ -26,6 +26,8 @@ is 2.
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """The flags and arguments of `trace`. words: subject and payload, or `diff` and two files."""
+
     words: tuple[str, ...]
     deliver: bool
     timestamp: bool

@@ -66,9 +66,9 @@ def _text(value: str) -> str:
 
 def _figure(chart: Series) -> str:
     known = [value for value in chart.values if value is not None]
-    most, last = show(round(max(known)), chart.kind), show(round(known[-1]), chart.kind)
+    maximum, last = show(round(max(known)), chart.kind), show(round(known[-1]), chart.kind)
     first, end = (f"{at:%Y-%m-%d %H:%M}" for at in (chart.times[0], chart.times[-1]))
-    numbers = f"<span>{_text(last)}, at most {_text(most)}</span>"
+    numbers = f"<span>{_text(last)}, at most {_text(maximum)}</span>"
     return (
         f"<figure><figcaption>{_text(chart.title)}{numbers}</figcaption>"
         f"{_svg(chart.values, chart.title, 300, 90)}"
@@ -82,15 +82,15 @@ def _svg(values: Values, label: str, width: int, height: int) -> str:
     known = [value for value in shown if value is not None]
     if not known:
         return ""
-    least, most = min(0.0, *known), max(known)
-    span = (most - least) or 1.0
+    lowest, highest = min(0.0, *known), max(known)
+    span = (highest - lowest) or 1.0
     step = width / max(1, len(shown) - 1)
     runs: list[list[tuple[float, float]]] = [[]]
     for at, value in enumerate(shown):
         if value is None:
             runs.append([])
         else:
-            runs[-1].append((at * step, height - 2 - (value - least) / span * (height - 4)))
+            runs[-1].append((at * step, height - 2 - (value - lowest) / span * (height - 4)))
     parts = []
     for run in filter(None, runs):
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in run)

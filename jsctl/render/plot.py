@@ -58,9 +58,9 @@ def sparkline(values: Values, width: int = 24) -> str:
     known = [value for value in shown if value is not None]
     if not known:
         return ""
-    least, most = min(known), max(known)
-    scale = (len(_BARS) - 2) / (most - least) if most > least else 0.0
-    return "".join(" " if v is None else _BARS[1 + round((v - least) * scale)] for v in shown)
+    lowest, highest = min(known), max(known)
+    scale = (len(_BARS) - 2) / (highest - lowest) if highest > lowest else 0.0
+    return "".join(" " if v is None else _BARS[1 + round((v - lowest) * scale)] for v in shown)
 
 
 def plot_dots(values: Values, width: int = 60, height: int = 6) -> list[str]:
@@ -69,14 +69,14 @@ def plot_dots(values: Values, width: int = 60, height: int = 6) -> list[str]:
     known = [value for value in shown if value is not None]
     if not known:
         return []
-    least, most = min(0.0, *known), max(known)
-    span = (most - least) or 1.0
+    lowest, highest = min(0.0, *known), max(known)
+    span = (highest - lowest) or 1.0
     rows = height * 4
     cells = [[0] * ((len(shown) + 1) // 2) for _ in range(height)]
     for at, value in enumerate(shown):
         if value is None:
             continue
-        top = round((value - least) / span * (rows - 1))
+        top = round((value - lowest) / span * (rows - 1))
         for dot in range(top + 1):
             line = rows - 1 - dot
             cells[line // 4][at // 2] |= _DOTS[line % 4][at % 2]
@@ -87,11 +87,13 @@ def plot_bars(values: Values, width: int, height: int) -> list[str]:
     """Return `height` lines of bars with an axis from 0 to the largest value; a column for each of the last
     values."""
     shown = [value or 0 for value in values[-max(width - 12, 10) :]]
-    most = max([*shown, 1])
+    highest = max([*shown, 1])
     lines = []
     for row in range(height - 1, -1, -1):
-        bars = "".join(_BARS[max(0, min(8, round(value * height * 8 / most) - row * 8))] for value in shown)
-        label = f"{most:,}" if row == height - 1 else "0" if row == 0 else ""
+        bars = "".join(
+            _BARS[max(0, min(8, round(value * height * 8 / highest) - row * 8))] for value in shown
+        )
+        label = f"{highest:,}" if row == height - 1 else "0" if row == 0 else ""
         lines.append(f"{label:>9} ┤{bars}".rstrip())
     return lines
 

@@ -34,11 +34,11 @@ async def unblocked(streams: OutputStreams) -> AsyncIterator[None]:
         yield
         return
     patient = [Unblocked(out), Unblocked(err)]
-    streams.stdout, streams.stderr = (cast(TextIO, one) for one in patient)
+    streams.stdout, streams.stderr = (cast(TextIO, stream) for stream in patient)
     try:
         yield
     finally:
-        ended = await asyncio.gather(*(one.finish() for one in patient))
+        ended = await asyncio.gather(*(stream.finish() for stream in patient))
         streams.stdout, streams.stderr = out, err
         left_out = patient[0].left_out
         if left_out and ended[1]:
@@ -98,10 +98,10 @@ class Unblocked:
         try:
             while self._waiting and select.select([], [self._fd], [], 0)[1]:
                 data = self._waiting.popleft()
-                taken = os.write(self._fd, data[:_PIECE])
-                self._size -= taken
-                if taken < len(data):
-                    self._waiting.appendleft(data[taken:])
+                written = os.write(self._fd, data[:_PIECE])
+                self._size -= written
+                if written < len(data):
+                    self._waiting.appendleft(data[written:])
         except OSError as error:
             self._error = error
             self._waiting.clear()

@@ -36,10 +36,10 @@ def names(environ: Mapping[str, str] | None = None) -> list[str]:
 def search(pattern: str) -> list[str]:
     """Return the names that a regular expression matches. Raises BadInput."""
     try:
-        wanted = compile_pattern(pattern, re.IGNORECASE)
+        regex = compile_pattern(pattern, re.IGNORECASE)
     except re.error as error:
         raise BadInput(f"{pattern!r} is not a valid regular expression", str(error)) from None
-    return [name for name in names() if wanted.search(name)]
+    return [name for name in names() if regex.search(name)]
 
 
 def resolve(name: str) -> str:
@@ -47,9 +47,9 @@ def resolve(name: str) -> str:
     known = names()
     if name in known:
         return name
-    matching = [one for one in known if one.rpartition(".")[2] == name]
+    matching = [candidate for candidate in known if candidate.rpartition(".")[2] == name]
     if len(matching) != 1:
-        short = [one.rpartition(".")[2] for one in known]
+        short = [candidate.rpartition(".")[2] for candidate in known]
         raise NotFound(*registry.noun("schema").missing(name, known=[*known, *short]))
     return matching[0]
 
@@ -57,7 +57,7 @@ def resolve(name: str) -> str:
 @cache
 def schema(name: str) -> Json:
     """Return a schema by its full name, with every type that it refers to. Raises KeyError."""
-    group, definition = next((group, one) for key, group, one in _messages() if key == name)
+    group, definition = next((group, message) for key, group, message in _messages() if key == name)
     types = _definitions()["types"]
     document = _object({"closed": True, **definition} if group == "requests" else definition, types)
     used = _referred(document, types)

@@ -81,10 +81,10 @@ def _head(model: Model, width: int, height: int) -> list[Line]:
     parts = model.board.parts
     if height >= 8 and (len(parts) > 1 or (parts and parts[0].title)):
         lines.append(_tabs(model, width))
-    most = 1 if height < 16 else 4 if height < 40 else 10
+    limit = 1 if height < 16 else 4 if height < 40 else 10
     notices = model.board.notices
-    shown = notices if len(notices) <= most else notices[: most - 1]
-    lines += [[(one.style, cut_end(clean(one.text), width))] for one in shown]
+    shown = notices if len(notices) <= limit else notices[: limit - 1]
+    lines += [[(notice.style, cut_end(clean(notice.text), width))] for notice in shown]
     if len(shown) < len(notices):
         lines.append([("dim", cut_end(f"and {len(notices) - len(shown)} more such lines", width))])
     return lines
@@ -120,13 +120,13 @@ def _chosen(model: Model, width: int) -> str:
 
 def _tabs(model: Model, width: int) -> Line:
     # Where they do not fit, the titles of parts that are not shown become shorter.
-    for most in (width, 24, 16, 10, 6, 0):
+    for limit in (width, 24, 16, 10, 6, 0):
         line: Line = []
         for at, part in enumerate(model.board.parts, 1):
             on, title = part.key == model.part, clean(part.title)
             count = f"{format_count(len(model.rows))} " if on and model.grid is not None else ""
             number = f"{at} " if len(model.board.parts) > 1 else ""
-            words = f" {number}{title if on else cut(title, most)} {count}"
+            words = f" {number}{title if on else cut(title, limit)} {count}"
             line.append(("tab on" if on else "tab", words))
         if sum(cells(words) for _, words in line) <= width:
             return line
@@ -266,21 +266,21 @@ def _why_empty(model: Model, grid: Grid) -> str:
 
 
 def _columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list[_Column]:
-    wanted = [
+    candidates = [
         column
         for column in grid.columns
         if (model.wide or not column.wide) and (not column.optional or any(_raws(column, grid.rows)))
     ]
     widths = []
-    for column in wanted:
+    for column in candidates:
         widest = max((cells(_shown(column, row)) for row in shown), default=0)
         if column.kind == "text" and len(grid.rows) > len(shown):
             widest = max(widest, min(_LONG_NAME, _longest(column, grid.rows)))
         widths.append(max(widest, cells(column.title) + 1, _LEAST.get(column.kind, 0)))
-    plain = [column.column for column in wanted]
-    spare = [column.column.data_key for key in grid.spare for column in wanted if column.key == key]
+    plain = [column.column for column in candidates]
+    spare = [column.column.data_key for key in grid.spare for column in candidates if column.key == key]
     places = fit_columns(plain, widths, spare, width - _MARK, _GAP, prose=_PROSE)
-    columns = [_Column(wanted[at], widths[at], _is_right(wanted[at])) for at in places]
+    columns = [_Column(candidates[at], widths[at], _is_right(candidates[at])) for at in places]
     # What is left over belongs to the sentences.
     spent = sum(column.width for column in columns) + _GAP * (len(columns) - 1)
     over = spent - (width - _MARK)

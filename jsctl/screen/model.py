@@ -11,7 +11,7 @@ from jsctl.views.board import Board, Filter, Grid, Query, Start, parse_filter
 
 Mode = Literal["table", "filter", "go", "time", "help", "json", "page"]
 
-INTERVALS = tuple(round(one * SECOND) for one in (0.2, 0.5, 1, 2, 5, 10, 30, 60, 300))
+INTERVALS = tuple(round(seconds * SECOND) for seconds in (0.2, 0.5, 1, 2, 5, 10, 30, 60, 300))
 """What `+` and `-` choose from, in ns."""
 
 _NO_BOARD = Board((), number=-1)
@@ -181,7 +181,7 @@ def sort_keys(model: Model) -> list[str]:
     """Return the keys of the columns that rows can be sorted by, in the order of the columns."""
     if model.grid is None:
         return []
-    return ["trouble", *(one.key for one in model.grid.columns if one.kind != "trend")]
+    return ["trouble", *(column.key for column in model.grid.columns if column.kind != "trend")]
 
 
 def move_to(model: Model, at: int) -> Model:
@@ -194,8 +194,8 @@ def move_to(model: Model, at: int) -> Model:
 
 def step_interval(model: Model, by: int) -> Model:
     """Return the state with the next longer (1) or shorter (-1) interval."""
-    longer = [one for one in INTERVALS if one > model.interval + MS]
-    shorter = [one for one in INTERVALS if one < model.interval - MS]
+    longer = [interval for interval in INTERVALS if interval > model.interval + MS]
+    shorter = [interval for interval in INTERVALS if interval < model.interval - MS]
     if by > 0 and longer:
         return model._replace(interval=longer[0])
     if by < 0 and shorter:
@@ -219,20 +219,20 @@ def tick(model: Model) -> Model:
 
 def seek(model: Model, text: str) -> Model:
     """Return the state of a replay at a time: `06:57`, RFC 3339, or `-10m` relative to the current round."""
-    here = model.times[model.position]
+    now = model.times[model.position]
     text = text.strip()
     try:
         if text[:1] in ("-", "+"):
             span = parse_duration(text[1:]) / SECOND
-            wanted = here + span if text[0] == "+" else here - span
+            target = now + span if text[0] == "+" else now - span
         elif re.fullmatch(r"\d\d?:\d\d(:\d\d)?", text):
-            day = format_time(seconds_to_ns(here))[:10]
-            wanted = parse_time(f"{day}T{text:0>5}").timestamp()
+            day = format_time(seconds_to_ns(now))[:10]
+            target = parse_time(f"{day}T{text:0>5}").timestamp()
         else:
-            wanted = parse_time(text).timestamp()
+            target = parse_time(text).timestamp()
     except (ValueError, OverflowError):
         return model._replace(notice=f"{text!r} is not a time: write 06:57, 2026-11-21T06:57:05Z or -10m")
-    return _at_round(model, bisect_left(model.times, wanted))
+    return _at_round(model, bisect_left(model.times, target))
 
 
 def change_speed(model: Model, factor: float) -> Model:

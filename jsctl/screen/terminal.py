@@ -200,7 +200,7 @@ def _fragments(line: Line) -> StyleAndTextTuples:
 def _classes(style: str) -> str:
     if style == "tab on":
         return "class:tab.on"
-    return " ".join(f"class:{one}" for one in style.split())
+    return " ".join(f"class:{name}" for name in style.split())
 
 
 def printed(lines: Sequence[Line], *, color: bool) -> str:
@@ -209,7 +209,8 @@ def printed(lines: Sequence[Line], *, color: bool) -> str:
     for line in lines:
         if color:
             styled = [
-                paint(text, next((one for one in style.split() if one in _CODES), "")) for style, text in line
+                paint(text, next((name for name in style.split() if name in _CODES), ""))
+                for style, text in line
             ]
             texts.append("".join(styled).rstrip())
         else:

@@ -149,42 +149,42 @@ def parse_reply(verb: str, data: bytes) -> Json:
         raise ValueError("it is not JSON") from None
     if not isinstance(document, dict):
         raise ValueError("it is not a JSON object")
-    who = " ".join(str(document.get(key, "?"))[:60] for key in ("name", "id"))
+    sender = " ".join(str(document.get(key, "?"))[:60] for key in ("name", "id"))
     if document.get("type") != _TYPES[verb]:
-        raise ValueError(f"{who}: its type is {str(document.get('type'))[:60]!r}, not {_TYPES[verb]}")
+        raise ValueError(f"{sender}: its type is {str(document.get('type'))[:60]!r}, not {_TYPES[verb]}")
     for key in _TEXTS:
         if not isinstance(document.get(key) or "", str):
-            raise ValueError(f"{who}: {key} is not a text")
+            raise ValueError(f"{sender}: {key} is not a text")
     for key in ("name", "id", "version"):
         if not document.get(key):
-            raise ValueError(f"{who}: {key} is missing")
-    _check_metadata(document, who)
+            raise ValueError(f"{sender}: {key} is missing")
+    _check_metadata(document, sender)
     endpoints = document.get("endpoints") or []
     if not isinstance(endpoints, list):
-        raise ValueError(f"{who}: endpoints is not a list")
+        raise ValueError(f"{sender}: endpoints is not a list")
     for endpoint in endpoints:
-        _check_endpoint(endpoint, who)
+        _check_endpoint(endpoint, sender)
     document["endpoints"] = endpoints
     return document
 
 
-def _check_endpoint(endpoint: Any, who: str) -> None:
+def _check_endpoint(endpoint: Any, sender: str) -> None:
     if not isinstance(endpoint, dict) or not isinstance(endpoint.get("name"), str):
-        raise ValueError(f"{who}: an endpoint has no name")
+        raise ValueError(f"{sender}: an endpoint has no name")
     for key in _ENDPOINT_TEXTS:
         if not isinstance(endpoint.get(key) or "", str):
-            raise ValueError(f"{who}: {key} of an endpoint is not a text")
+            raise ValueError(f"{sender}: {key} of an endpoint is not a text")
     for key in _ENDPOINT_NUMBERS:
         value = endpoint.get(key)
         if value is not None and (type(value) is not int or abs(value) >= 1 << 63):
-            raise ValueError(f"{who}: {key} of an endpoint is not a number")
-    _check_metadata(endpoint, who)
+            raise ValueError(f"{sender}: {key} of an endpoint is not a number")
+    _check_metadata(endpoint, sender)
 
 
-def _check_metadata(document: Json, who: str) -> None:
+def _check_metadata(document: Json, sender: str) -> None:
     metadata = document.get("metadata") or {}
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
-        raise ValueError(f"{who}: metadata is not texts by name")
+        raise ValueError(f"{sender}: metadata is not texts by name")
 
 
 def find_endpoint(info: Json, name: str) -> Json:

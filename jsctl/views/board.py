@@ -205,7 +205,7 @@ def table_board(result: Result, number: int = 0) -> Board:
     tables = result.tables()
     texts = [part for part in result.parts if isinstance(part, Text)]
     notices = [part._replace(text=line) for part in texts for line in part.text.splitlines()]
-    parts = [Part(str(at), one.title, partial(grid_of, one)) for at, one in enumerate(tables)]
+    parts = [Part(str(at), table.title, partial(grid_of, table)) for at, table in enumerate(tables)]
     return Board(parts, notices=notices, number=number)
 
 

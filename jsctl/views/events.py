@@ -130,7 +130,7 @@ async def one_by_one(events: AsyncIterator[E]) -> AsyncGenerator[Sequence[E], No
 
 
 def results(
-    each: AsyncIterator[Result], last: Callable[[], Result | ExitStatus | None] = _no_result
+    pieces: AsyncIterator[Result], last: Callable[[], Result | ExitStatus | None] = _no_result
 ) -> Events[Result]:
     """Return results that are written below each other, each as soon as it is there: for a verb that shows
     something and then continues.
@@ -138,7 +138,7 @@ def results(
     last: see `Events.result`.
     """
     return Events(
-        batches=one_by_one(each),
+        batches=one_by_one(pieces),
         record=lambda result: result.document(),
         snapshot=lambda result: result,
         noun="result",

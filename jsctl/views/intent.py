@@ -46,6 +46,6 @@ def seal_intent(label: str, kind: str, info: Mapping[str, Any]) -> Intent:
 def file_intent(what: str, path: Path, facts: Mapping[str, Any] | None = None) -> Intent:
     """Return the intent to write or replace a file. what: `the credentials of alice`."""
     exists = path.expanduser().exists()
-    named = ascii_path(path)
-    action = f"replace {named} by {what}" if exists else f"write {what} to {named}"
-    return Intent(action, {"path": named, "replaces": exists, **(facts or {})})
+    shown_path = ascii_path(path)
+    action = f"replace {shown_path} by {what}" if exists else f"write {what} to {shown_path}"
+    return Intent(action, {"path": shown_path, "replaces": exists, **(facts or {})})

@@ -140,6 +140,8 @@ class Field(NamedTuple):
 
 
 class Section(NamedTuple):
+    """A part of a sheet: its title, and its lines."""
+
     title: str
     fields: Sequence[Field]
 
@@ -223,4 +225,5 @@ class Result(NamedTuple):
         return document
 
     def tables(self) -> list[Table]:
+        """Return the tables among the parts."""
         return [part for part in self.parts if isinstance(part, Table)]

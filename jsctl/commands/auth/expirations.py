@@ -30,6 +30,10 @@ async def expirations(env: Env, within: int | None, operator: str) -> Result:
     every = list_expirations(read_environment(store.folders, store.operator))
     now = time.time_ns()
     if within is not None:
-        every = [one for one in every if one.expires and one.expires * SECOND <= now + within]
+        every = [
+            expiration
+            for expiration in every
+            if expiration.expires and expiration.expires * SECOND <= now + within
+        ]
     empty = f"Nothing expires within {exact_duration(within)}" if within is not None else "There is nothing"
     return expirations_result(every, now, 0 if within is None else within, empty)

@@ -29,9 +29,9 @@ async def validate(env: Env, account: str, operator: str, servers: bool, as_syst
     chosen = [environment.find_account(account)] if account else None
     findings = check(environment, chosen)
     if servers:
-        publics = [one.public for one in chosen or environment.accounts]
-        there = await ask_servers(env, store, publics, as_system=as_system)
-        findings += check_servers(environment, there.trusts, there.tokens)
+        publics = [member.public for member in chosen or environment.accounts]
+        on_servers = await ask_servers(env, store, publics, as_system=as_system)
+        findings += check_servers(environment, on_servers.trusts, on_servers.tokens)
     findings.sort(key=lambda finding: finding.severity != "error")
     looked_at = f"account {chosen[0].name}" if chosen else f"operator {store.operator}"
     return findings_result(findings, looked_at)

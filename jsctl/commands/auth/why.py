@@ -115,19 +115,19 @@ async def why(env: Env, options: Options) -> Result:
     visit = Visit(time.time(), options.host, options.kind.upper())
     if options.servers:
         public = user.issuer_account if user else account.public if account else ""
-        publics = [public, *(one.public for one in environment.accounts)]
-        there = await ask_servers(env, store, publics, as_system=options.as_system)
-        environment = with_servers_accounts(environment, there.tokens)
+        publics = [public, *(member.public for member in environment.accounts)]
+        on_servers = await ask_servers(env, store, publics, as_system=options.as_system)
+        environment = with_servers_accounts(environment, on_servers.tokens)
         account = environment.account_of(public)
-        visit = visit._replace(trust=_find_trust_problem(there, account, public))
+        visit = visit._replace(trust=_find_trust_problem(on_servers, account, public))
     return why_result(answer(environment, account, user, question, visit), with_servers=options.servers)
 
 
-def _find_trust_problem(there: OnServers, account: Account | None, public: str) -> str:
+def _find_trust_problem(on_servers: OnServers, account: Account | None, public: str) -> str:
     """Return why servers do not accept the account; empty when they do."""
     if account is None:
         return f"no server has account {public}: it is not in the resolver"
-    return find_trust_problem(there.trusts, account.issuer)
+    return find_trust_problem(on_servers.trusts, account.issuer)
 
 
 def _find_user(environment: Environment, options: Options) -> tuple[Account | None, User | None]:

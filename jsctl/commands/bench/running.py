@@ -99,21 +99,21 @@ async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
     return await streams.info(api, name)
 
 
-async def create_stream(env: Env, api: Api, wanted: Json, *, force: bool) -> None:
+async def create_stream(env: Env, api: Api, config: Json, *, force: bool) -> None:
     """Create a stream, or change it as needed, after asking where others may need it as it is."""
-    info = await streams.info_or_none(api, str(wanted["name"]))
+    info = await streams.info_or_none(api, str(config["name"]))
     if info is None:
-        await streams.create(api, wanted)
+        await streams.create(api, config)
         return
-    keys = targets.changes(info, wanted)
+    keys = targets.changes(info, config)
     if not keys:
         return
     if not targets.is_own(info):
         shown = ", ".join(sorted(keys))
-        what = f"{shown} of stream {wanted['name']}, which no benchmark created"
-        facts = {"stream": wanted["name"], "keys": sorted(keys)}
+        what = f"{shown} of stream {config['name']}, which no benchmark created"
+        facts = {"stream": config["name"], "keys": sorted(keys)}
         await env.confirm(Intent(f"change {what}", facts), force=force)
-    await targets.change(api, info, wanted, keys)
+    await targets.change(api, info, config, keys)
 
 
 async def run_consumer(env: Env, plan: Plan, flags: Shared, *, purges: bool, force: bool) -> Result:

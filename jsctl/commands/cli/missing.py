@@ -20,7 +20,7 @@ _ANSWERS = "jsctl.missing"
 _ELSEWHERE = ""
 
 
-def ask_missing(ctx: click.Context, wanted: Asked) -> Any:
+def ask_missing(ctx: click.Context, asked_for: Asked) -> Any:
     """Return the value of a missing argument, as the command line would have it; a tuple for one of several.
 
     All missing arguments are asked for together, so that there is a way back. Raises Cancelled, and what
@@ -28,8 +28,8 @@ def ask_missing(ctx: click.Context, wanted: Asked) -> Any:
     """
     if _ANSWERS not in ctx.meta or ctx.meta[_ANSWERS][0] is not ctx:
         ctx.meta[_ANSWERS] = (ctx, _ask(ctx))
-    answer = ctx.meta[_ANSWERS][1][wanted.name]
-    return (answer,) if wanted.nargs == -1 else answer
+    answer = ctx.meta[_ANSWERS][1][asked_for.name]
+    return (answer,) if asked_for.nargs == -1 else answer
 
 
 def _ask(ctx: click.Context) -> dict[str, str]:

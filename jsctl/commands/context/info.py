@@ -20,10 +20,10 @@ _VARIABLES = {
 @option("--show-secrets", is_flag=True, help="Show passwords, tokens, JWTs and seeds")
 async def info(env: Env, name: str | None, connect: bool, show_secrets: bool) -> Result:
     store = env.contexts
-    wanted = name or env.flags.get("context") or store.selected()
-    if not wanted:
+    context_name = name or env.flags.get("context") or store.selected()
+    if not context_name:
         raise NotFound("no context is selected and none was named", registry.noun("context").hint)
-    context = store.find(wanted)
+    context = store.find(context_name)
     check = None
     if connect:
         from jsctl.nats.context_check import check_context

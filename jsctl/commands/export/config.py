@@ -25,6 +25,8 @@ from jsctl.views.result import Result, Text
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """The flags of `export config`."""
+
     stream: tuple[str, ...]  #: names and patterns
     output: str
     with_consumers: bool

@@ -25,6 +25,8 @@ FORMATS = ("parquet", "json", "csv")
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """The flags of `export kv`."""
+
     buckets: tuple[str, ...]
     to: str
     format: str
@@ -37,6 +39,8 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class ObjectOptions:
+    """The flags of `export objects`."""
+
     buckets: tuple[str, ...]
     to: str
     format: str

@@ -14,6 +14,8 @@ from jsctl.views.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """The flags and arguments of `export query`."""
+
     folder: str
     limit: int
     spark: SparkOptions

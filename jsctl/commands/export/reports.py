@@ -24,6 +24,8 @@ from jsctl.views.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """The flags of `export reports`. Intervals are in ns."""
+
     to: str
     format: str
     every: int  #: ns

@@ -18,6 +18,8 @@ from jsctl.views.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """The flags of `export rollup`."""
+
     source: str
     to: str | None
     since: str | None

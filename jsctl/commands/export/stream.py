@@ -27,6 +27,8 @@ from jsctl.views.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """The flags of `export stream`."""
+
     stream: tuple[str, ...]
     to: str
     format: str

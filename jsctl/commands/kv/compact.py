@@ -41,7 +41,7 @@ async def compact(env: Env, bucket: str, older: int, force: bool) -> Result:
     removed = 0
     with env.progress("Compacting", len(removals)) as advance:
         for start in range(0, len(removals), _AT_ONCE):
-            some = removals[start : start + _AT_ONCE]
-            removed += sum(await asyncio.gather(*(write.remove(store, removal) for removal in some)))
-            advance(len(some))
+            batch = removals[start : start + _AT_ONCE]
+            removed += sum(await asyncio.gather(*(write.remove(store, removal) for removal in batch)))
+            advance(len(batch))
     return view.compacted(store.name, len(removals), old, messages=removed)

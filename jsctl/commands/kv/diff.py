@@ -46,9 +46,9 @@ async def diff(env: Env, options: Options) -> Result:
     NAME@DOMAIN is a bucket of another JetStream domain.
     """
     patterns = patterns_of(options.keys)
-    one = await _open(env, options.bucket, options.from_context, options.from_domain)
+    first = await _open(env, options.bucket, options.from_context, options.from_domain)
     other = await _open(env, options.other, options.to_context, options.to_domain)
-    differing, same = await compare(one, other, patterns)
+    differing, same = await compare(first, other, patterns)
     labels = _labels(options)
     return view.differences(*labels, differing, same)
 

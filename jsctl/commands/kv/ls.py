@@ -63,9 +63,9 @@ async def _list(store: Bucket, patterns: Sequence[str], *, with_values: bool) ->
     else:
         entries = await read.newest_heads(store, patterns)
     entries = [entry for entry in entries if entry.is_value]
-    if named := [pattern for pattern in patterns if not is_pattern(pattern)]:
+    if keys := [pattern for pattern in patterns if not is_pattern(pattern)]:
         known = {entry.key for entry in entries}
-        for key in named:
+        for key in keys:
             if key not in known:
                 await read.get(store, key)
     return entries

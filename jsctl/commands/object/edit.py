@@ -42,10 +42,10 @@ async def edit(env: Env, options: Options) -> Result:
     name = await pick_bucket(env, api, options.bucket)
     infos = [await buckets.info(api, name)]
     live = infos[0]["config"]
-    wanted = {**live, **options.flags.settings(live)}
+    changed = {**live, **options.flags.settings(live)}
 
     async def update(_: Json) -> Json:
-        infos.append(await streams.update(api, wanted))
+        infos.append(await streams.update(api, changed))
         return _info(infos[-1])
 
     target = Editable(
@@ -53,7 +53,7 @@ async def edit(env: Env, options: Options) -> Result:
         label=f"Bucket {name}",
         info=_info(infos[0]),
         name_keys={"name": name},
-        apply_flags=lambda _: from_stream(wanted),
+        apply_flags=lambda _: from_stream(changed),
         update=update,
         sheet=lambda _: view.bucket(infos[-1]),
     )

@@ -163,7 +163,7 @@ async def _confirm(env: Env, api: Api, bucket: str, names: list[str], *, force: 
     if force and not env.dry_run:
         return
     object_info = [await requests.find(api, bucket, name) for name in names]
-    known = [one for one in object_info if one is not None and not one.is_deleted]
+    known = [info for info in object_info if info is not None and not info.is_deleted]
     env.announce(view.put_intent(bucket, names, known))
     if known:
         await env.confirm(view.intent("replace", known), force=force)

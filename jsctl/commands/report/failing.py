@@ -63,9 +63,9 @@ class FailOn:
     async def until_found(self, rounds: AsyncGenerator[Round, None]) -> AsyncGenerator[Round, None]:
         """Yield rounds up to the first one in which the condition holds, and then name its rows."""
         try:
-            async for one in rounds:
-                holds = self.look(one.states)
-                yield one
+            async for round in rounds:
+                holds = self.look(round.states)
+                yield round
                 if holds:
                     self.tell()
                     return

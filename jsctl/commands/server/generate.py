@@ -132,7 +132,7 @@ async def _ask(env: Env, template: "Template", values: dict[str, str]) -> None:
 
 
 def _is_on(template: "Template", values: Mapping[str, str], key: str) -> bool:
-    question = next(one for one in template.questions if one.key == key)
+    question = next(candidate for candidate in template.questions if candidate.key == key)
     return bool(question.parse(values.get(key, question.default)))
 
 

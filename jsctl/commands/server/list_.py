@@ -45,8 +45,8 @@ def _read(path: str) -> tuple[list[tuple[Json, int]], float]:
 
     with Archive(str(Path(path).expanduser())) as archive:
         pings = [(reply, NEVER) for reply in archived_pings(archive)]
-        taken = str(archive.special(METADATA).get("capture_timestamp") or "")
+        captured_at = str(archive.special(METADATA).get("capture_timestamp") or "")
     try:
-        return pings, to_ns(taken) / SECOND if known_time(taken) else 0.0
+        return pings, to_ns(captured_at) / SECOND if known_time(captured_at) else 0.0
     except ValueError:
         raise BadInput(f"{path} is damaged", "the time at which it was gathered is not one") from None

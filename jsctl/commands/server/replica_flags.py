@@ -92,23 +92,25 @@ async def _read(
         if expected and len(replies) < expected:
             env.say(f"{len(replies)} of {expected} servers replied")
     chosen = [
-        one
-        for one in replicas_of(replies)
-        if (not flags.get("stream") or one.name == flags["stream"])
-        and (not flags.get("raft_group") or one.group == flags["raft_group"])
-        and (not consumer or one.consumer == consumer)
-        and not (flags.get("unsynced") and one.synced)
+        replica
+        for replica in replicas_of(replies)
+        if (not flags.get("stream") or replica.name == flags["stream"])
+        and (not flags.get("raft_group") or replica.group == flags["raft_group"])
+        and (not consumer or replica.consumer == consumer)
+        and not (flags.get("unsynced") and replica.synced)
     ]
-    health = await asyncio.gather(*(_health(env, one) for one in chosen)) if flags.get("health") else None
+    health = (
+        await asyncio.gather(*(_health(env, replica) for replica in chosen)) if flags.get("health") else None
+    )
     return chosen, health
 
 
-async def _health(env: Env, one: Replica) -> str:
-    body = {"account": one.account, "stream": one.name}
-    if one.consumer:
-        body["consumer"] = one.consumer
+async def _health(env: Env, replica: Replica) -> str:
+    body = {"account": replica.account, "stream": replica.name}
+    if replica.consumer:
+        body["consumer"] = replica.consumer
     try:
-        reply = await ask_server(await env.connection(), one.server_id, "HEALTHZ", body)
+        reply = await ask_server(await env.connection(), replica.server_id, "HEALTHZ", body)
     except JsctlError as error:
         return error.message
     data = reply.get("data") or {}

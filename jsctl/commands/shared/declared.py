@@ -145,7 +145,7 @@ async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Conne
     """Open a connection for each of the settings, all at once; settings that differ only in the domain share
     one.
     """
-    keys = [replace(each, js_domain="", js_api_prefix="", context="") for each in settings]
+    keys = [replace(place, js_domain="", js_api_prefix="", context="") for place in settings]
     different = list(dict.fromkeys(keys))
     connections = await gather_all(env.connect(key) for key in different)
     by_key = dict(zip(different, connections, strict=True))

@@ -73,8 +73,8 @@ class AccountLogins:
         """
         is_declared = [one.name for one in self._operators if one.find_account(name)]
         stores = [AuthStore(self._folders, operator) for operator in self._folders.operators()]
-        having = [store for store in stores if name in store.account_names()]
-        chosen = [store for store in having if store.operator in is_declared] or having
+        candidates = [store for store in stores if name in store.account_names()]
+        chosen = [store for store in candidates if store.operator in is_declared] or candidates
         if len(chosen) > 1:
             names = ", ".join(store.operator for store in chosen)
             raise BadInput(f"operators {names} have an account {name}", "declare one of them in the file")

@@ -59,18 +59,21 @@ class DeclaredAuth:
         Raises BadInput, JsctlError, and what connecting raises.
         """
         known = self.folders.operators()
-        self.new_operators = [one.name for one in self.operators if one.name not in known]
+        self.new_operators = [declared.name for declared in self.operators if declared.name not in known]
         self._pushes = await open_pushes(
             env, self.folders, self.operators, self.plan, is_planning=is_planning
         )
         self._differences = [
-            one for push in self._pushes for one in push.find_differences(self.plan) if one.state != SAME
+            difference
+            for push in self._pushes
+            for difference in push.find_differences(self.plan)
+            if difference.state != SAME
         ]
 
     @property
     def lacking(self) -> frozenset[str]:
         """The accounts that servers do not have, as far as `open_pushes` asked."""
-        return frozenset(one.account for one in self._differences if one.state == NEW)
+        return frozenset(difference.account for difference in self._differences if difference.state == NEW)
 
     async def apply(self, env: Env, force: bool) -> AuthOutcome:
         """Ask, and carry out the plan; return what was done. Raises Cancelled, BadInput, OSError."""
@@ -78,7 +81,7 @@ class DeclaredAuth:
         for push in self._pushes:  # first: the store forgets them
             await push.remove(self._differences)
         done = self._write(env)
-        sent = [one for push in self._pushes for one in await push.send(env)]
+        sent = [outcome for push in self._pushes for outcome in await push.send(env)]
         return AuthOutcome(done, sent)
 
     def _write(self, env: Env) -> list[AuthStep]:

@@ -57,7 +57,9 @@ class OperatorPush:
         steps = [step for step in plan.steps if step.operator == self.store.operator and step.account]
         # A user that goes is revoked in its account.
         changed = {step.account for step in steps if not step.user or step.action == "remove"}
-        differences = [self._find_difference(one.name, one.name in changed) for one in self.declared.accounts]
+        differences = [
+            self._find_difference(account.name, account.name in changed) for account in self.declared.accounts
+        ]
         removals = [step.account for step in steps if step.action == "remove" and not step.user]
         return differences + [
             Difference(name, self.store.read_account(name).public, REMOVED)
@@ -76,13 +78,13 @@ class OperatorPush:
 
     async def remove(self, differences: Sequence[Difference]) -> None:
         """Remove from the servers what the store is about to lose. Raises JsctlError."""
-        removed = [one for one in differences if one.state == REMOVED]
+        removed = [difference for difference in differences if difference.state == REMOVED]
         if not removed:
             return
-        keys = [one.public for one in removed]
+        keys = [difference.public for difference in removed]
         for outcome in await delete_accounts(self.connection, self.store, keys, self.servers):
             if outcome.error:
-                names = ", ".join(one.account for one in removed)
+                names = ", ".join(difference.account for difference in removed)
                 raise JsctlError(
                     f"server {outcome.server} does not remove {names}: {outcome.error}",
                     "let its resolver have allow_delete, or apply with --no-push",
@@ -124,12 +126,12 @@ async def open_pushes(
         system = str(store.read_operator().nats.get("system_account") or "")
         connection = await system_connection(env, store, as_system=store.has_seed(system))
         servers = await count_servers(connection)
-        concerned = {one.name for one in declared.accounts} | {step.account for step in plan.steps}
+        concerned = {account.name for account in declared.accounts} | {step.account for step in plan.steps}
         publics = {
             name: store.read_account(name).public for name in store.account_names() if name in concerned
         }
-        there = await lookup_accounts(connection, publics.values(), servers)
-        tokens = {name: there[public] for name, public in publics.items()}
+        remote = await lookup_accounts(connection, publics.values(), servers)
+        tokens = {name: remote[public] for name, public in publics.items()}
         push = OperatorPush(store, declared, connection, servers, tokens)
         if not is_planning:
             refuse_older(push.find_differences(plan))

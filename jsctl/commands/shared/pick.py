@@ -87,8 +87,10 @@ async def pick_several(
         if known is None:
             known, hidden = await _shown_names(env, noun, "", api)
         exact = valid_name(noun, name) if "\\" in name else name
-        matching = [exact] if exact in known else [one for one in known if fnmatchcase(one, name)]
-        concealed = [one for one in hidden if fnmatchcase(one, name)]
+        matching = (
+            [exact] if exact in known else [candidate for candidate in known if fnmatchcase(candidate, name)]
+        )
+        concealed = [candidate for candidate in hidden if fnmatchcase(candidate, name)]
         if not matching:
             hint = only_hidden_hint(len(concealed)) if concealed else noun.hint
             raise NotFound(f"no {noun.name} matches {name}", hint)

@@ -101,11 +101,11 @@ async def pick_user_account(env: Env, store: AuthStore, user: str, account: str)
     Raises NotFound, BadInput.
     """
     if not account and user:
-        having = [name for name in store.account_names() if user in store.user_names(name)]
-        if len(having) == 1:
-            return store.read_account(having[0])
-        if len(having) > 1 and not env.can_ask:
-            raise BadInput(f"accounts {', '.join(having)} have a user {user}", "give ACCOUNT")
+        candidates = [name for name in store.account_names() if user in store.user_names(name)]
+        if len(candidates) == 1:
+            return store.read_account(candidates[0])
+        if len(candidates) > 1 and not env.can_ask:
+            raise BadInput(f"accounts {', '.join(candidates)} have a user {user}", "give ACCOUNT")
     return await pick_account(env, store, account)
 
 
@@ -203,7 +203,7 @@ def _stores(ctx: click.Context) -> list[AuthStore]:
     chosen = choices(ctx.obj)
     name = str(ctx.params.get("operator") or chosen.operator.value)
     names = chosen.folders.operators()
-    return [AuthStore(chosen.folders, one) for one in ([name] if name in names else names)]
+    return [AuthStore(chosen.folders, operator) for operator in ([name] if name in names else names)]
 
 
 def _complete_accounts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

@@ -32,7 +32,7 @@ def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, fo
 
 def refuse_older(differences: Sequence[Difference]) -> None:
     """Raise JsctlError where servers have a newer JWT than the store."""
-    newer = [one.account for one in differences if one.state == NEWER]
+    newer = [difference.account for difference in differences if difference.state == NEWER]
     if newer:
         raise JsctlError(
             f"servers have a newer JWT of {', '.join(newer)}",

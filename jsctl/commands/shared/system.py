@@ -66,7 +66,7 @@ def _is_of_another_account(settings: Settings, store: AuthStore) -> bool:
     claims = jwt_claims(token)
     account = as_object(claims.get("nats")).get("issuer_account") or claims.get("iss")
     system = str(store.read_operator().nats.get("system_account") or "")
-    known = {one.public for one in store.read_accounts()} if account else set()
+    known = {record.public for record in store.read_accounts()} if account else set()
     return account in known - {system} and store.has_seed(system)
 
 

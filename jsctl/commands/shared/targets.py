@@ -45,7 +45,7 @@ def context_targets(env: Env, context: str | None, *, several: bool) -> Sequence
         flags = {n: v for n, v in flags.items() if n not in variables or n in _EVERYWHERE}
     place = env.context(context)
     own: list[dict[str, Any]] = [{} if domain is None else {"js_domain": domain} for domain in domains]
-    return [resolve(flags | one, place, variables) for one in own]
+    return [resolve(flags | override, place, variables) for override in own]
 
 
 def _group(env: Env, name: str) -> list[str]:

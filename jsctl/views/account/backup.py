@@ -51,16 +51,16 @@ def outcomes(title: str, result: AccountResult, participle: str) -> Result:
 
 def _streams(title: str, result: AccountResult) -> tuple[list[StreamOutcome], list[str], Table]:
     """Return the outcomes by stream, the names of those that failed, and the table."""
-    ordered = sorted(result.streams, key=lambda one: one.stream)
-    failed = [one.stream for one in result.streams if one.status == "failed"]
+    ordered = sorted(result.streams, key=lambda outcome: outcome.stream)
+    failed = [outcome.stream for outcome in result.streams if outcome.status == "failed"]
     rows = [
         (
-            one.stream,
-            one.messages,
-            one.bytes,
-            Cell(one.status, one.status, _STYLES.get(one.status, "")),
-            one.remark,
+            outcome.stream,
+            outcome.messages,
+            outcome.bytes,
+            Cell(outcome.status, outcome.status, _STYLES.get(outcome.status, "")),
+            outcome.remark,
         )
-        for one in ordered
+        for outcome in ordered
     ]
     return ordered, failed, Table(title, _COLUMNS, rows)

@@ -127,12 +127,14 @@ def _tier(name: str, tier: Json) -> list[Section]:
 
 
 def _usage(label: str, tier: Json, key: str, limit: object) -> Field:
-    most = -1 if limit is None else int(str(limit))
+    maximum = -1 if limit is None else int(str(limit))
     reserved = int(tier.get(f"reserved_{key}", 0))
-    shown = f"{format_bytes(int(tier.get(key, 0)))} of {'unlimited' if most < 0 else format_bytes(most)}"
+    shown = (
+        f"{format_bytes(int(tier.get(key, 0)))} of {'unlimited' if maximum < 0 else format_bytes(maximum)}"
+    )
     return Field(label, shown + (f" ({format_bytes(reserved)} reserved)" if reserved else ""))
 
 
 def _of(used: str, limit: object) -> str:
-    most = -1 if limit is None else int(str(limit))
-    return f"{used} of {'unlimited' if most < 0 else format_count(most)}"
+    maximum = -1 if limit is None else int(str(limit))
+    return f"{used} of {'unlimited' if maximum < 0 else format_count(maximum)}"

@@ -17,56 +17,58 @@ def chain(certificates: Sequence[Certificate], now: float, warn: int, *, pem: bo
     they were revoked.
     """
     parts: list[Part] = []
-    troubles = [_trouble(one, now, warn) for one in certificates]
-    for number, (one, trouble) in enumerate(zip(certificates, troubles, strict=True), 1):
+    troubles = [_trouble(certificate, now, warn) for certificate in certificates]
+    for number, (certificate, trouble) in enumerate(zip(certificates, troubles, strict=True), 1):
         fields = [
-            Field("CA", one.is_ca, "bool"),
-            Field("Issuer", one.issuer),
-            Field("Expires", seconds_to_ns(one.not_after), "time"),
+            Field("CA", certificate.is_ca, "bool"),
+            Field("Issuer", certificate.issuer),
+            Field("Expires", seconds_to_ns(certificate.not_after), "time"),
             *([Field("Warning", Cell(trouble, trouble, "bad"))] if trouble else []),
-            *(Field(label, list(names)) for label, names in _names(one) if names),
-            Field("Serial", one.serial),
-            Field("Signed With", one.signature),
-            *([Field("OCSP", list(one.ocsp) or "no responder")] if ocsp else []),
+            *(Field(label, list(names)) for label, names in _names(certificate) if names),
+            Field("Serial", certificate.serial),
+            Field("Signed With", certificate.signature),
+            *([Field("OCSP", list(certificate.ocsp) or "no responder")] if ocsp else []),
         ]
         parts.append(
-            Sheet(f"Certificate {number} of {len(certificates)}: {one.subject}", [Section("", fields)])
+            Sheet(
+                f"Certificate {number} of {len(certificates)}: {certificate.subject}", [Section("", fields)]
+            )
         )
         if pem:
-            parts.append(Text(one.pem.rstrip("\n"), whole=True))
+            parts.append(Text(certificate.pem.rstrip("\n"), whole=True))
     data = [
         {
-            "subject": one.subject,
-            "issuer": one.issuer,
-            "serial": one.serial,
-            "is_ca": one.is_ca,
-            "signature": one.signature,
-            "dns": one.dns,
-            "addresses": one.addresses,
-            "uris": one.uris,
-            "emails": one.emails,
-            "ocsp": one.ocsp,
-            **({"pem": one.pem} if pem else {}),
-            "not_after": format_rfc3339(seconds_to_ns(one.not_after)),
-            "expired": one.not_after <= now,
-            "expires_soon": bool(trouble) and one.not_after > now,
+            "subject": certificate.subject,
+            "issuer": certificate.issuer,
+            "serial": certificate.serial,
+            "is_ca": certificate.is_ca,
+            "signature": certificate.signature,
+            "dns": certificate.dns,
+            "addresses": certificate.addresses,
+            "uris": certificate.uris,
+            "emails": certificate.emails,
+            "ocsp": certificate.ocsp,
+            **({"pem": certificate.pem} if pem else {}),
+            "not_after": format_rfc3339(seconds_to_ns(certificate.not_after)),
+            "expired": certificate.not_after <= now,
+            "expires_soon": bool(trouble) and certificate.not_after > now,
         }
-        for one, trouble in zip(certificates, troubles, strict=True)
+        for certificate, trouble in zip(certificates, troubles, strict=True)
     ]
     return Result(parts, data=data, status=ExitStatus.FAILURE if any(troubles) else ExitStatus.OK)
 
 
-def _names(one: Certificate) -> list[tuple[str, Sequence[Any]]]:
+def _names(certificate: Certificate) -> list[tuple[str, Sequence[Any]]]:
     return [
-        ("DNS Names", one.dns),
-        ("IP Addresses", one.addresses),
-        ("URIs", one.uris),
-        ("Email Addresses", one.emails),
+        ("DNS Names", certificate.dns),
+        ("IP Addresses", certificate.addresses),
+        ("URIs", certificate.uris),
+        ("Email Addresses", certificate.emails),
     ]
 
 
-def _trouble(one: Certificate, now: float, warn: int) -> str:
-    left = one.not_after - now
+def _trouble(certificate: Certificate, now: float, warn: int) -> str:
+    left = certificate.not_after - now
     if left <= 0:
         return "expired"
     if warn and left * SECOND < warn:

@@ -16,11 +16,11 @@ _COLUMNS = (
 def checks(all_checks: Sequence[Check]) -> Result:
     """Show the checks with their thresholds."""
     rows = [
-        (one.suite, one.code, one.description, ", ".join(map(_threshold, one.thresholds)))
-        for one in all_checks
+        (check.suite, check.code, check.description, ", ".join(map(_threshold, check.thresholds)))
+        for check in all_checks
     ]
-    return Result([Table("Audit Checks", _COLUMNS, rows)], data=[one.record() for one in all_checks])
+    return Result([Table("Audit Checks", _COLUMNS, rows)], data=[check.record() for check in all_checks])
 
 
-def _threshold(one: Threshold) -> str:
-    return f"{one.key} ({one.default:,.15g}{'%' if one.unit == '%' else ''})"
+def _threshold(threshold: Threshold) -> str:
+    return f"{threshold.key} ({threshold.default:,.15g}{'%' if threshold.unit == '%' else ''})"

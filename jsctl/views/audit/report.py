@@ -105,7 +105,8 @@ def _gathered(document: Json) -> str:
 
 def _thresholds(check: Json) -> str:
     return ", ".join(
-        f"{key} ({one.get('default', 0):,.15g})" for key, one in (check.get("configuration") or {}).items()
+        f"{key} ({threshold.get('default', 0):,.15g})"
+        for key, threshold in (check.get("configuration") or {}).items()
     )
 
 

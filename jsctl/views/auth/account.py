@@ -46,13 +46,13 @@ def listing(store: AuthStore, accounts: Sequence[Record], system: str) -> Result
     """Show the accounts of an operator. system: the public key of the system account."""
     rows = [
         (
-            one.name,
-            one.public,
-            len(store.user_names(one.name)),
-            _mark(has_jetstream(one.nats)),
-            _mark(one.public == system),
+            account.name,
+            account.public,
+            len(store.user_names(account.name)),
+            _mark(has_jetstream(account.nats)),
+            _mark(account.public == system),
         )
-        for one in accounts
+        for account in accounts
     ]
     return Result([Table(f"Accounts of {store.operator}", _COLUMNS, rows, empty="No accounts")])
 
@@ -107,7 +107,7 @@ def _configuration(account: Record, store: AuthStore | None) -> list[Field]:
     kinds = [
         (
             f"{kind.capitalize()} {what.capitalize()}",
-            len([one for one in members(nats, what) if _kind(one) == kind]),
+            len([claim for claim in members(nats, what) if _kind(claim) == kind]),
         )
         for what in ("exports", "imports")
         for kind in ("service", "stream")

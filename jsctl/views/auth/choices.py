@@ -14,8 +14,8 @@ def sheet(choices: Choices) -> Result:
     }
     fields = [Field(label, _cell(chosen)) for label, chosen in rows.values()]
     settings = choices.settings
-    there = "" if settings.exists() else " (not there)"
-    fields.append(Field("Settings of nsc", Cell(str(settings), f"{settings}{there}")))
+    missing_note = "" if settings.exists() else " (not there)"
+    fields.append(Field("Settings of nsc", Cell(str(settings), f"{settings}{missing_note}")))
     data = {key: {"value": chosen.value, "by": chosen.by} for key, (_, chosen) in rows.items()}
     heading = "Used where a command line names nothing else"
     return Result([Sheet(heading, [Section("", fields)])], data={**data, "nsc": str(settings)})

@@ -47,7 +47,7 @@ def _line(field: ConfigField, value: Any) -> Field:
     if field.key.endswith("ttl"):
         return Field(field.label, Cell(value, exact_duration(value) if value else "default of the server"))
     if field.key == "times":
-        return Field(field.label, [f"{one.get('start')} to {one.get('end')}" for one in value])
+        return Field(field.label, [f"{span.get('start')} to {span.get('end')}" for span in value])
     return Field(field.label, value, cast(result.Kind, kind.sheet))
 
 
@@ -70,4 +70,4 @@ def permission_fields(permissions: Json) -> list[Field]:
 
 
 def _texts(value: Any) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, Sequence) and not isinstance(value, str) else []
+    return [str(item) for item in value] if isinstance(value, Sequence) and not isinstance(value, str) else []

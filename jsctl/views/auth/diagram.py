@@ -33,26 +33,26 @@ def _draw_tree(graph: Graph) -> Iterator[str]:
 
 def _account_lines(graph: Graph, account: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the lines of an account, each with those below it: exports with their importers, then imports."""
-    for at, one in enumerate(graph.exports):
-        if one.account == account:
-            takers = [f"to {_taker(each)}" for each in graph.imports if each.export == at]
-            yield f"exports {_offer(one)}", takers
-    for each in graph.imports:
-        if each.account == account:
-            lost = f", which does not work: it {each.problem}" if each.problem else ""
-            yield f"imports {each.kind} {each.remote} of {each.origin}{_renamed(each)}{lost}", []
+    for at, export in enumerate(graph.exports):
+        if export.account == account:
+            takers = [f"to {_taker(claim)}" for claim in graph.imports if claim.export == at]
+            yield f"exports {_offer(export)}", takers
+    for claim in graph.imports:
+        if claim.account == account:
+            lost = f", which does not work: it {claim.problem}" if claim.problem else ""
+            yield f"imports {claim.kind} {claim.remote} of {claim.origin}{_renamed(claim)}{lost}", []
 
 
-def _taker(one: Import) -> str:
-    return f"{one.account}{_renamed(one)}{' (does not work)' if one.problem else ''}"
+def _taker(claim: Import) -> str:
+    return f"{claim.account}{_renamed(claim)}{' (does not work)' if claim.problem else ''}"
 
 
-def _renamed(one: Import) -> str:
-    return f" as {one.local}" if one.local != one.remote else ""
+def _renamed(claim: Import) -> str:
+    return f" as {claim.local}" if claim.local != claim.remote else ""
 
 
-def _offer(one: Export) -> str:
-    return f"{one.kind} {one.subject}{f' ({one.token})' if one.token else ''}"
+def _offer(export: Export) -> str:
+    return f"{export.kind} {export.subject}{f' ({export.token})' if export.token else ''}"
 
 
 def _draw_dot(graph: Graph) -> Iterator[str]:
@@ -62,16 +62,16 @@ def _draw_dot(graph: Graph) -> Iterator[str]:
     for name, key in _nodes(graph).items():
         style = "" if name in graph.accounts else ", style=dashed"
         yield f"  {key} [label={_quote(name)}{style}];"
-    for at, one in enumerate(graph.exports):
-        shape = "ellipse" if one.kind == "service" else "oval"
-        style = ", style=dashed" if one.token else ""
-        yield f"  e{at} [label={_quote(_offer(one))}, shape={shape}{style}];"
-        yield f"  {_nodes(graph)[one.account]} -> e{at} [arrowhead=none];"
-    for each in graph.imports:
-        source = f"e{each.export}" if each.export >= 0 else _nodes(graph)[each.origin]
-        label = each.local if each.local != each.remote else "" if each.export >= 0 else each.remote
-        broken = ", color=red, style=dashed" if each.problem else ""
-        yield f"  {source} -> {_nodes(graph)[each.account]} [label={_quote(label)}{broken}];"
+    for at, export in enumerate(graph.exports):
+        shape = "ellipse" if export.kind == "service" else "oval"
+        style = ", style=dashed" if export.token else ""
+        yield f"  e{at} [label={_quote(_offer(export))}, shape={shape}{style}];"
+        yield f"  {_nodes(graph)[export.account]} -> e{at} [arrowhead=none];"
+    for claim in graph.imports:
+        source = f"e{claim.export}" if claim.export >= 0 else _nodes(graph)[claim.origin]
+        label = claim.local if claim.local != claim.remote else "" if claim.export >= 0 else claim.remote
+        broken = ", color=red, style=dashed" if claim.problem else ""
+        yield f"  {source} -> {_nodes(graph)[claim.account]} [label={_quote(label)}{broken}];"
     yield "}"
 
 
@@ -79,19 +79,19 @@ def _draw_mermaid(graph: Graph) -> Iterator[str]:
     yield "flowchart LR"
     for name, key in _nodes(graph).items():
         yield f"  {key}[{_text(name)}]"
-    for at, one in enumerate(graph.exports):
-        yield f"  e{at}([{_text(_offer(one))}])"
-        yield f"  {_nodes(graph)[one.account]} --- e{at}"
-    for each in graph.imports:
-        source = f"e{each.export}" if each.export >= 0 else _nodes(graph)[each.origin]
-        label = each.local if each.local != each.remote else "" if each.export >= 0 else each.remote
-        arrow = "-.->" if each.problem else "-->"
-        yield f"  {source} {arrow}{f'|{_text(label)}|' if label else ''} {_nodes(graph)[each.account]}"
+    for at, export in enumerate(graph.exports):
+        yield f"  e{at}([{_text(_offer(export))}])"
+        yield f"  {_nodes(graph)[export.account]} --- e{at}"
+    for claim in graph.imports:
+        source = f"e{claim.export}" if claim.export >= 0 else _nodes(graph)[claim.origin]
+        label = claim.local if claim.local != claim.remote else "" if claim.export >= 0 else claim.remote
+        arrow = "-.->" if claim.problem else "-->"
+        yield f"  {source} {arrow}{f'|{_text(label)}|' if label else ''} {_nodes(graph)[claim.account]}"
 
 
 def _nodes(graph: Graph) -> dict[str, str]:
     """Return a node key for each account, including those that the store does not have."""
-    names = [*graph.accounts, *(one.origin for one in graph.imports)]
+    names = [*graph.accounts, *(claim.origin for claim in graph.imports)]
     return {name: f"a{at}" for at, name in enumerate(dict.fromkeys(names))}
 
 
@@ -113,23 +113,23 @@ def _document(graph: Graph) -> dict[str, Any]:
         "accounts": graph.accounts,
         "exports": [
             {
-                "account": one.account,
-                "subject": one.subject,
-                "type": one.kind,
-                "name": one.name,
-                "restricted": one.token,
+                "account": claim.account,
+                "subject": claim.subject,
+                "type": claim.kind,
+                "name": claim.name,
+                "restricted": claim.token,
             }
-            for one in graph.exports
+            for claim in graph.exports
         ],
         "imports": [
             {
-                "account": one.account,
-                "from": one.origin,
-                "type": one.kind,
-                "subject": one.remote,
-                "local_subject": one.local,
-                "problem": one.problem,
+                "account": claim.account,
+                "from": claim.origin,
+                "type": claim.kind,
+                "subject": claim.remote,
+                "local_subject": claim.local,
+                "problem": claim.problem,
             }
-            for one in graph.imports
+            for claim in graph.imports
         ],
     }

@@ -22,22 +22,22 @@ _STYLES: dict[str, Style] = {"expired": "bad", "soon": "warn"}
 def expirations_result(expirations: Sequence[Expiration], now: int, within: int, empty: str) -> Result:
     """Show when JWTs expire. now: ns since 1970. within: ns from now in which an expiry is soon."""
     rows = []
-    for one in expirations:
-        left = one.expires * SECOND - now
-        state = "later" if one.expires else "never"
-        if one.expires and left <= within:
+    for expiration in expirations:
+        left = expiration.expires * SECOND - now
+        state = "later" if expiration.expires else "never"
+        if expiration.expires and left <= within:
             state = "soon" if left > 0 else "expired"
-        time = format_rfc3339(one.expires * SECOND) if one.expires else ""
+        time = format_rfc3339(expiration.expires * SECOND) if expiration.expires else ""
         shown = format_duration(left) if left > 0 else f"{format_duration(-left)} ago"
         rows.append(
             (
                 Cell(time or None, time or "never"),
                 Cell(state, state, _STYLES.get(state, "")),
-                Cell(left, shown) if one.expires else Cell(None, ""),
-                one.kind,
-                one.account,
-                one.name,
-                one.public,
+                Cell(left, shown) if expiration.expires else Cell(None, ""),
+                expiration.kind,
+                expiration.account,
+                expiration.name,
+                expiration.public,
             )
         )
     return Result([Table("Expirations", _COLUMNS, rows, spare=("subject", "left_ns"), empty=empty)])

@@ -42,13 +42,13 @@ def listing(folders: StoreFolders, operators: Sequence[Record], selected: str) -
     """Show all operators; a star marks the selected one."""
     rows = [
         (
-            Cell(one.name, f"{one.name}*", "good") if one.name == selected else one.name,
-            one.public,
-            len(folders.accounts(one.name)),
-            str(one.nats.get("account_server_url") or ""),
-            len(signing_keys(one.nats)),
+            Cell(operator.name, f"{operator.name}*", "good") if operator.name == selected else operator.name,
+            operator.public,
+            len(folders.accounts(operator.name)),
+            str(operator.nats.get("account_server_url") or ""),
+            len(signing_keys(operator.nats)),
         )
-        for one in operators
+        for operator in operators
     ]
     table = Table("Operators", _COLUMNS, rows, empty="No operators", optional=("account_server",))
     return Result([table])
@@ -64,5 +64,5 @@ def keys(rows: Sequence[tuple[str, bool, int]]) -> Result:
 
 def _named(store: AuthStore, public: str) -> str:
     """Return an account's name and key; only the key where the store does not have the account."""
-    name = next((one.name for one in store.read_accounts() if one.public == public), "")
+    name = next((account.name for account in store.read_accounts() if account.public == public), "")
     return f"{name} ({public})" if name else public

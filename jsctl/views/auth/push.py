@@ -24,14 +24,14 @@ def differences(rows: Sequence[Difference], *, is_failure: bool = True) -> Resul
     """Show how accounts differ. is_failure: whether a difference makes the exit status a failure."""
     cells = [
         (
-            one.account,
-            one.public,
-            Cell(one.state, one.state, "good" if one.state == SAME else "warn"),
-            Cell(list(one.changes), "; ".join(one.changes)),
+            change.account,
+            change.public,
+            Cell(change.state, change.state, "good" if change.state == SAME else "warn"),
+            Cell(list(change.changes), "; ".join(change.changes)),
         )
-        for one in rows
+        for change in rows
     ]
-    differ = is_failure and any(one.state != SAME for one in rows)
+    differ = is_failure and any(change.state != SAME for change in rows)
     status = ExitStatus.DIFFERENT if differ else ExitStatus.OK
     table = Table("Accounts", _DIFFERENCES, cells, empty="No accounts", optional=("changes",), spare=("key",))
     return Result([table], status=status)
@@ -55,8 +55,8 @@ def push_intent(
 
 def save_intent(rows: Sequence[Difference]) -> Intent:
     """Return the intent to save accounts to the store."""
-    lines = [f"Would save account {one.account} ({one.state})" for one in rows]
-    facts = [{"account": one.account, "key": one.public, "state": one.state} for one in rows]
+    lines = [f"Would save account {change.account} ({change.state})" for change in rows]
+    facts = [{"account": change.account, "key": change.public, "state": change.state} for change in rows]
     return Intent(f"save {plural(len(rows), 'account')} to the store", {"accounts": facts}, lines)
 
 
@@ -71,17 +71,18 @@ def outcomes(
 
     tokens: JWTs to show, by account. surplus: keys of accounts to remove. removed: the outcomes of removals.
     """
-    rows = [(name, one.server, _result(one, "updated")) for name, _, one in sorted(sent)]
+    rows = [(name, outcome.server, _result(outcome, "updated")) for name, _, outcome in sorted(sent)]
     label = surplus[0] if len(surplus) == 1 else f"{len(surplus)} accounts"
-    rows += [(label, one.server, _result(one, "removed")) for one in sorted(removed)]
+    rows += [(label, outcome.server, _result(outcome, "removed")) for outcome in sorted(removed)]
     parts: list[Part] = [Text(f"{name}: {token}", whole=True) for name, token in tokens.items()]
     parts.append(Table("Pushed Accounts", _OUTCOMES, rows))
     names = dict.fromkeys(name for name, _, _ in sent)
     updated = {
-        name: len([one for other, _, one in sent if other == name and not one.error]) for name in names
+        name: len([outcome for other, _, outcome in sent if other == name and not outcome.error])
+        for name in names
     }
     short = [name for name, count in updated.items() if count < (servers or 1)]
-    if servers and short and not any(one.error for _, _, one in sent):
+    if servers and short and not any(outcome.error for _, _, outcome in sent):
         parts.append(Text(f"fewer than {servers} servers answered for {', '.join(short)}", "warn"))
     data = {
         "servers": servers,
@@ -89,19 +90,21 @@ def outcomes(
             {
                 "account": name,
                 "key": next(key for other, key, _ in sent if other == name),
-                "updated": [one.server for other, _, one in sent if other == name and not one.error],
+                "updated": [
+                    outcome.server for other, _, outcome in sent if other == name and not outcome.error
+                ],
                 "failed": [
-                    {"server": one.server, "error": one.error}
-                    for other, _, one in sent
-                    if other == name and one.error
+                    {"server": outcome.server, "error": outcome.error}
+                    for other, _, outcome in sent
+                    if other == name and outcome.error
                 ],
                 **({"jwt": tokens[name]} if name in tokens else {}),
             }
             for name in names
         ],
-        "removed": list(surplus) if removed and not any(one.error for one in removed) else [],
+        "removed": list(surplus) if removed and not any(outcome.error for outcome in removed) else [],
     }
-    failed = bool(short) or any(one.error for one in removed)
+    failed = bool(short) or any(outcome.error for outcome in removed)
     return Result(parts, data=data, status=ExitStatus.FAILURE if failed else ExitStatus.OK)
 
 

@@ -21,13 +21,13 @@ def listing(store: AuthStore, account: Record) -> Result:
     names |= {other.public: other.name for other in store.read_accounts()} | {ALL: "(all)"}
     rows = [
         (
-            "activation" if one.export else "user",
-            one.export,
-            names.get(one.key, ""),
-            one.key,
-            Cell(one.time, format_time(one.time * SECOND)),
+            "activation" if revocation.export else "user",
+            revocation.export,
+            names.get(revocation.key, ""),
+            revocation.key,
+            Cell(revocation.time, format_time(revocation.time * SECOND)),
         )
-        for one in list_revocations(account.nats)
+        for revocation in list_revocations(account.nats)
     ]
     table = Table(
         f"Revocations of {account.name}", _COLUMNS, rows, empty="No revocations", optional=("export",)

@@ -35,17 +35,17 @@ _IMPORT_COLUMNS = (
 def exports(account: Record, store: AuthStore) -> Result:
     """Show the exports of an account."""
     rows = []
-    for one in sorted_exports(account.nats):
-        names = importers(store, account, one)
+    for export in sorted_exports(account.nats):
+        names = importers(store, account, export)
         rows.append(
             (
-                str(one.get("name", "")),
-                kind_of(one),
-                str(one.get("subject", "")),
-                bool(one.get("token_req")),
-                bool(one.get("advertise")),
-                int(one.get("account_token_position") or 0),
-                len(one.get("revocations") or {}),
+                str(export.get("name", "")),
+                kind_of(export),
+                str(export.get("subject", "")),
+                bool(export.get("token_req")),
+                bool(export.get("advertise")),
+                int(export.get("account_token_position") or 0),
+                len(export.get("revocations") or {}),
                 Cell(names, ", ".join(names)),
             )
         )
@@ -60,16 +60,16 @@ def imports(account: Record, store: AuthStore) -> Result:
     names = {other.public: other.name for other in store.read_accounts()}
     rows = [
         (
-            str(one.get("name", "")),
-            kind_of(one),
-            Cell(one.get("account"), names.get(str(one.get("account")), str(one.get("account")))),
-            local_subject(one),
-            str(one.get("subject", "")),
-            bool(one.get("allow_trace")),
-            bool(one.get("share")),
-            bool(one.get("token")),
+            str(claim.get("name", "")),
+            kind_of(claim),
+            Cell(claim.get("account"), names.get(str(claim.get("account")), str(claim.get("account")))),
+            local_subject(claim),
+            str(claim.get("subject", "")),
+            bool(claim.get("allow_trace")),
+            bool(claim.get("share")),
+            bool(claim.get("token")),
         )
-        for one in sorted_imports(account.nats)
+        for claim in sorted_imports(account.nats)
     ]
     spare = ("token", "share", "allow_trace")
     return Result(

@@ -100,5 +100,5 @@ def with_zeros(rules: Json) -> Json:
 
 
 def _mark(rules: object) -> Cell:
-    has = isinstance(rules, dict) and any(rules.values())
-    return Cell(has, "✓" if has else "")
+    has_rules = isinstance(rules, dict) and any(rules.values())
+    return Cell(has_rules, "✓" if has_rules else "")

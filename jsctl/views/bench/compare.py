@@ -16,11 +16,11 @@ _COLUMNS = (
 )
 
 
-def comparison(one: Comparison, worse: Sequence[Difference], tolerance: float | None) -> Result:
+def comparison(compared: Comparison, worse: Sequence[Difference], tolerance: float | None) -> Result:
     """Show every measure of both. worse: the measures that are worse by more than `tolerance`, a share."""
-    rows = [_row(difference) for difference in one.differences]
+    rows = [_row(difference) for difference in compared.differences]
     parts: list[Part] = [Table("Comparison", _COLUMNS, rows)]
-    parts += [Text(f"Note: {warning}", "warn") for warning in one.warnings]
+    parts += [Text(f"Note: {warning}", "warn") for warning in compared.warnings]
     if worse:
         names = ", ".join(difference.measure for difference in worse)
         parts.append(Text(f"Worse by more than {tolerance:.0%}: {names}", "bad"))
@@ -28,10 +28,19 @@ def comparison(one: Comparison, worse: Sequence[Difference], tolerance: float | 
     return Result(parts, status=status)
 
 
-def _row(one: Difference) -> list[object]:
-    style: Style = "" if one.is_better is None else "good" if one.is_better else "bad"
-    change = Cell(None, "") if one.change is None else Cell(round(one.change, 4), f"{one.change:+.1%}", style)
-    return [one.measure, _value(one.unit, one.first), _value(one.unit, one.second), change]
+def _row(difference: Difference) -> list[object]:
+    style: Style = "" if difference.is_better is None else "good" if difference.is_better else "bad"
+    change = (
+        Cell(None, "")
+        if difference.change is None
+        else Cell(round(difference.change, 4), f"{difference.change:+.1%}", style)
+    )
+    return [
+        difference.measure,
+        _value(difference.unit, difference.first),
+        _value(difference.unit, difference.second),
+        change,
+    ]
 
 
 def _value(unit: str, value: float) -> Cell:

@@ -85,7 +85,7 @@ def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:
     heading, word, operation = NAMES[plan.kind]
     clients = outcome.clients
     latencies = outcome.latencies
-    rows = [_row(one) for one in clients]
+    rows = [_row(client) for client in clients]
     latency = ("p99_9_ns", "p99_ns", "p50_ns")
     table = Table("Clients", _CLIENTS, rows, optional=latency, spare=("bytes_per_second", *latency))
     sections = [Section("", _figures(plan, outcome, limit, word))]
@@ -103,9 +103,9 @@ def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:
 
 def _figures(plan: Plan, outcome: Outcome, limit: Limit, word: str) -> list[Field]:
     messages, duration = outcome.messages, outcome.duration
-    wanted = plan.total - plan.warm_up * plan.clients if plan.total else 0
+    expected = plan.total - plan.warm_up * plan.clients if plan.total else 0
     fields = [
-        Field("Messages", f"{messages:,}{f' of {wanted:,}' * (wanted > messages)} {word}"),
+        Field("Messages", f"{messages:,}{f' of {expected:,}' * (expected > messages)} {word}"),
         Field("Size", f"{format_bytes(round(outcome.bytes / messages))} on average" if messages else "-"),
         Field("Time", duration, "duration"),
         Field("Rate", f"{round(per_second(messages, duration)):,} per second"),
@@ -119,9 +119,9 @@ def _figures(plan: Plan, outcome: Outcome, limit: Limit, word: str) -> list[Fiel
 def limit_text(limit: Limit, plan: Plan) -> str:
     """Return a sentence on what limited the throughput."""
     client = f"{limit.client_cpu:.0%} of a core"
-    seen = limit.server_cpu >= 0
-    server = f", the server {limit.server_cpu:.0%}" if seen else ""
-    alone = f"; the server took {limit.server_cpu:.0%} of a core" if seen else ""
+    is_known = limit.server_cpu >= 0
+    server = f", the server {limit.server_cpu:.0%}" if is_known else ""
+    alone = f"; the server took {limit.server_cpu:.0%} of a core" if is_known else ""
     match limit.by:
         case "rate":
             return f"--rate: it was reached{alone}"
@@ -155,15 +155,15 @@ def latency(span: float) -> str:
     return exact_duration(round(value / step) * step)
 
 
-def _row(one: ClientResult) -> list[Any]:
-    spans = one.latencies
+def _row(client: ClientResult) -> list[Any]:
+    spans = client.latencies
     percentiles = [spans.percentile(share) if len(spans) else None for share in (50, 99, 99.9)]
     return [
-        one.client + 1,
-        one.messages,
-        one.duration,
-        round(one.rate),
-        round(one.throughput),
+        client.client + 1,
+        client.messages,
+        client.duration,
+        round(client.rate),
+        round(client.throughput),
         *percentiles,
     ]
 
@@ -191,7 +191,7 @@ def document(plan: Plan, outcome: Outcome, limit: Limit) -> dict[str, Any]:
         "duration_ns": outcome.duration,
         "messages_per_second": per_second(messages, outcome.duration),
         "bytes_per_second": per_second(outcome.bytes, outcome.duration),
-        "complete": all(one.complete for one in outcome.clients),
+        "complete": all(client.complete for client in outcome.clients),
         "limit": {
             "by": limit.by,
             "client_cpu": round(limit.client_cpu, 4),
@@ -199,7 +199,7 @@ def document(plan: Plan, outcome: Outcome, limit: Limit) -> dict[str, Any]:
             "busy_from": BUSY,
         },
         "latency": {"of": NAMES[plan.kind][2], **latencies.record()} if len(latencies) else None,
-        "clients": [_client(one) for one in outcome.clients],
+        "clients": [_client(client) for client in outcome.clients],
         "notes": outcome.notes,
     }
 
@@ -230,18 +230,18 @@ def _options(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _client(one: ClientResult) -> dict[str, Any]:
+def _client(client: ClientResult) -> dict[str, Any]:
     figures: dict[str, Any] = {
-        "client": one.client + 1,
-        "messages": one.messages,
-        "bytes": one.bytes,
-        "duration_ns": one.duration,
-        "messages_per_second": one.rate,
-        "bytes_per_second": one.throughput,
-        "complete": one.complete,
+        "client": client.client + 1,
+        "messages": client.messages,
+        "bytes": client.bytes,
+        "duration_ns": client.duration,
+        "messages_per_second": client.rate,
+        "bytes_per_second": client.throughput,
+        "complete": client.complete,
     }
-    if len(one.latencies):
-        record = one.latencies.record()
+    if len(client.latencies):
+        record = client.latencies.record()
         del record["histogram_ns"]
         figures["latency"] = record
     return figures
@@ -257,20 +257,20 @@ _CSV = (
 def csv_lines(plan: Plan, outcome: Outcome) -> str:
     """Return a line for each client, with the columns of the `nats` tool."""
     lines = ["#" + _CSV]
-    for one in outcome.clients:
-        spans = one.latencies
+    for client in outcome.clients:
+        spans = client.latencies
         micros: Sequence[int] = [0] * 8
         if len(spans):
             middle = [spans.percentile(share) for share in (50, 90, 99, 99.9)]
             micros = [spans.smallest, spans.mean, spans.largest, *middle, spans.deviation]
         figures = [
             plan.run,
-            f"C{one.client + 1}",
-            one.messages,
-            one.bytes,
-            round(one.rate),
-            f"{one.throughput:.6f}",
-            f"{one.duration / 1e9:.6f}",
+            f"C{client.client + 1}",
+            client.messages,
+            client.bytes,
+            round(client.rate),
+            f"{client.throughput:.6f}",
+            f"{client.duration / 1e9:.6f}",
             *(f"{value / 1000:.6f}" for value in micros),
         ]
         lines.append(",".join(map(str, figures)))

@@ -115,8 +115,8 @@ def _state(info: Json) -> list[Field]:
     metadata = config.get("metadata") or {}
     level, needed = metadata.get("_nats.level"), metadata.get("_nats.req.level")
     acks = config.get("ack_policy") != "none"
-    pending, most = int(info.get("num_ack_pending", 0)), _positive(config, "max_ack_pending")
-    outstanding = format_count(pending) + (f" out of maximum {format_count(most)}" if most else "")
+    pending, maximum = int(info.get("num_ack_pending", 0)), _positive(config, "max_ack_pending")
+    outstanding = format_count(pending) + (f" out of maximum {format_count(maximum)}" if maximum else "")
     now = info.get("ts")
     return present(
         Field("Host Version", metadata.get("_nats.ver")),
@@ -148,8 +148,8 @@ def _sequences(at: Json, now: str | None, last: str) -> str:
 def _interest(info: Json) -> Field:
     config = info["config"]
     if not config.get("deliver_subject"):
-        most = _positive(config, "max_waiting")
-        limit = f"maximum {format_count(most)}" if most else "unlimited"
+        maximum = _positive(config, "max_waiting")
+        limit = f"maximum {format_count(maximum)}" if maximum else "unlimited"
         return Field("Waiting Pulls", f"{format_count(int(info.get('num_waiting', 0)))} of {limit}")
     if not info.get("push_bound"):
         return Field("Active Interest", "No interest")

@@ -65,9 +65,9 @@ def report(
     """
     data = {
         "consumers": map(recorder(CONSUMER_KEYS), rows),
-        "missing": {one.stream: list(one.missing) for one in lists if one.missing},
-        "offline": {one.stream: dict(one.offline) for one in lists if one.offline},
-        "refused": {one.stream: one.refused for one in lists if one.refused},
+        "missing": {listed.stream: list(listed.missing) for listed in lists if listed.missing},
+        "offline": {listed.stream: dict(listed.offline) for listed in lists if listed.offline},
+        "refused": {listed.stream: listed.refused for listed in lists if listed.refused},
     }
     only_stream = lists[0].stream if len(lists) == 1 else ""
     unreachable = unreachable_consumers(lists)
@@ -80,9 +80,9 @@ def report(
         pairs = [(row.cluster or "", row.leader) for row in rows if row.leader]
         parts.append(leader_report(pairs, "Consumers"))
     refusals = [
-        Text(f"the consumers of stream {one.stream} are not shown: {one.refused}", "warn")
-        for one in lists
-        if one.refused
+        Text(f"the consumers of stream {listed.stream} are not shown: {listed.refused}", "warn")
+        for listed in lists
+        if listed.refused
     ]
     return Result([*parts, *unreachable, *refusals], data=data)
 
@@ -91,9 +91,9 @@ def unreachable_consumers(lists: Sequence[ConsumerList]) -> list[Table]:
     """Return tables of the consumers that did not answer, where there are any."""
     tables = []
     columns = [Column("Stream", "stream"), Column("Consumer", "consumer")]
-    if missing := [(one.stream, name) for one in lists for name in one.missing]:
+    if missing := [(listed.stream, name) for listed in lists for name in listed.missing]:
         tables.append(Table("Inaccessible Consumers", columns, missing))
-    if offline := [(one.stream, *pair) for one in lists for pair in sorted(one.offline.items())]:
+    if offline := [(listed.stream, *pair) for listed in lists for pair in sorted(listed.offline.items())]:
         tables.append(Table("Offline Consumers", [*columns, Column("Reason", "reason", "prose")], offline))
     return tables
 

@@ -35,7 +35,12 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
     data = _with_auth(result, plan)
     if differences is not None:
         rows = [
-            (one.state, one.account, Cell(list(one.changes), "; ".join(one.changes))) for one in differences
+            (
+                difference.state,
+                difference.account,
+                Cell(list(difference.changes), "; ".join(difference.changes)),
+            )
+            for difference in differences
         ]
         table = Table("To Send to Servers", _TO_SEND, rows, empty=_AS_THERE, optional=("changes",))
         parts.append(table)
@@ -55,7 +60,7 @@ def add_outcome(
     auth: dict[str, Any] = {"applied": table.records(), "unchanged": _same(plan)}
     if sent is not None:
         pushed = Table(
-            "Sent to Servers", _SENT, [(name, one.server) for name, _, one in sent], empty=_AS_THERE
+            "Sent to Servers", _SENT, [(name, outcome.server) for name, _, outcome in sent], empty=_AS_THERE
         )
         parts.append(pushed)
         auth["pushed"] = pushed.records()
@@ -75,7 +80,7 @@ def format_auth_question(plan: AuthPlan, differences: Sequence[Account] = ()) ->
     """
     removed = [format_name(step) + _loss(step) for step in plan.steps if step.action == "remove"]
     changed = [step for step in plan.steps if step.action == "change"]
-    sent = [one.account for one in differences if one.state != REMOVED]
+    sent = [difference.account for difference in differences if difference.state != REMOVED]
     return question(removed, format_counts(changed) if changed else "", ", ".join(sent))
 
 
@@ -108,15 +113,15 @@ def _lines(step: AuthStep) -> Iterator[str]:
 def _list_lines(change: Difference) -> Iterator[str]:
     """Yield a line for each export, import or role that differs."""
     noun, key_of = _LISTS[change.key]
-    before, after = ({key_of(one): one for one in value or ()} for value in (change.before, change.after))
-    for key, one in after.items():
-        if key not in before or before[key] != one:
-            yield f"    {'~' if key in before else '+'} {noun} {key}{_detail(one)}"
+    before, after = ({key_of(item): item for item in value or ()} for value in (change.before, change.after))
+    for key, item in after.items():
+        if key not in before or before[key] != item:
+            yield f"    {'~' if key in before else '+'} {noun} {key}{_detail(item)}"
     yield from (f"    - {noun} {key}" for key in before if key not in after)
 
 
-def _detail(one: Any) -> str:
-    claims = as_object(one)
+def _detail(item: Any) -> str:
+    claims = as_object(item)
     words = [f"as {claims['local_subject']}"] if claims.get("local_subject") else []
     words += ["private"] if claims.get("token_req") else []
     for action, rules in as_object(claims.get("template")).items():
@@ -128,17 +133,17 @@ def _detail(one: Any) -> str:
     return f" ({'; '.join(words)})" if words else ""
 
 
-def _key_of_export(one: Any) -> str:
-    claims = as_object(one)
+def _key_of_export(export: Any) -> str:
+    claims = as_object(export)
     return f"{claims.get('type')} {claims.get('subject')}"
 
 
-def _key_of_import(one: Any) -> str:
-    return f"{_key_of_export(one)} of {as_object(one).get('account')}"
+def _key_of_import(claim: Any) -> str:
+    return f"{_key_of_export(claim)} of {as_object(claim).get('account')}"
 
 
-def _key_of_role(one: Any) -> str:
-    return str(as_object(one).get("role") or as_object(one).get("key") or one)
+def _key_of_role(key: Any) -> str:
+    return str(as_object(key).get("role") or as_object(key).get("key") or key)
 
 
 _LISTS: dict[str, tuple[str, Callable[[Any], str]]] = {

@@ -38,7 +38,7 @@ def plan_result(plan: Plan) -> Result:
 
 def format_plan(plan: Plan) -> str:
     """Format the steps as text, shown before a question."""
-    return "\n".join([*(one for step in plan.steps for one in _lines(step)), "", _summary(plan)])
+    return "\n".join([*(line for step in plan.steps for line in _lines(step)), "", _summary(plan)])
 
 
 def format_question(plan: Plan) -> str:

@@ -52,7 +52,10 @@ def buckets(rows: dict[str, int], bad: dict[str, int], where: str, took: int) ->
 
 
 class Summary(Protocol):
-    """Some rows of a table or messages of a stream: jsctl.spark.export.verify.Summary."""
+    """Rows of a table, or messages of a stream: jsctl.spark.export.verify.Summary.
+
+    first, last: sequences. digest: of all of them.
+    """
 
     @property
     def messages(self) -> int: ...
@@ -65,7 +68,10 @@ class Summary(Protocol):
 
 
 class Comparison(Protocol):
-    """How a table differs from its stream: jsctl.spark.export.verify.Comparison."""
+    """The differences of a table from its stream: jsctl.spark.export.verify.Comparison.
+
+    missing, changed, repeated, foreign, removed: numbers of messages.
+    """
 
     @property
     def is_same(self) -> bool: ...
@@ -86,7 +92,10 @@ class Comparison(Protocol):
 
 
 class Exported(Protocol):
-    """What `export stream` did with a stream: jsctl.spark.export.stream_plan.Outcome."""
+    """What `export stream` did with a stream: jsctl.spark.export.stream_plan.Outcome.
+
+    exported, deleted, lost, bad: numbers of messages. first, last: sequences. seconds: the time it took.
+    """
 
     @property
     def stream(self) -> str: ...
@@ -125,7 +134,7 @@ def streams(outcomes: Sequence[Exported], where: str, took: int) -> Result:
 
     took: ns. The status is FAILURE when a table differs from its stream.
     """
-    rows = [_exported(one) for one in outcomes]
+    rows = [_exported(outcome) for outcome in outcomes]
     deleted = [row["deleted"] for row in rows]
     data: dict[str, Any] = {
         "exported": sum(row["exported"] for row in rows),
@@ -159,11 +168,11 @@ def closing(data: Mapping[str, Any]) -> str:
 
 def so_far(outcomes: Sequence[Exported], word: str = "so far") -> str:
     """Return `5 messages (9 B) so far, deleted 0, lost 0`, the status line of `--follow`."""
-    deleted = [one.deleted for one in outcomes if one.deleted is not None]
-    count = sum(one.exported for one in outcomes)
-    size = format_bytes(sum(one.bytes for one in outcomes))
+    deleted = [outcome.deleted for outcome in outcomes if outcome.deleted is not None]
+    count = sum(outcome.exported for outcome in outcomes)
+    size = format_bytes(sum(outcome.bytes for outcome in outcomes))
     missing = _missing(
-        sum(deleted) if len(deleted) == len(outcomes) else None, sum(one.lost for one in outcomes)
+        sum(deleted) if len(deleted) == len(outcomes) else None, sum(outcome.lost for outcome in outcomes)
     )
     return ", ".join(
         [f"{format_count(count)} {'message' if count == 1 else 'messages'} ({size}) {word}", *missing]
@@ -181,21 +190,21 @@ def _missing(deleted: int | None, lost: int) -> list[str]:
     return [f"deleted {format_count(deleted)}", f"lost {format_count(lost)}"]
 
 
-def _exported(one: Exported) -> dict[str, Any]:
+def _exported(outcome: Exported) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "stream": one.stream,
-        "table": one.table,
-        "exported": one.exported,
-        "bytes": one.bytes,
-        "deleted": one.deleted,
-        "lost": one.lost,
-        "bad": one.bad,
-        "first": one.first,
-        "last": one.last,
-        "seconds": round(one.seconds, 3),
+        "stream": outcome.stream,
+        "table": outcome.table,
+        "exported": outcome.exported,
+        "bytes": outcome.bytes,
+        "deleted": outcome.deleted,
+        "lost": outcome.lost,
+        "bad": outcome.bad,
+        "first": outcome.first,
+        "last": outcome.last,
+        "seconds": round(outcome.seconds, 3),
     }
-    if one.comparison is not None:
-        comparison = one.comparison
+    if outcome.comparison is not None:
+        comparison = outcome.comparison
         row["verified"] = {
             "same": comparison.is_same,
             "table": _summary(comparison.table),

@@ -12,34 +12,41 @@ from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
 _STYLES: dict[str, Style] = {"added": "good", "removed": "bad", "changed": "warn"}
 
 
-def differences(one: str, other: str, differing: Sequence[KeyDifference], same: int) -> Result:
+def differences(first: str, second: str, differing: Sequence[KeyDifference], same: int) -> Result:
     """Show what differs between two buckets, by key. same: number of keys with the same value in both."""
     data: Json = {
         "same": same,
         "differences": [
-            {"key": each.key, "change": each.change, "before": _side(each, 0), "after": _side(each, 1)}
-            for each in differing
+            {
+                "key": difference.key,
+                "change": difference.change,
+                "before": _side(difference, 0),
+                "after": _side(difference, 1),
+            }
+            for difference in differing
         ],
     }
     if not differing:
-        return Result([Text(f"{one} and {other} hold the same values ({same:,} of them)")], data=data)
+        return Result([Text(f"{first} and {second} hold the same values ({same:,} of them)")], data=data)
     columns = (
         Column("Key", "key"),
         Column("Change", "change"),
-        Column(one, "before", "prose"),
-        Column(other, "after", "prose"),
+        Column(first, "before", "prose"),
+        Column(second, "after", "prose"),
     )
     rows = [
         (
-            each.key,
-            Cell(each.change, each.change, _STYLES[each.change]),
-            *map(_cell, (each.before, each.after)),
+            difference.key,
+            Cell(difference.change, difference.change, _STYLES[difference.change]),
+            *map(_cell, (difference.before, difference.after)),
         )
-        for each in differing
+        for difference in differing
     ]
-    counts = ", ".join(f"{sum(each.change == change for each in differing):,} {change}" for change in _STYLES)
+    counts = ", ".join(
+        f"{sum(difference.change == change for difference in differing):,} {change}" for change in _STYLES
+    )
     parts: list[Part] = [
-        Table(f"Differences of {one} and {other}", columns, rows),
+        Table(f"Differences of {first} and {second}", columns, rows),
         Text(f"{counts}, {same:,} the same"),
     ]
     return Result(parts, data=data, status=ExitStatus.DIFFERENT)

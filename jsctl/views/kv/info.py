@@ -50,7 +50,9 @@ def sheet(bucket: Bucket) -> Result:
     sections = [Section("Configuration", configuration), Section("State", stored)]
     if mirror := info.get("mirror"):
         sections.append(Section("Mirror Information", _origin(mirror, "Origin Bucket")))
-    for number, source in enumerate(sorted(info.get("sources") or [], key=lambda one: str(one.get("name")))):
+    for number, source in enumerate(
+        sorted(info.get("sources") or [], key=lambda origin: str(origin.get("name")))
+    ):
         sections.append(Section("" if number else "Sources Information", _origin(source, "Source Bucket")))
     sections += [Section("Metadata", metadata)] if metadata else []
     sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))

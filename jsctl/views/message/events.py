@@ -127,8 +127,10 @@ def _peer(peer: Json) -> str:
     state = "current" if peer.get("current") else "outdated"
     if peer.get("offline"):
         state += ", OFFLINE"
-    seen = int(peer.get("active") or 0)
-    return f"{peer.get('name', '')} {state}" + (f", seen {units.format_duration(seen)} ago" if seen else "")
+    active = int(peer.get("active") or 0)
+    return f"{peer.get('name', '')} {state}" + (
+        f", seen {units.format_duration(active)} ago" if active else ""
+    )
 
 
 def _folded(value: str, indent: int) -> str:

@@ -71,7 +71,7 @@ def histogram(measured: Measured) -> str:
     lines = ["Value  Percentile  TotalCount  1/(1-Percentile)", ""]
     for share in PERCENTILES:
         value = percentile(ordered, share)
-        count = sum(1 for one in ordered if one <= value)
+        count = sum(1 for latency in ordered if latency <= value)
         last = f"{1 / (1 - share / 100):.2f}" if share < 100 else "inf"
         lines.append(f"{value / 1e6:.6f} {share / 100:.9f} {count} {last}")
     return "\n".join(lines) + "\n"

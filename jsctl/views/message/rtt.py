@@ -24,32 +24,37 @@ def result(targets: Sequence[Target]) -> Result:
 
     JSON has its key `rtt`, too.
     """
-    width = max((len(one.address) for target in targets for one in target.addresses), default=0) + 3
+    width = max((len(address.address) for target in targets for address in target.addresses), default=0) + 3
     parts = []
     for target in targets:
         lines = [f"{target.url}:", ""]
-        for one in target.addresses:
-            shown = "failed" if one.failure else exact_duration(one.rtt - one.rtt % 1000)
-            lines.append(f"{one.address:>{width}}: {shown}")
+        for address in target.addresses:
+            shown = "failed" if address.failure else exact_duration(address.rtt - address.rtt % 1000)
+            lines.append(f"{address.address:>{width}}: {shown}")
         parts.append(Text("\n".join(lines)))
     rows = [
-        (target.url, one.address, None if one.failure else one.rtt, one.failure and one.failure.message)
+        (
+            target.url,
+            address.address,
+            None if address.failure else address.rtt,
+            address.failure and address.failure.message,
+        )
         for target in targets
-        for one in target.addresses
+        for address in target.addresses
     ]
     data = [
         {
             "url": target.url,
             "results": [
                 {
-                    "time": format_rfc3339(one.time),
-                    "address": one.address,
-                    "rtt": None if one.failure else one.rtt,
-                    "rtt_ns": None if one.failure else one.rtt,
-                    "url": one.connected,
+                    "time": format_rfc3339(address.time),
+                    "address": address.address,
+                    "rtt": None if address.failure else address.rtt,
+                    "rtt_ns": None if address.failure else address.rtt,
+                    "url": address.connected,
                 }
-                | ({"error": one.failure.message} if one.failure else {})
-                for one in target.addresses
+                | ({"error": address.failure.message} if address.failure else {})
+                for address in target.addresses
             ],
         }
         for target in targets

@@ -119,7 +119,7 @@ def stored(infos: Sequence[ObjectInfo]) -> Result:
 
 def put_intent(bucket: str, names: Sequence[str], known: Sequence[ObjectInfo]) -> Intent:
     """Return the intent to put objects. known: those of them that are replaced."""
-    replaced = {one.name: one for one in known}
+    replaced = {info.name: info for info in known}
     lines = [
         f"Would replace {bucket} > {name} ({format_bytes(replaced[name].size)})"
         if name in replaced
@@ -149,17 +149,19 @@ def written(object_info: ObjectInfo, path: str, duration: int) -> Result:
 
 def intent(verb: str, infos: Sequence[ObjectInfo]) -> Intent:
     """Return the intent to remove or replace objects. verb: "remove", "replace"."""
-    named = [f"{one.bucket} > {one.name} ({format_bytes(one.size)})" for one in infos]
-    more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
-    lines = [f"Would {verb} {one.bucket} > {one.name}, {format_bytes(one.size)}" for one in infos]
-    facts = [{"bucket": one.bucket, "name": one.name, "size": one.size} for one in infos]
-    return Intent(f"{verb} {', '.join(named[:_LISTED])}{more}", {"objects": facts}, lines)
+    descriptions = [f"{info.bucket} > {info.name} ({format_bytes(info.size)})" for info in infos]
+    more = f" and {len(descriptions) - _LISTED} more" if len(descriptions) > _LISTED else ""
+    lines = [f"Would {verb} {info.bucket} > {info.name}, {format_bytes(info.size)}" for info in infos]
+    facts = [{"bucket": info.bucket, "name": info.name, "size": info.size} for info in infos]
+    return Intent(f"{verb} {', '.join(descriptions[:_LISTED])}{more}", {"objects": facts}, lines)
 
 
 def removed(infos: Sequence[ObjectInfo]) -> Result:
     """Show which objects were removed."""
-    records = [{"bucket": one.bucket, "name": one.name, "size": one.size, "removed": True} for one in infos]
-    lines = [f"Removed {one.bucket} > {one.name}" for one in infos]
+    records = [
+        {"bucket": info.bucket, "name": info.name, "size": info.size, "removed": True} for info in infos
+    ]
+    lines = [f"Removed {info.bucket} > {info.name}" for info in infos]
     return Result([Text("\n".join(lines))], data=records if len(records) > 1 else records[0])
 
 
@@ -167,10 +169,10 @@ def synced(changes: Sequence[Change], same: int, *, dry_run: bool) -> Result:
     """Show what a sync changed, or would change."""
     data = {
         "dry_run": dry_run,
-        "changes": [{"change": one.kind, "name": one.name, "size": one.size} for one in changes],
+        "changes": [{"change": change.kind, "name": change.name, "size": change.size} for change in changes],
         "same": same,
     }
-    size = format_bytes(sum(one.size for one in changes if one.kind != "remove"))
+    size = format_bytes(sum(change.size for change in changes if change.kind != "remove"))
     line = f"{plural(len(changes), 'change')}, {size}; {plural(same, 'file')} the same"
     table = Table("Would Change" if dry_run else "Changed", _CHANGES, changes)
     return Result([*([table] if changes else []), Text(line)], data=data)

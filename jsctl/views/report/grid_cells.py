@@ -60,7 +60,7 @@ def column(title: str, key: str, kind: Kind, read: Callable[[Any], Any], **rest:
     return GridColumn(title, key, kind, lambda row: read(row.line), **rest)
 
 
-TROUBLE = column("Trouble", "trouble", "prose", lambda one: _words(one.troubles), optional=True)
+TROUBLE = column("Trouble", "trouble", "prose", lambda line: _words(line.troubles), optional=True)
 
 
 def _words(troubles: Sequence[Any]) -> str:

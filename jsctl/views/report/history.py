@@ -41,7 +41,7 @@ def history(series: Sequence[Series], tables: Sequence[Table], data: Any) -> Res
     """Return the result of `report history`: a chart for each series, and tables."""
     if not tables:
         return Result([Text("nothing was sampled in that time")], data)
-    charts = [Chart(_caption(one), one.values, "dots", _HEIGHT) for one in series]
+    charts = [Chart(_caption(curve), curve.values, "dots", _HEIGHT) for curve in series]
     return Result([*charts, *tables], data)
 
 
@@ -83,13 +83,13 @@ def series(reports: Mapping[str, Sequence[Row]], daily: bool) -> list[Series]:
     """Return the sums over all streams, and the largest lag of all consumers."""
     streams, consumers = reports["streams"], reports["consumers"]
     times = axis([*streams, *consumers], daily)
-    wanted: list[tuple[str, Kind, Sequence[Row], str, Callable[[Iterable[float]], float]]] = [
+    specifications: list[tuple[str, Kind, Sequence[Row], str, Callable[[Iterable[float]], float]]] = [
         ("Bytes in all streams", "bytes", streams, "bytes", sum),
         (f"Messages stored {'a day' if daily else 'an hour'}", "count", streams, "stored", sum),
         ("Worst lag of a consumer", "count", consumers, "lag_max", max),
     ]
     shown = []
-    for title, kind, rows, column, together in wanted:
+    for title, kind, rows, column, together in specifications:
         by_period: dict[datetime, list[float]] = {}
         for row in rows:
             if row.get(column) is not None:

@@ -34,7 +34,7 @@ def stream_page(page: StreamPage, rates: Sequence[int]) -> Result:
     if any(rates):
         parts.append(_chart("Messages stored per second", rates))
     if page.consumers:
-        parts.append(Table("Consumers", _CONSUMERS, [_consumer(one) for one in page.consumers]))
+        parts.append(Table("Consumers", _CONSUMERS, [_consumer(consumer) for consumer in page.consumers]))
     parts += stream_info.sheet(info).parts
     parts += _subjects(page)
     return Result(parts, data=info)

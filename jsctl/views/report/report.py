@@ -129,16 +129,16 @@ def result(
     if timed:
         parts.append(Text(format_time(seconds_to_ns(now)), "bold"))
     if queries is not None:
-        one = spark_queries.pane(queries, now)
-        parts.append(Text(f"{one.title}: {one.summary.text}", one.summary.style or "bold"))
-        parts.extend([*one.messages, *(section.table for section in one.sections)])
+        part = spark_queries.pane(queries, now)
+        parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
+        parts.extend([*part.messages, *(section.table for section in part.sections)])
     for state in states:
-        one = pane(state, sort)
+        part = pane(state, sort)
         # What is shown here is of now: tables of before a failure are for the live screen.
-        parts.append(Text(f"{one.title}: {one.summary.text}", one.summary.style or "bold"))
-        parts.extend(one.messages)
+        parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
+        parts.extend(part.messages)
         if not state.error:
-            parts.extend(section.table for section in one.sections)
+            parts.extend(section.table for section in part.sections)
     return Result(parts, partial(document, states, now, queries), _status(states))
 
 
@@ -149,9 +149,9 @@ def flat(states: Sequence[DomainState], now: float) -> Result:
     parts = []
     for kind in ("streams", "replication", "consumers"):
         rows = [
-            {"context": one["context"], "domain": one["domain"], **row}
-            for one in reports
-            for row in one[kind] or ()
+            {"context": report["context"], "domain": report["domain"], **row}
+            for report in reports
+            for row in report[kind] or ()
         ]
         if rows or kind == "streams":
             keys = list(rows[0]) if rows else ["context", "domain", "stream"]

@@ -30,49 +30,51 @@ from jsctl.views.result import Cell
 
 
 def _hosted(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda one: None if one.hosting is None else read(one.hosting)
+    return lambda line: None if line.hosting is None else read(line.hosting)
 
 
 _SERVERS = (
-    column("Server", "server", "text", lambda one: one.server + ("*" if one.meta_leader else "")),
-    column("Cluster", "cluster", "text", lambda one: one.cluster, optional=True),
-    column("Version", "version", "text", lambda one: one.version, optional=True),
-    column("Leads", "leads", "count", _hosted(lambda one: one.leads), optional=True),
-    column("Follows", "follows", "count", _hosted(lambda one: one.follows), optional=True),
-    column("Behind", "behind", "count", _hosted(lambda one: one.behind), optional=True),
-    column("Offline", "offline", "count", _hosted(lambda one: one.offline), optional=True),
-    column("Worst Lag", "lag", "count", _hosted(lambda one: one.lag), optional=True),
+    column("Server", "server", "text", lambda line: line.server + ("*" if line.meta_leader else "")),
+    column("Cluster", "cluster", "text", lambda line: line.cluster, optional=True),
+    column("Version", "version", "text", lambda line: line.version, optional=True),
+    column("Leads", "leads", "count", _hosted(lambda line: line.leads), optional=True),
+    column("Follows", "follows", "count", _hosted(lambda line: line.follows), optional=True),
+    column("Behind", "behind", "count", _hosted(lambda line: line.behind), optional=True),
+    column("Offline", "offline", "count", _hosted(lambda line: line.offline), optional=True),
+    column("Worst Lag", "lag", "count", _hosted(lambda line: line.lag), optional=True),
     column(
         "CPU",
         "cpu",
         "rate",
-        lambda one: None if one.cpu is None else Cell(one.cpu, f"{one.cpu:.0f}%"),
+        lambda line: None if line.cpu is None else Cell(line.cpu, f"{line.cpu:.0f}%"),
         optional=True,
     ),
-    column("Memory", "memory", "bytes", lambda one: one.memory, optional=True),
-    column("Connections", "connections", "count", lambda one: one.connections, optional=True),
-    column("In", "received", "rate", lambda one: rate_cell(one.received), optional=True, quiet=True),
-    column("Out", "sent", "rate", lambda one: rate_cell(one.sent), optional=True, quiet=True),
-    column("Slow", "slow", "count", lambda one: one.slow, optional=True),
-    column("Stored", "stored", "bytes", lambda one: one.stored, optional=True),
-    column("API", "requests", "rate", lambda one: rate_cell(one.requests), optional=True, quiet=True),
-    column("Started", "uptime", "time", lambda one: one.uptime or None, wide=True, quiet=True),
+    column("Memory", "memory", "bytes", lambda line: line.memory, optional=True),
+    column("Connections", "connections", "count", lambda line: line.connections, optional=True),
+    column("In", "received", "rate", lambda line: rate_cell(line.received), optional=True, quiet=True),
+    column("Out", "sent", "rate", lambda line: rate_cell(line.sent), optional=True, quiet=True),
+    column("Slow", "slow", "count", lambda line: line.slow, optional=True),
+    column("Stored", "stored", "bytes", lambda line: line.stored, optional=True),
+    column("API", "requests", "rate", lambda line: rate_cell(line.requests), optional=True, quiet=True),
+    column("Started", "uptime", "time", lambda line: line.uptime or None, wide=True, quiet=True),
     TROUBLE,
 )
 
 
 def servers(places: Sequence[Place]) -> Grid:
+    """Return the table of servers."""
+
     def record(row: Row) -> dict[str, Any]:
-        one: ServerLine = row.line
+        line: ServerLine = row.line
         known = {column.key: column.raw(row) for column in _SERVERS if column.key != "trouble"}
-        known["server"] = one.server
-        return {**where(row), **known, "trouble": [trouble.words for trouble in one.troubles]}
+        known["server"] = line.server
+        return {**where(row), **known, "trouble": [trouble.words for trouble in line.troubles]}
 
     return place_grid(
         places,
         place_rows(places, lambda place: place.tracker.servers),
         _SERVERS,
-        lambda one: one.server,
+        lambda line: line.server,
         spare=("uptime", "slow", "cluster", "version", "stored", "requests", "sent", "received", "memory"),
         noun="servers",
         record=record,
@@ -82,44 +84,46 @@ def servers(places: Sequence[Place]) -> Grid:
 
 
 _ACCOUNTS = (
-    column("Tier", "tier", "text", lambda one: one.tier, optional=True),
-    column("Streams", "streams", "count", lambda one: one.streams),
-    column("of", "max_streams", "limit", lambda one: one.max_streams, optional=True),
-    column("Consumers", "consumers", "count", lambda one: one.consumers),
-    column("of", "max_consumers", "limit", lambda one: one.max_consumers, wide=True),
-    column("File", "file", "bytes", lambda one: one.file),
-    column("of", "max_file", "bytes_limit", lambda one: one.max_file),
+    column("Tier", "tier", "text", lambda line: line.tier, optional=True),
+    column("Streams", "streams", "count", lambda line: line.streams),
+    column("of", "max_streams", "limit", lambda line: line.max_streams, optional=True),
+    column("Consumers", "consumers", "count", lambda line: line.consumers),
+    column("of", "max_consumers", "limit", lambda line: line.max_consumers, wide=True),
+    column("File", "file", "bytes", lambda line: line.file),
+    column("of", "max_file", "bytes_limit", lambda line: line.max_file),
     column(
         "Full",
         "share",
         "percent",
-        lambda one: share_cell(one.file / one.max_file) if one.max_file > 0 else None,
+        lambda line: share_cell(line.file / line.max_file) if line.max_file > 0 else None,
     ),
-    column("Growth", "growth", "rate", lambda one: growth_cell(one.growth), quiet=True),
-    column("Full In", "limit", "duration", lambda one: left_cell(one.limit, 60 * MINUTE), quiet=True),
-    column("Memory", "memory", "bytes", lambda one: one.memory),
-    column("of", "max_memory", "bytes_limit", lambda one: one.max_memory, wide=True),
-    column("API", "requests", "rate", lambda one: rate_cell(one.requests), quiet=True),
-    column("API Errors", "failed", "count", lambda one: one.failed),
+    column("Growth", "growth", "rate", lambda line: growth_cell(line.growth), quiet=True),
+    column("Full In", "limit", "duration", lambda line: left_cell(line.limit, 60 * MINUTE), quiet=True),
+    column("Memory", "memory", "bytes", lambda line: line.memory),
+    column("of", "max_memory", "bytes_limit", lambda line: line.max_memory, wide=True),
+    column("API", "requests", "rate", lambda line: rate_cell(line.requests), quiet=True),
+    column("API Errors", "failed", "count", lambda line: line.failed),
     TROUBLE,
 )
 
 
 def accounts(places: Sequence[Place]) -> Grid:
+    """Return the table of accounts."""
+
     def record(row: Row) -> dict[str, Any]:
-        one: AccountLine = row.line
+        line: AccountLine = row.line
         known = {
             column.key: column.raw(row) for column in _ACCOUNTS if column.key not in ("trouble", "limit")
         }
-        known["seconds_to_limit"] = seconds(one.limit)
-        return {**where(row), **known, "trouble": [trouble.words for trouble in one.troubles]}
+        known["seconds_to_limit"] = seconds(line.limit)
+        return {**where(row), **known, "trouble": [trouble.words for trouble in line.troubles]}
 
     columns = [GridColumn("Where", "where", "text", lambda row: row.place.title)] if len(places) < 2 else []
     return place_grid(
         places,
         place_rows(places, lambda place: place.tracker.accounts),
         [*columns, *_ACCOUNTS],
-        lambda one: one.tier,
+        lambda line: line.tier,
         spare=("max_streams", "requests", "memory", "growth", "limit", "max_file", "consumers"),
         noun="accounts",
         record=record,
@@ -151,6 +155,7 @@ _PROBLEMS_END = (
 
 
 def problems(places: Sequence[Place], now: float) -> Grid:
+    """Return the table of problems. now: seconds since 1970."""
     rows = place_rows(places, lambda place: place.tracker.problems(now))
     since = GridColumn(
         "For",
@@ -161,24 +166,24 @@ def problems(places: Sequence[Place], now: float) -> Grid:
     )
 
     def record(row: Row) -> dict[str, Any]:
-        one: Problem = row.line
+        line: Problem = row.line
         return {
             **where(row),
-            "kind": one.kind,
-            "name": list(one.name),
-            "problem": one.trouble.words,
-            "bad": one.trouble.bad,
-            "for_seconds": round(now - one.since, 1),
-            "seconds_to_drain": seconds(one.drain),
-            "why": one.why or None,
-            "help": one.help or None,
+            "kind": line.kind,
+            "name": list(line.name),
+            "problem": line.trouble.words,
+            "bad": line.trouble.bad,
+            "for_seconds": round(now - line.since, 1),
+            "seconds_to_drain": seconds(line.drain),
+            "why": line.why or None,
+            "help": line.help or None,
         }
 
     def page(row: Row) -> Page | None:
-        one: Problem = row.line
-        if one.kind in ("account", "server"):
+        line: Problem = row.line
+        if line.kind in ("account", "server"):
             return None
-        return Page(row.number, one.name[0], one.name[1] if one.kind == "consumer" else "")
+        return Page(row.number, line.name[0], line.name[1] if line.kind == "consumer" else "")
 
     columns = [*_PROBLEMS, since, *_PROBLEMS_END]
     if len(places) > 1:
@@ -199,13 +204,13 @@ def problems(places: Sequence[Place], now: float) -> Grid:
 
 
 def _problem_line(row: Row) -> str:
-    one: Problem = row.line
-    match one.kind:
+    line: Problem = row.line
+    match line.kind:
         case "consumer":
-            return mending_line(row.place, one.help, *one.name)
+            return mending_line(row.place, line.help, *line.name)
         case "account":
             return command_line(row.place, "account info")
         case "server":
-            return command_line(row.place, "server info", one.name[0])
+            return command_line(row.place, "server info", line.name[0])
         case _:
-            return command_line(row.place, "stream info", one.name[0])
+            return command_line(row.place, "stream info", line.name[0])

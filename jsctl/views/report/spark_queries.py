@@ -27,13 +27,13 @@ _SPARE = ("deleted", "rows", "batch", "rate", "seen_ns")
 
 def records(queries: Sequence[SparkQuery], now: float) -> list[dict[str, Any]]:
     """Return the JSON form: the numbers of each query, and its `trouble`."""
-    return [{**one.record(), "trouble": [words for words, _ in _troubles(one, now)]} for one in queries]
+    return [{**query.record(), "trouble": [words for words, _ in _troubles(query, now)]} for query in queries]
 
 
 def pane(queries: Sequence[SparkQuery], now: float) -> Pane:
     """Return all queries for people."""
-    levels = [max((level for _, level in _troubles(one, now)), default=FINE) for one in queries]
-    rows = [_row(one, level, now) for one, level in zip(queries, levels, strict=True)]
+    levels = [max((level for _, level in _troubles(query, now)), default=FINE) for query in queries]
+    rows = [_row(query, level, now) for query, level in zip(queries, levels, strict=True)]
     worst = max(levels, default=FINE)
     wrong = sum(level > FINE for level in levels)
     summary = Text(f"{wrong:,} to watch" if wrong else "all well", STYLES[worst] or "good")

@@ -26,40 +26,41 @@ from jsctl.views.report.grid_cells import (
 )
 
 
-def _replicas(one: StreamLine) -> str:
-    leader = f"{one.row.leader}*" if one.row.leader and one.row.peers else ""
-    return " ".join(filter(None, [leader, *one.row.peers]))
+def _replicas(line: StreamLine) -> str:
+    leader = f"{line.row.leader}*" if line.row.leader and line.row.peers else ""
+    return " ".join(filter(None, [leader, *line.row.peers]))
 
 
 _STREAMS = (
-    column("Stream", "stream", "text", lambda one: one.row.stream),
-    column("Messages", "messages", "count", lambda one: one.row.messages),
-    column("Bytes", "bytes", "bytes", lambda one: one.row.bytes),
-    column("In", "rate", "rate", lambda one: rate_cell(one.rate, one.event), quiet=True),
-    column("Trend", "rates", "trend", lambda one: one.rates),
-    column("Growth", "growth", "rate", lambda one: growth_cell(one.growth), quiet=True),
-    column("Full", "share", "percent", lambda one: share_cell(one.share), optional=True),
-    column("Full In", "limit", "duration", lambda one: left_cell(one.limit), optional=True, quiet=True),
-    column("Consumers", "consumers", "count", lambda one: one.row.consumers),
-    column("Last", "last", "ago", lambda one: ago_cell(one.idle), quiet=True),
-    column("Lost", "lost", "count", lambda one: one.row.lost or None, optional=True),
-    column("Deleted", "deleted", "count", lambda one: one.row.deleted or None, optional=True),
+    column("Stream", "stream", "text", lambda line: line.row.stream),
+    column("Messages", "messages", "count", lambda line: line.row.messages),
+    column("Bytes", "bytes", "bytes", lambda line: line.row.bytes),
+    column("In", "rate", "rate", lambda line: rate_cell(line.rate, line.event), quiet=True),
+    column("Trend", "rates", "trend", lambda line: line.rates),
+    column("Growth", "growth", "rate", lambda line: growth_cell(line.growth), quiet=True),
+    column("Full", "share", "percent", lambda line: share_cell(line.share), optional=True),
+    column("Full In", "limit", "duration", lambda line: left_cell(line.limit), optional=True, quiet=True),
+    column("Consumers", "consumers", "count", lambda line: line.row.consumers),
+    column("Last", "last", "ago", lambda line: ago_cell(line.idle), quiet=True),
+    column("Lost", "lost", "count", lambda line: line.row.lost or None, optional=True),
+    column("Deleted", "deleted", "count", lambda line: line.row.deleted or None, optional=True),
     column("Replicas", "peers", "text", _replicas, optional=True),
-    column("Subjects", "subjects", "count", lambda one: one.row.subjects, wide=True),
-    column("Storage", "storage", "text", lambda one: one.row.storage, wide=True),
-    column("First", "first_seq", "count", lambda one: one.row.first_seq, wide=True),
-    column("Last Seq", "last_seq", "count", lambda one: one.row.last_seq, wide=True),
-    column("Created", "created", "time", lambda one: one.row.created, wide=True, quiet=True),
+    column("Subjects", "subjects", "count", lambda line: line.row.subjects, wide=True),
+    column("Storage", "storage", "text", lambda line: line.row.storage, wide=True),
+    column("First", "first_seq", "count", lambda line: line.row.first_seq, wide=True),
+    column("Last Seq", "last_seq", "count", lambda line: line.row.last_seq, wide=True),
+    column("Created", "created", "time", lambda line: line.row.created, wide=True, quiet=True),
     TROUBLE,
 )
 
 
 def streams(places: Sequence[Place]) -> Grid:
+    """Return the table of streams."""
     return place_grid(
         places,
         place_rows(places, lambda place: place.tracker.streams),
         _STREAMS,
-        lambda one: one.row.stream,
+        lambda line: line.row.stream,
         spare=(
             *(
                 "created",
@@ -82,56 +83,59 @@ def streams(places: Sequence[Place]) -> Grid:
 
 
 def _stream_record(row: Row) -> dict[str, Any]:
-    one: StreamLine = row.line
+    line: StreamLine = row.line
     return {
         **where(row),
-        "stream": one.row.stream,
-        "messages": one.row.messages,
-        "bytes": one.row.bytes,
-        "message_rate": one.rate,
-        "byte_rate": one.growth,
-        "seconds_to_limit": seconds(one.limit),
-        "share_of_limit": one.share,
-        "consumers": one.row.consumers,
-        "subjects": one.row.subjects,
-        "first_seq": one.row.first_seq,
-        "last_seq": one.row.last_seq,
-        "last_ts": one.row.last_ts,
-        "lost": one.row.lost,
-        "deleted": one.row.deleted,
-        "leader": one.row.leader,
-        "peers": list(one.row.peers),
-        "storage": one.row.storage,
-        "created": one.row.created,
-        "event": one.event or None,
-        "trouble": [trouble.words for trouble in one.troubles],
+        "stream": line.row.stream,
+        "messages": line.row.messages,
+        "bytes": line.row.bytes,
+        "message_rate": line.rate,
+        "byte_rate": line.growth,
+        "seconds_to_limit": seconds(line.limit),
+        "share_of_limit": line.share,
+        "consumers": line.row.consumers,
+        "subjects": line.row.subjects,
+        "first_seq": line.row.first_seq,
+        "last_seq": line.row.last_seq,
+        "last_ts": line.row.last_ts,
+        "lost": line.row.lost,
+        "deleted": line.row.deleted,
+        "leader": line.row.leader,
+        "peers": list(line.row.peers),
+        "storage": line.row.storage,
+        "created": line.row.created,
+        "event": line.event or None,
+        "trouble": [trouble.words for trouble in line.troubles],
     }
 
 
 _CONSUMERS = (
-    column("Stream", "stream", "text", lambda one: one.stream),
-    column("Consumer", "consumer", "text", lambda one: one.consumer),
-    column("Lag", "lag", "count", lambda one: one.unprocessed),
-    column("Trend", "lags", "trend", lambda one: one.trend.values),
-    column("Drains In", "drain", "duration", lambda one: drain_cell(one.drain, one.unprocessed), quiet=True),
-    column("Unacked", "ack_pending", "count", lambda one: one.ack_pending),
-    column("Again", "redelivered", "count", lambda one: one.redelivered),
-    column("Delivered", "delivered", "rate", lambda one: rate_cell(one.delivered), quiet=True),
-    column("Acked", "acknowledged", "rate", lambda one: rate_cell(one.acknowledged), quiet=True),
-    column("Last", "last", "ago", lambda one: ago_cell(one.last), quiet=True),
-    column("Pulls", "waiting", "count", lambda one: one.waiting, wide=True),
-    column("Mode", "mode", "text", lambda one: one.mode, wide=True),
-    column("Leader", "leader", "text", lambda one: one.leader, wide=True, optional=True),
+    column("Stream", "stream", "text", lambda line: line.stream),
+    column("Consumer", "consumer", "text", lambda line: line.consumer),
+    column("Lag", "lag", "count", lambda line: line.unprocessed),
+    column("Trend", "lags", "trend", lambda line: line.trend.values),
+    column(
+        "Drains In", "drain", "duration", lambda line: drain_cell(line.drain, line.unprocessed), quiet=True
+    ),
+    column("Unacked", "ack_pending", "count", lambda line: line.ack_pending),
+    column("Again", "redelivered", "count", lambda line: line.redelivered),
+    column("Delivered", "delivered", "rate", lambda line: rate_cell(line.delivered), quiet=True),
+    column("Acked", "acknowledged", "rate", lambda line: rate_cell(line.acknowledged), quiet=True),
+    column("Last", "last", "ago", lambda line: ago_cell(line.last), quiet=True),
+    column("Pulls", "waiting", "count", lambda line: line.waiting, wide=True),
+    column("Mode", "mode", "text", lambda line: line.mode, wide=True),
+    column("Leader", "leader", "text", lambda line: line.leader, wide=True, optional=True),
     TROUBLE,
 )
 
 
 def consumers(places: Sequence[Place]) -> Grid:
+    """Return the table of consumers."""
     return place_grid(
         places,
         place_rows(places, lambda place: place.tracker.consumers),
         _CONSUMERS,
-        lambda one: (one.stream, one.consumer),
+        lambda line: (line.stream, line.consumer),
         spare=(
             "leader",
             "mode",
@@ -153,66 +157,68 @@ def consumers(places: Sequence[Place]) -> Grid:
 
 
 def _consumer_record(row: Row) -> dict[str, Any]:
-    one: ConsumerLine = row.line
+    line: ConsumerLine = row.line
     return {
         **where(row),
-        "stream": one.stream,
-        "consumer": one.consumer,
-        "mode": one.mode,
-        "lag_messages": one.unprocessed,
-        "lag_rate": one.trend.slope,
-        "seconds_to_drain": seconds(one.drain),
-        "ack_pending": one.ack_pending,
-        "redelivered": one.redelivered,
-        "delivered_rate": one.delivered,
-        "acknowledged_rate": one.acknowledged,
-        "last_delivery_ns": None if one.last < 0 else one.last,
-        "waiting_pulls": one.waiting,
-        "leader": one.leader or None,
-        "trouble": [trouble.words for trouble in one.troubles],
-        "why": one.why or None,
-        "help": one.help or None,
+        "stream": line.stream,
+        "consumer": line.consumer,
+        "mode": line.mode,
+        "lag_messages": line.unprocessed,
+        "lag_rate": line.trend.slope,
+        "seconds_to_drain": seconds(line.drain),
+        "ack_pending": line.ack_pending,
+        "redelivered": line.redelivered,
+        "delivered_rate": line.delivered,
+        "acknowledged_rate": line.acknowledged,
+        "last_delivery_ns": None if line.last < 0 else line.last,
+        "waiting_pulls": line.waiting,
+        "leader": line.leader or None,
+        "trouble": [trouble.words for trouble in line.troubles],
+        "why": line.why or None,
+        "help": line.help or None,
     }
 
 
 _LINKS = (
-    column("Stream", "stream", "text", lambda one: one.row.stream),
-    column("Kind", "kind", "text", lambda one: one.row.kind),
-    column("Origin", "origin", "text", lambda one: one.row.origin),
-    column("API Prefix", "api_prefix", "text", lambda one: one.row.api_prefix, optional=True),
-    column("Lag", "lag", "count", lambda one: one.row.lag),
-    column("Trend", "lags", "trend", lambda one: one.trend.values),
-    column("Drains In", "drain", "duration", lambda one: drain_cell(one.drain, one.row.lag), quiet=True),
-    column("Last Seen", "active", "ago", lambda one: ago_cell(one.row.active), quiet=True),
-    column("Filters", "filters", "text", lambda one: one.row.filters, wide=True, optional=True),
+    column("Stream", "stream", "text", lambda line: line.row.stream),
+    column("Kind", "kind", "text", lambda line: line.row.kind),
+    column("Origin", "origin", "text", lambda line: line.row.origin),
+    column("API Prefix", "api_prefix", "text", lambda line: line.row.api_prefix, optional=True),
+    column("Lag", "lag", "count", lambda line: line.row.lag),
+    column("Trend", "lags", "trend", lambda line: line.trend.values),
+    column("Drains In", "drain", "duration", lambda line: drain_cell(line.drain, line.row.lag), quiet=True),
+    column("Last Seen", "active", "ago", lambda line: ago_cell(line.row.active), quiet=True),
+    column("Filters", "filters", "text", lambda line: line.row.filters, wide=True, optional=True),
     TROUBLE,
-    column("Error", "error", "prose", lambda one: one.row.error, optional=True),
+    column("Error", "error", "prose", lambda line: line.row.error, optional=True),
 )
 
 
 def links(places: Sequence[Place]) -> Grid:
+    """Return the table of mirrors and sources."""
+
     def record(row: Row) -> dict[str, Any]:
-        one: LinkLine = row.line
+        line: LinkLine = row.line
         return {
             **where(row),
-            "stream": one.row.stream,
-            "kind": one.row.kind,
-            "origin": one.row.origin,
-            "api_prefix": one.row.api_prefix or None,
-            "filters": one.row.filters or None,
-            "lag_messages": one.row.lag,
-            "lag_rate": one.trend.slope,
-            "seconds_to_drain": seconds(one.drain),
-            "active_ns": None if one.row.active < 0 else one.row.active,
-            "error": one.row.error or None,
-            "trouble": [trouble.words for trouble in one.troubles],
+            "stream": line.row.stream,
+            "kind": line.row.kind,
+            "origin": line.row.origin,
+            "api_prefix": line.row.api_prefix or None,
+            "filters": line.row.filters or None,
+            "lag_messages": line.row.lag,
+            "lag_rate": line.trend.slope,
+            "seconds_to_drain": seconds(line.drain),
+            "active_ns": None if line.row.active < 0 else line.row.active,
+            "error": line.row.error or None,
+            "trouble": [trouble.words for trouble in line.troubles],
         }
 
     return place_grid(
         places,
         place_rows(places, lambda place: place.tracker.links),
         _LINKS,
-        lambda one: (one.row.stream, one.row.kind, one.row.origin, one.row.api_prefix, one.row.filters),
+        lambda line: (line.row.stream, line.row.kind, line.row.origin, line.row.api_prefix, line.row.filters),
         spare=("filters", "api_prefix", "kind", "lags", "drain", "error", "active"),
         noun="mirrors and sources",
         record=record,

@@ -19,11 +19,11 @@ _COLUMNS = (
 def balance(loads: Sequence[Load], closed: Mapping[str, int]) -> Result:
     """Show what was done. closed: how many connections of a server were closed, by its ID."""
     rows = [
-        (one.cluster, one.server, len(one.clients), one.share, len(one.surplus), closed.get(one.id, 0))
-        for one in loads
+        (load.cluster, load.server, len(load.clients), load.share, len(load.surplus), closed.get(load.id, 0))
+        for load in loads
     ]
-    total, wanted = sum(closed.values()), sum(len(one.surplus) for one in loads)
-    summary = f"Balanced {total:,} connections." if wanted else "The connections are balanced."
+    total, surplus = sum(closed.values()), sum(len(load.surplus) for load in loads)
+    summary = f"Balanced {total:,} connections." if surplus else "The connections are balanced."
     table = Table("Connections", _COLUMNS, rows)
-    status = ExitStatus.OK if total == wanted else ExitStatus.FAILURE
+    status = ExitStatus.OK if total == surplus else ExitStatus.FAILURE
     return Result([table, Text(summary)], data={"balanced": total, "servers": table.records()}, status=status)

@@ -51,22 +51,22 @@ def _nagios(outcome: Check) -> str:
     return f"{line} | {' '.join(map(_datum, outcome.measures))}" if outcome.measures else line
 
 
-def _datum(one: Measure) -> str:
+def _datum(measure: Measure) -> str:
     """Format a number as Nagios plugins do: name=value[unit][;warn;critical]."""
-    value = _number(one)
-    if one.warn is None and one.critical is None:
+    value = _number(measure)
+    if measure.warn is None and measure.critical is None:
         return value
-    return f"{value};{_bound(one, one.warn)};{_bound(one, one.critical)}"
+    return f"{value};{_bound(measure, measure.warn)};{_bound(measure, measure.critical)}"
 
 
-def _number(one: Measure) -> str:
-    return f"{one.name}={_bound(one, one.value)}{one.unit}"
+def _number(measure: Measure) -> str:
+    return f"{measure.name}={_bound(measure, measure.value)}{measure.unit}"
 
 
-def _bound(one: Measure, value: float | None) -> str:
+def _bound(measure: Measure, value: float | None) -> str:
     if value is None:
         return ""
-    return f"{value:.4f}" if one.unit == "s" else f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:.4f}" if measure.unit == "s" else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def _document(outcome: Check) -> dict[str, Any]:
@@ -79,13 +79,13 @@ def _document(outcome: Check) -> dict[str, Any]:
         "ok": outcome.good,
         "perf_data": [
             {
-                "name": one.name,
-                "value": one.value,
-                "warning": one.warn,
-                "critical": one.critical,
-                "unit": one.unit,
+                "name": measure.name,
+                "value": measure.value,
+                "warning": measure.warn,
+                "critical": measure.critical,
+                "unit": measure.unit,
             }
-            for one in outcome.measures
+            for measure in outcome.measures
         ],
     }
 
@@ -95,12 +95,12 @@ def _prometheus(outcome: Check, namespace: str) -> list[str]:
     item = outcome.name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
     prefix = f"{namespace}_{outcome.suite}"
     lines: list[str] = []
-    for one in {one.name: one for one in outcome.measures}.values():
-        name = f"{prefix}_{one.name}"
+    for measure in {measure.name: measure for measure in outcome.measures}.values():
+        name = f"{prefix}_{measure.name}"
         lines += [
-            f"# HELP {name} {one.label}",
+            f"# HELP {name} {measure.label}",
             f"# TYPE {name} gauge",
-            f'{name}{{item="{item}"}} {one.value:g}',
+            f'{name}{{item="{item}"}} {measure.value:g}',
         ]
     name = f"{prefix}_status_code"
     return [
@@ -120,12 +120,12 @@ def _tables(outcome: Check) -> Sequence[Text | Table]:
     if outcome.measures:
         metrics = [
             (
-                one.name,
-                f"{_bound(one, one.value)} {one.unit}".strip(),
-                _bound(one, one.critical),
-                _bound(one, one.warn),
+                measure.name,
+                f"{_bound(measure, measure.value)} {measure.unit}".strip(),
+                _bound(measure, measure.critical),
+                _bound(measure, measure.warn),
             )
-            for one in outcome.measures
+            for measure in outcome.measures
         ]
         parts.append(Table("Check Metrics", _METRICS, metrics))
     return parts

@@ -25,19 +25,19 @@ def downgrade(streams: Sequence[StreamLevel], consumers: Sequence[ConsumerLevel]
         parts.append(Table("Streams", _STREAMS, streams))
     if consumers:
         rows = [
-            (one.account, Cell(one.stream, one.stream + "*" * (not one.stays)), one.name, one.api_level)
-            for one in consumers
+            (item.account, Cell(item.stream, item.stream + "*" * (not item.stays)), item.name, item.api_level)
+            for item in consumers
         ]
         parts.append(Table("Consumers", _CONSUMERS, rows))
     if not parts:
         parts.append(Text(f"All streams and consumers work with API level {level}.", "good"))
     document = {
         "streams": [
-            {"account": one.account, "name": one.name, "api_level": one.api_level} for one in streams
+            {"account": item.account, "name": item.name, "api_level": item.api_level} for item in streams
         ],
         "consumers": [
-            {"account": one.account, "name": one.name, "stream": one.stream, "api_level": one.api_level}
-            for one in consumers
+            {"account": item.account, "name": item.name, "stream": item.stream, "api_level": item.api_level}
+            for item in consumers
         ],
     }
     return Result(parts, data=document)

@@ -143,18 +143,18 @@ def account(detail: Json) -> Result:
     return Result([Sheet(heading, [one for one in sections if one.fields])], data=detail)
 
 
-def _destination(one: Json) -> str:
-    weight = f", {one['weight']}%" if one.get("weight") not in (None, 100) else ""
-    cluster = f", in cluster {one['cluster']}" if one.get("cluster") else ""
-    return f"to {one.get('subject') or one.get('dest', '')}{weight}{cluster}"
+def _destination(destination: Json) -> str:
+    weight = f", {destination['weight']}%" if destination.get("weight") not in (None, 100) else ""
+    cluster = f", in cluster {destination['cluster']}" if destination.get("cluster") else ""
+    return f"to {destination.get('subject') or destination.get('dest', '')}{weight}{cluster}"
 
 
-def _import(one: Json) -> str:
-    local = one.get("local_subject") or one.get("subject", "")
-    return f"{local} from {one.get('subject', '')} of account {one.get('account', '')}"
+def _import(claim: Json) -> str:
+    local = claim.get("local_subject") or claim.get("subject", "")
+    return f"{local} from {claim.get('subject', '')} of account {claim.get('account', '')}"
 
 
-def _export(one: Json) -> str:
-    private = ", needs an activation token" if one.get("token_req") else ""
-    response = f", {one['response_type']}" if one.get("response_type") else ""
-    return f"{one.get('subject', '')}{response}{private}"
+def _export(claim: Json) -> str:
+    private = ", needs an activation token" if claim.get("token_req") else ""
+    response = f", {claim['response_type']}" if claim.get("response_type") else ""
+    return f"{claim.get('subject', '')}{response}{private}"

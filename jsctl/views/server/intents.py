@@ -28,14 +28,14 @@ def peer_remove(server: str, *, online: bool) -> Intent:
     return Intent(f"remove server {server}, which is {state}, from the cluster for good", facts)
 
 
-def rescue(plan: RescuePlan, wanted: int) -> Intent:
-    """Return the intent to lower the quorum of the meta group. wanted: the new quorum."""
+def rescue(plan: RescuePlan, new_quorum: int) -> Intent:
+    """Return the intent to lower the quorum of the meta group. new_quorum: the new quorum."""
     offline = plan.size - len(plan.servers)
-    facts = {"online": list(plan.servers), "size": plan.size, "quorum": plan.quorum, "new_quorum": wanted}
+    facts = {"online": list(plan.servers), "size": plan.size, "quorum": plan.quorum, "new_quorum": new_quorum}
     return Intent(
-        f"let {wanted} of {plan.size} servers suffice instead of {plan.quorum}",
+        f"let {new_quorum} of {plan.size} servers suffice instead of {plan.quorum}",
         facts,
-        question=f"Are the other {offline} servers gone for good, and should {wanted} instead of"
+        question=f"Are the other {offline} servers gone for good, and should {new_quorum} instead of"
         f" {plan.quorum} of {plan.size} suffice?",
     )
 
@@ -54,8 +54,10 @@ def change_servers(verb: str, network: str, servers: Sequence[str]) -> Intent:
 
 def kick(client: Mapping[str, Any], server: Mapping[str, Any]) -> Intent:
     """Return the intent to disconnect a client."""
-    named = f" {client['name']}" if client.get("name") else ""
-    action = f"disconnect client {client.get('cid')}{named} ({client.get('ip')}) from server {server['name']}"
+    name_note = f" {client['name']}" if client.get("name") else ""
+    action = (
+        f"disconnect client {client.get('cid')}{name_note} ({client.get('ip')}) from server {server['name']}"
+    )
     facts = {"cid": client.get("cid"), "name": client.get("name", ""), "ip": client.get("ip", "")}
     return Intent(action, {**facts, "server": server["name"], "account": client.get("account", "")})
 

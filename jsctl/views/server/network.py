@@ -105,19 +105,19 @@ def status(network: NetworkStatus) -> Result:
     if network.streams:
         lines = [
             (
-                one.domain,
-                one.account,
-                one.name,
-                one.leader,
+                stream.domain,
+                stream.account,
+                stream.name,
+                stream.leader,
                 Cell(
-                    one.replicas,
-                    f"{one.current}/{one.replicas}",
-                    "" if one.current == one.replicas else "bad",
+                    stream.replicas,
+                    f"{stream.current}/{stream.replicas}",
+                    "" if stream.current == stream.replicas else "bad",
                 ),
-                one.messages,
-                Cell(None, "") if one.lag < 0 else one.lag,
+                stream.messages,
+                Cell(None, "") if stream.lag < 0 else stream.lag,
             )
-            for one in network.streams
+            for stream in network.streams
         ]
         tables.append(Table("Streams", _STREAMS, lines, spare=("account", "replicas", "leader")))
     return Result(tables, data={"network": state.name, **_by_title(tables)})

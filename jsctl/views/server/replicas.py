@@ -58,12 +58,12 @@ def streams(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result
     """Show the replicas of streams. health: that of each; None when it was not asked for."""
     rows = [
         [
-            one.name,
-            *_owner(one),
-            *(int((one.detail.get("state") or {}).get(key, 0)) for _, key, _ in _STATE),
-            *_end(one),
+            replica.name,
+            *_owner(replica),
+            *(int((replica.detail.get("state") or {}).get(key, 0)) for _, key, _ in _STATE),
+            *_end(replica),
         ]
-        for one in replicas
+        for replica in replicas
     ]
     return _result("Streams", _STREAMS, rows, replicas, health, _SPARE)
 
@@ -71,35 +71,35 @@ def streams(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result
 def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result:
     """Show the replicas of consumers. health: that of each; None when it was not asked for."""
     rows = []
-    for one in replicas:
-        state = one.stream.get("state") or {}
+    for replica in replicas:
+        state = replica.stream.get("state") or {}
         last = int(state.get("last_seq", 0))
-        delivered, floor = position(one.detail, "delivered"), position(one.detail, "ack_floor")
+        delivered, floor = position(replica.detail, "delivered"), position(replica.detail, "ack_floor")
         progress = f" of {format_count(last)}" if last else ""
-        counts = [int(one.detail.get(column.key, 0)) for column in _CONSUMERS[7:11]]
+        counts = [int(replica.detail.get(column.key, 0)) for column in _CONSUMERS[7:11]]
         rows.append(
             [
-                one.consumer,
-                one.name,
-                *_owner(one),
+                replica.consumer,
+                replica.name,
+                *_owner(replica),
                 f"{format_count(delivered[0])}{progress}, {format_count(delivered[1])}",
                 f"{format_count(floor[0])}, {format_count(floor[1])}",
                 *counts,
-                *_end(one),
+                *_end(replica),
             ]
         )
     return _result("Consumers", _CONSUMERS, rows, replicas, health, _CONSUMER_SPARE)
 
 
-def _owner(one: Replica) -> list[object]:
-    return [one.group, one.account, Cell(one.server, one.server + "*" * one.leads)]
+def _owner(replica: Replica) -> list[object]:
+    return [replica.group, replica.account, Cell(replica.server, replica.server + "*" * replica.leads)]
 
 
-def _end(one: Replica) -> list[object]:
-    peers = (one.detail.get("cluster") or {}).get("replicas") or []
+def _end(replica: Replica) -> list[object]:
+    peers = (replica.detail.get("cluster") or {}).get("replicas") or []
     text = ", ".join(f"{peer.get('name')} {_condition(peer)}" for peer in peers)
-    status = ", ".join(one.statuses)
-    return [Cell(status, status, "good" if one.synced else "bad"), one.leader, text]
+    status = ", ".join(replica.statuses)
+    return [Cell(status, status, "good" if replica.synced else "bad"), replica.leader, text]
 
 
 def _condition(peer: Json) -> str:
@@ -119,23 +119,23 @@ def _result(
     if health is not None:
         columns = (*columns, _HEALTH)
         rows = [[*row, text] for row, text in zip(rows, health, strict=True)]
-    wrong = sum(not one.synced for one in replicas)
+    wrong = sum(not replica.synced for replica in replicas)
     heading = f"{title}: {len(rows)} replicas, {wrong} not in sync"
     data = []
-    for at, one in enumerate(replicas):
+    for at, replica in enumerate(replicas):
         record = {
-            "stream": one.name,
-            **({"consumer": one.consumer} if one.consumer else {}),
-            "account": one.account,
-            "account_id": one.account_id,
-            "raft_group": one.group,
-            "server": one.server,
-            "leader": one.leader,
-            "in_sync": one.synced,
-            "statuses": list(one.statuses),
-            "state": (one.stream or one.detail).get("state") or {},
-            **({key: one.detail.get(key) for key in _CONSUMER_KEYS} if one.consumer else {}),
-            "cluster": one.detail.get("cluster"),
+            "stream": replica.name,
+            **({"consumer": replica.consumer} if replica.consumer else {}),
+            "account": replica.account,
+            "account_id": replica.account_id,
+            "raft_group": replica.group,
+            "server": replica.server,
+            "leader": replica.leader,
+            "in_sync": replica.synced,
+            "statuses": list(replica.statuses),
+            "state": (replica.stream or replica.detail).get("state") or {},
+            **({key: replica.detail.get(key) for key in _CONSUMER_KEYS} if replica.consumer else {}),
+            "cluster": replica.detail.get("cluster"),
             **({"health": health[at]} if health is not None else {}),
         }
         data.append(record)

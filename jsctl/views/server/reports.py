@@ -229,7 +229,7 @@ def usage(replies: Sequence[Json], key: str) -> Result:
     values = sorted(
         (float((reply.get("data") or {}).get(key, 0)), reply["server"]["name"]) for reply in replies
     )
-    most = max((value for value, _ in values), default=0)
+    highest = max((value for value, _ in values), default=0)
     columns = (
         Column("Server", "server"),
         Column("CPU %", key, "number") if key == "cpu" else Column("Memory", key, "bytes"),
@@ -237,7 +237,7 @@ def usage(replies: Sequence[Json], key: str) -> Result:
     )
     rows = []
     for value, name in values:
-        bar = "█" * round(value / most * _BAR) if most else ""
+        bar = "█" * round(value / highest * _BAR) if highest else ""
         rows.append((name, value if key == "cpu" else int(value), bar))
     title = "CPU Usage" if key == "cpu" else "Memory Usage"
     data = [{"server": name, key: value if key == "cpu" else int(value)} for value, name in values]

@@ -16,6 +16,6 @@ _COLUMNS = (
 
 def rescued(results: Sequence[Rescued]) -> Result:
     """Show what each server said; a refusal of one is a failure."""
-    rows = [(one.server, one.before, one.after, one.error) for one in results]
-    status = ExitStatus.FAILURE if any(one.error for one in results) else ExitStatus.OK
+    rows = [(result.server, result.before, result.after, result.error) for result in results]
+    status = ExitStatus.FAILURE if any(result.error for result in results) else ExitStatus.OK
     return Result([Table("Meta Group Quorum", _COLUMNS, rows, optional=("error",))], status=status)

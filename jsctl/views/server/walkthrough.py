@@ -90,9 +90,9 @@ def stream_values(info: Json) -> dict[str, int]:
     one of the origins was last heard of.
     """
     origins = [info["mirror"]] if info.get("mirror") else info.get("sources") or []
-    lags = [-1 if one.get("active", -1) < 0 else int(one.get("lag", 0)) for one in origins]
+    lags = [-1 if origin.get("active", -1) < 0 else int(origin.get("lag", 0)) for origin in origins]
     behind = min(lags) if lags and min(lags) < 0 else max(lags, default=0)
-    idle = max((int(one.get("active", 0)) for one in origins), default=0) // SECOND
+    idle = max((int(origin.get("active", 0)) for origin in origins), default=0) // SECOND
     return {"messages": int(info["state"]["messages"]), "lag": behind, "idle": idle}
 
 

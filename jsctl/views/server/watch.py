@@ -166,8 +166,8 @@ def requests(
     ordered = sorted(rows, key=lambda row: (-row.recent, -row.count, row.asset))
     chosen = (ordered[::-1] if reverse else ordered)[:number]
     columns = tuple(
-        one._replace(title=f"In {exact_duration(interval)}") if one.key == "recent" else one
-        for one in _REQUESTS
+        column._replace(title=f"In {exact_duration(interval)}") if column.key == "recent" else column
+        for column in _REQUESTS
     )
     lines = [
         (
@@ -200,5 +200,5 @@ def _traffic(traffic: Traffic) -> tuple[Any, ...]:
     return tuple(getattr(traffic, column.key) for column in _TRAFFIC)
 
 
-def _short(name: str, most: int = 20) -> str:
-    return name if len(name) <= most else f"{name[: most - 8]}...{name[-5:]}"
+def _short(name: str, width: int = 20) -> str:
+    return name if len(name) <= width else f"{name[: width - 8]}...{name[-5:]}"

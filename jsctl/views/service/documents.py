@@ -44,7 +44,15 @@ def listing(infos: Sequence[Json]) -> Result:
     """Show the instances of services; the document is their infos."""
     if not infos:
         return Result([Text("No services answered")], data=[])
-    rows = [(one["name"], one["version"], one["id"], one.get("description") or "") for one in infos]
+    rows = [
+        (
+            service_info["name"],
+            service_info["version"],
+            service_info["id"],
+            service_info.get("description") or "",
+        )
+        for service_info in infos
+    ]
     return Result([Table("All Services", _LIST, rows, spare=("description",))], data=list(infos))
 
 
@@ -59,22 +67,24 @@ def info(infos: Sequence[Json], endpoint: re.Pattern[str]) -> Result:
     """Show the sheet of each instance; the document is their infos. endpoint: which endpoints are shown."""
     parts: list[Part] = []
     data: list[Json] = []
-    for one in infos:
-        shown = [each for each in one["endpoints"] if endpoint.search(each["name"])]
-        data.append({**one, "endpoints": shown})
-        basics = [
-            Field("Service", f"{one['name']} ({one['id']})"),
-            Field("Description", one.get("description") or ""),
-            Field("Version", one["version"]),
+    for service in infos:
+        shown = [
+            endpoint_info for endpoint_info in service["endpoints"] if endpoint.search(endpoint_info["name"])
         ]
-        sections = [Section("", basics), *_metadata("Metadata", one)]
-        for each in shown:
+        data.append({**service, "endpoints": shown})
+        basics = [
+            Field("Service", f"{service['name']} ({service['id']})"),
+            Field("Description", service.get("description") or ""),
+            Field("Version", service["version"]),
+        ]
+        sections = [Section("", basics), *_metadata("Metadata", service)]
+        for endpoint_info in shown:
             fields = [
-                Field("Name", each["name"]),
-                Field("Subject", each.get("subject") or ""),
-                Field("Queue Group", each.get("queue_group") or ""),
+                Field("Name", endpoint_info["name"]),
+                Field("Subject", endpoint_info.get("subject") or ""),
+                Field("Queue Group", endpoint_info.get("queue_group") or ""),
             ]
-            sections += [Section(f"Endpoint {each['name']}", fields), *_metadata("", each)]
+            sections += [Section(f"Endpoint {endpoint_info['name']}", fields), *_metadata("", endpoint_info)]
         parts.append(Sheet("Service Information", sections))
     return Result(parts, data=data[0] if len(data) == 1 else data)
 
@@ -101,16 +111,16 @@ def stats(name: str, documents: Sequence[Json]) -> Result:
     """Show the statistics of each instance; the document is their statistics."""
     rows = [
         (
-            one["id"],
-            each["name"],
-            each.get("num_requests") or 0,
-            each.get("queue_group") or "",
-            each.get("num_errors") or 0,
-            each.get("processing_time") or 0,
-            each.get("average_processing_time") or 0,
+            instance["id"],
+            endpoint["name"],
+            endpoint.get("num_requests") or 0,
+            endpoint.get("queue_group") or "",
+            endpoint.get("num_errors") or 0,
+            endpoint.get("processing_time") or 0,
+            endpoint.get("average_processing_time") or 0,
         )
-        for one in documents
-        for each in one["endpoints"]
+        for instance in documents
+        for endpoint in instance["endpoints"]
     ]
     return Result([Table(f"{name} Service Statistics", _STATS, rows)], data=list(documents))
 

@@ -26,7 +26,9 @@ class Curve(NamedTuple):
 
 def curves(samples: Sequence[Any], drawn: Iterable[Curve]) -> list[Chart]:
     """Return a chart for each curve of these samples."""
-    return [Chart(one.caption, list(map(attrgetter(one.name), samples)), label=one.label) for one in drawn]
+    return [
+        Chart(curve.caption, list(map(attrgetter(curve.name), samples)), label=curve.label) for curve in drawn
+    ]
 
 
 def sample_events(

@@ -181,11 +181,11 @@ def cluster_section(cluster: Json, group: str = "Cluster Group", now: str | None
 
 
 def _peer(peer: Json) -> list[str]:
-    seen, lag = int(peer.get("active", 0)), int(peer.get("lag", 0))
+    active, lag = int(peer.get("active", 0)), int(peer.get("lag", 0))
     parts = [str(peer.get("name", "")), "current" if peer.get("current") else "outdated"]
     if peer.get("offline"):
         parts.append("OFFLINE")
-    parts.append(f"seen {format_duration(seen)} ago" if 0 < seen < (1 << 63) - 1 else "not seen")
+    parts.append(f"seen {format_duration(active)} ago" if 0 < active < (1 << 63) - 1 else "not seen")
     if lag:
         parts.append(f"{format_count(lag)} operation{'' if lag == 1 else 's'} behind")
     return parts

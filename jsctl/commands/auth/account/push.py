@@ -85,8 +85,8 @@ async def push(env: Env, options: Options) -> Result:
         check_accounts(env, store, accounts, force=options.force)
     connection = await system_connection(env, store, as_system=options.as_system)
     servers = await count_servers(connection)
-    there = await lookup_accounts(connection, (account.public for account in accounts), servers)
-    differences = [compare(account, there[account.public]) for account in accounts]
+    remote = await lookup_accounts(connection, (account.public for account in accounts), servers)
+    differences = [compare(account, remote[account.public]) for account in accounts]
     surplus = (
         await _surplus(connection, store, servers) if options.prune or (options.diff and options.all) else []
     )
@@ -100,11 +100,11 @@ async def push(env: Env, options: Options) -> Result:
     outcomes = await send_accounts(env, connection, accounts, servers)
     removed: Sequence[Outcome] = ()
     if surplus:
-        keys = [one.public for one in surplus]
+        keys = [change.public for change in surplus]
         what = f"{plural(len(keys), 'account')} from the servers"
         await env.confirm(Intent(f"remove {what}", {"accounts": keys}), force=options.force)
         removed = await delete_accounts(connection, store, keys, servers)
-    return view.outcomes(outcomes, servers, tokens, [one.public for one in surplus], removed)
+    return view.outcomes(outcomes, servers, tokens, [change.public for change in surplus], removed)
 
 
 async def _choose(env: Env, store: AuthStore, options: Options) -> list[Record]:

@@ -103,8 +103,8 @@ def _save(env: Env, store: AuthStore, fetched: list[Record], *, force: bool) -> 
                     )
                 differences.append(changes_view.Difference(name, account.public, "added"))
             else:
-                here = store.read_account(name)
-                change = compare(Record(name, account.token, account.claims), here.token)
+                local = store.read_account(name)
+                change = compare(Record(name, account.token, account.claims), local.token)
                 if change.state == "newer on servers" and not force:
                     raise BadInput(f"account {name} is newer in the store", "--force replaces it")
                 state = "same" if change.state == "same" else "updated"

@@ -87,8 +87,8 @@ def _publish_flags(function: F) -> F:
     return argument("subject")(sending_flags(all_of(flags)(function)))
 
 
-def _batch_flag(text: str, most: int | None = None) -> Callable[[F], F]:
-    return option("--batch", type=click.IntRange(1, most), default=500, metavar="N", help=f"{text} (500)")
+def _batch_flag(text: str, maximum: int | None = None) -> Callable[[F], F]:
+    return option("--batch", type=click.IntRange(1, maximum), default=500, metavar="N", help=f"{text} (500)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +122,10 @@ async def _publish(env: Env, kind: Kind, options: Options, batch: int) -> Result
         ids=target.dedup,
     )
     api = await env.jetstream()
-    wanted = await targets.stream_config(api, plan, target.settings()) if target.create else None
-    await announce(env, api, plan, plan.name, purges=target.purge, creates=wanted)
-    if wanted:
-        await create_stream(env, api, wanted, force=target.force)
+    config = await targets.stream_config(api, plan, target.settings()) if target.create else None
+    await announce(env, api, plan, plan.name, purges=target.purge, creates=config)
+    if config:
+        await create_stream(env, api, config, force=target.force)
     info = await targets.stream_for(api, plan)
     if target.purge:
         await purge(env, api, info, force=target.force)

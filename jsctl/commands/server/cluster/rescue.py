@@ -34,15 +34,15 @@ async def rescue(env: Env, quorum: int | None, force: bool) -> Result:
     plan = plan_rescue(await fetch_jetstream(connection), api.domain)
     if not plan.servers:
         raise JsctlError("the servers are not clustered", "there is no meta group")
-    wanted = quorum or len(plan.servers)
+    new_quorum = quorum or len(plan.servers)
     if plan.leader and not force:
         raise JsctlError(
             f"the meta group has a leader, {plan.leader}", "jsctl server cluster peer-remove needs no rescue"
         )
-    if wanted >= plan.quorum:
+    if new_quorum >= plan.quorum:
         raise BadInput(
-            f"--quorum {wanted} is not below the present quorum of {plan.quorum}",
+            f"--quorum {new_quorum} is not below the present quorum of {plan.quorum}",
             f"{len(plan.servers)} of {plan.size} servers are online",
         )
-    await env.confirm(intents.rescue(plan, wanted), force=force)
-    return view.rescued(await rescue_quorum(connection, wanted, len(plan.servers)))
+    await env.confirm(intents.rescue(plan, new_quorum), force=force)
+    return view.rescued(await rescue_quorum(connection, new_quorum, len(plan.servers)))

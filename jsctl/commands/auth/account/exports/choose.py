@@ -11,7 +11,7 @@ from jsctl.errors import NotFound
 
 async def pick_export(env: Env, account: Record, subject: str) -> Json:
     """Return the export of a subject, or one that the user picks. Raises NotFound, BadInput."""
-    subjects = [str(one["subject"]) for one in sorted_exports(account.nats)]
+    subjects = [str(export["subject"]) for export in sorted_exports(account.nats)]
     subject = subject or await _pick(env, account, subjects, "export")
     return find_export(account.nats, subject, account.name)
 

@@ -107,7 +107,7 @@ def _activate(env: Env, store: AuthStore, source: Record, account: Record, impor
         env.say(
             f"jsctl: account {source.name} does not export {imported['subject']} as a {kind_of(imported)}"
         )
-    elif all(one.get("token_req") for one in exports):
+    elif all(export.get("token_req") for export in exports):
         if not store.has_seed(source.public):
             raise BadInput("the export is private", "give the file of an activation token with --token")
         imported["token"] = sign_activation(

@@ -59,7 +59,7 @@ async def add(env: Env, options: Options) -> Result:
         for source, targets in added.items():
             before = [] if options.config else mappings_of(nats).get(source, [])
             for target in targets:
-                if any(_place(one) == _place(target) for one in before):
+                if any(_place(other) == _place(target) for other in before):
                     raise BadInput(f"{source} is mapped to {target['subject']} already", "remove it first")
             set_targets(nats, source, [*before, *targets])
 
