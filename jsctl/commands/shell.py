@@ -110,23 +110,21 @@ class Interpreter:
 
     def run_script(self, file: str) -> int:
         """Run the lines of a file up to the first that fails. Returns its status."""
-        env = self._env
-        text = read_input(file, env.streams.stdin)
+        text = read_input(file, self._env.streams.stdin)
         if file == "-":  # the commands are not to read the script
             self._stdin = io.StringIO()
+        return self._run_lines(text, "stdin" if file == "-" else file)
+
+    def _run_lines(self, text: str, script: str = "") -> int:
+        """Run lines up to the first that fails; return its status. script: the name of the file that holds
+        them; a user who enters or pastes them sees which one fails.
+        """
         for number, line in script_lines(text):
             status = self.run_line(line)
-            if status and not self.has_ended:
-                name = "stdin" if file == "-" else file
-                env.say(f"jsctl: line {number} of {name} ended with status {status}; the rest was not run")
-            if status or self.has_ended:
-                return status
-        return ExitStatus.OK
-
-    def _run_lines(self, text: str) -> int:
-        """Run what was entered, several lines where they were pasted, up to the first that fails."""
-        for _, line in script_lines(text):
-            status = self.run_line(line)
+            if status and script and not self.has_ended:
+                self._env.say(
+                    f"jsctl: line {number} of {script} ended with status {status}; the rest was not run"
+                )
             if status or self.has_ended:
                 return status
         return ExitStatus.OK
