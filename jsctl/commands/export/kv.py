@@ -7,6 +7,7 @@ import click
 
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.cli.global_flags import completer
+from jsctl.commands.export.confirm import confirm_tables
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -108,10 +109,7 @@ def _export(env: Env, sources: list[BucketSource], options: Options | ObjectOpti
     target = StreamTarget.open_streams(parse_folder(options.to, "--to"), options.format, names)
     check_environment(master, remote)
     bucket_exporter.check(sources)
-    existing = target.existing_tables()
-    env.announce(view.intent(names, existing, str(target.path)))
-    if existing:
-        env.run(env.confirm(view.intent(existing, existing, str(target.path)), force=options.force))
+    confirm_tables(env, target, target.existing_tables(), force=options.force)
     with (
         target.lock(),
         open_session(master, remote, name="jsctl export kv", conf=FAST_START_CONF) as spark,

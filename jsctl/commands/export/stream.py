@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
+from jsctl.commands.export.confirm import confirm_tables
 from jsctl.commands.export.display import ExportDisplay
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.commands.shared.past_time import parse_time_flag
@@ -175,9 +176,7 @@ def stream(env: Env, options: Options) -> Result:
         existing = [] if options.incremental else target.existing_tables()
         if existing or env.dry_run:
             run.plan()  # errors in the options come before the question
-        env.announce(view.intent([source.table for source in sources], existing, str(target.path)))
-        if existing:
-            env.run(env.confirm(view.intent(existing, existing, str(target.path)), force=options.force))
+        confirm_tables(env, target, existing, force=options.force)
         return _result(env, run.run(), target.path, options.limit)
 
 
