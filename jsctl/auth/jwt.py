@@ -10,7 +10,7 @@ import json
 import time
 from typing import Any
 
-from jsctl.auth.keys import KeyPair
+from jsctl.auth.keys import KeyPair, verify_signature
 from jsctl.errors import BadInput
 from jsctl.json_text import parse_json
 
@@ -41,6 +41,24 @@ def decode_jwt(token: str) -> Json:
     except (ValueError, binascii.Error):
         raise BadInput("this is not a NATS JWT", "it should be three parts of base64, with dots") from None
     return claims
+
+
+def header_of(token: str) -> Json:
+    """Return the header of a JWT; empty when it has none that can be read."""
+    try:
+        header = parse_json(_decode(token.strip().partition(".")[0]))
+    except (ValueError, binascii.Error):
+        return {}
+    return header if isinstance(header, dict) else {}
+
+
+def is_signed(token: str, public: str) -> bool:
+    """Return whether a JWT was signed with the seed of a public key."""
+    signed, _, signature = token.strip().rpartition(".")
+    try:
+        return verify_signature(public, signed.encode(), _decode(signature))
+    except (ValueError, binascii.Error):
+        return False
 
 
 def _dump(value: Json) -> bytes:

@@ -47,7 +47,7 @@ class KeyPair:
     @property
     def kind(self) -> str:
         """One of KINDS."""
-        return kind_of(self.public)
+        return kind_of_key(self.public)
 
     def sign(self, data: bytes) -> bytes:
         """Return the ed25519 signature of `data`, 64 bytes. Raises BadInput for a curve key."""
@@ -115,7 +115,7 @@ def key_of_seed(seed: str) -> KeyPair:
     return KeyPair(_encode(bytes([prefix]) + public), seed)
 
 
-def kind_of(public: str) -> str:
+def kind_of_key(public: str) -> str:
     """Return the kind of a public key, one of KINDS; empty when it is not a valid one."""
     try:
         raw = _decode(public)
@@ -128,7 +128,7 @@ def kind_of(public: str) -> str:
 
 def is_public_key(text: str, kind: str = "") -> bool:
     """Return whether a text is a public key. kind: of this kind; empty for any."""
-    actual = kind_of(text)
+    actual = kind_of_key(text)
     return bool(actual) and kind in ("", actual)
 
 
@@ -146,7 +146,7 @@ def verify_signature(public: str, data: bytes, signature: bytes) -> bool:
     from nacl.exceptions import BadSignatureError
     from nacl.signing import VerifyKey
 
-    if kind_of(public) in ("", CURVE):
+    if kind_of_key(public) in ("", CURVE):
         return False
     try:
         VerifyKey(_decode(public)[1:]).verify(data, signature)

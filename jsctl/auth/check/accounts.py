@@ -13,8 +13,7 @@ from jsctl.auth.check.texts import find_info_problem
 from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import ALL, Json, as_number, as_object, as_objects, as_text, as_texts
 from jsctl.auth.environment import Account, Environment
-from jsctl.auth.keys import ACCOUNT, USER
-from jsctl.auth.public_keys import CURVE, kind_of_key
+from jsctl.auth.keys import ACCOUNT, CURVE, USER, kind_of_key
 
 NO_LIMIT = -1
 

@@ -8,9 +8,8 @@ from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_subject_problem, is_contained
 from jsctl.auth.claims import Json, as_number, as_object, as_text, find_revocation, remote_subject
 from jsctl.auth.environment import Account
-from jsctl.auth.jwt import decode_jwt
-from jsctl.auth.keys import ACCOUNT
-from jsctl.auth.public_keys import is_signed, kind_of_key
+from jsctl.auth.jwt import decode_jwt, is_signed
+from jsctl.auth.keys import ACCOUNT, kind_of_key
 from jsctl.errors import BadInput
 
 

@@ -9,8 +9,7 @@ from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_renaming_problem, find_subject_problem, is_contained
 from jsctl.auth.claims import Json, as_text, local_subject
 from jsctl.auth.environment import Account
-from jsctl.auth.keys import ACCOUNT
-from jsctl.auth.public_keys import kind_of_key
+from jsctl.auth.keys import ACCOUNT, kind_of_key
 
 
 def check_imports(account: Account, owner: Owner, now: float) -> Iterator[Finding]:

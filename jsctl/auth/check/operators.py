@@ -8,8 +8,7 @@ from jsctl.auth.check.model import Finding, owner_of
 from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import as_text, as_texts
 from jsctl.auth.environment import Environment
-from jsctl.auth.keys import ACCOUNT, OPERATOR
-from jsctl.auth.public_keys import kind_of_key
+from jsctl.auth.keys import ACCOUNT, OPERATOR, kind_of_key
 
 _SCHEMES = ("nats", "tls", "ws", "wss")
 

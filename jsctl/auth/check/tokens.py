@@ -6,8 +6,8 @@ from jsctl.auth.check.fixes import again_line, auth_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.claims import as_number, as_text
 from jsctl.auth.environment import Claimed
-from jsctl.auth.keys import ACCOUNT, OPERATOR
-from jsctl.auth.public_keys import header_of, is_signed, kind_of_key
+from jsctl.auth.jwt import header_of, is_signed
+from jsctl.auth.keys import ACCOUNT, OPERATOR, kind_of_key
 from jsctl.units import SECOND, format_time
 
 VERSION = 2

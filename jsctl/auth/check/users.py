@@ -9,8 +9,7 @@ from jsctl.auth.check.permissions import check_permissions, check_user_limits
 from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import as_text, find_revocation
 from jsctl.auth.environment import Account, Environment, User
-from jsctl.auth.keys import ACCOUNT
-from jsctl.auth.public_keys import kind_of_key
+from jsctl.auth.keys import ACCOUNT, kind_of_key
 from jsctl.auth.scopes import expand_template, find_own_permissions, scope_of
 
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
-from jsctl.auth.public_keys import kind_of_key
+from jsctl.auth.keys import kind_of_key
 from jsctl.auth.store import check_name
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.documents import parse_documents

@@ -17,7 +17,7 @@ from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.environment import Account, Claimed, Environment, User, read_environment
 from jsctl.auth.folders import StoreFolders
-from jsctl.auth.public_keys import kind_of_key
+from jsctl.auth.keys import kind_of_key
 from jsctl.auth.records import new_account, new_operator, new_scoped_user, new_user
 from jsctl.auth.store import AuthStore
 from jsctl.errors import BadInput
