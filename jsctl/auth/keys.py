@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nkeys import crc16
-
 from jsctl.errors import BadInput
 
 if TYPE_CHECKING:
@@ -163,7 +161,11 @@ def find_key_text(text: str) -> str:
 
 
 def _encode(raw: bytes) -> str:
-    return base64.b32encode(raw + crc16(bytearray(raw)).to_bytes(2, "little")).decode().rstrip("=")
+    return base64.b32encode(raw + _checksum(raw)).decode().rstrip("=")
+
+
+def _checksum(raw: bytes) -> bytes:
+    return binascii.crc_hqx(raw, 0).to_bytes(2, "little")  # nkeys: crc16.go
 
 
 def _decode(text: str) -> bytes:
@@ -172,7 +174,7 @@ def _decode(text: str) -> bytes:
         raw = base64.b32decode(text + "=" * (-len(text) % 8))
     except binascii.Error:
         raise ValueError("not base32") from None
-    if len(raw) < _RAW_SIZE or crc16(bytearray(raw[:-2])).to_bytes(2, "little") != raw[-2:]:
+    if len(raw) < _RAW_SIZE or _checksum(raw[:-2]) != raw[-2:]:
         raise ValueError("wrong checksum")
     return raw[:-2]
 

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.monitor.doctor.imports import details, exports
 from jsctl.monitor.doctor.snapshot import Snapshot
 
@@ -71,9 +72,8 @@ def _is_exported(snapshot: Snapshot, exporter: str, kind: str, subject: str) -> 
 
 
 def _is_of_operator(account: str) -> bool:
-    """Return whether an account's ID is a public key, as with an operator, instead of its name in a
-    configuration."""
-    return len(account) == 56 and account.startswith("A") and account.isalnum() and account.isupper()
+    """Whether an account's ID is a public key, as with an operator, and not its name in a configuration."""
+    return is_public_key(account, ACCOUNT)
 
 
 def _line(*words: str) -> str:

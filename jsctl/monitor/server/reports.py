@@ -3,14 +3,12 @@
 The input are the servers' replies {"server": {...}, "data": {...}} (server/monitor.go). Spans are ns.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.units import parse_duration
-
-_ACCOUNT_ID = re.compile("A[A-Z2-7]{55}")
 
 Json = dict[str, Any]
 
@@ -104,7 +102,7 @@ def connection_request(
     """Return the body of CONNZ. account: servers know it by its ID; a name is left to `connection_rows`.
     state: a key of STATES."""
     body = {
-        "acc": account if _ACCOUNT_ID.fullmatch(account) else "",
+        "acc": account if is_public_key(account, ACCOUNT) else "",
         "filter_subject": subject,
         "user": user,
         "state": STATES[state],
