@@ -118,15 +118,15 @@ class TaskFiles:
         def write(number: int) -> _Part:
             return _write_part(reader, partitions[number], number, folder, names, about)
 
-        count = len(partitions)
-        # Not of frames: for these, each Python imports pandas.
-        attempts = self.spark.sparkContext.parallelize(range(count), count).map(write).collect()
-        parts = {part.number: part for part in attempts}
+        # Numbers alone are data, which goes through a file: partitions may hold logins. Not of frames: for
+        # these, each Python imports pandas.
+        tasks = self.spark.sparkContext.parallelize(range(len(partitions)), len(partitions))
+        parts = tasks.map(write).collect()
         label = uuid.uuid4()
-        for number, part in parts.items():
+        for number, part in enumerate(parts):
             if part.name:
                 (folder / part.name).rename(folder / f"part-{number:05}-{label}-c000.snappy.parquet")
-        full = [part.counts for part in parts.values() if part.counts.rows]
+        full = [part.counts for part in parts if part.counts.rows]
         return Counts(
             sum(counts.rows for counts in full),
             min((counts.first for counts in full if counts.first is not None), default=None),
@@ -138,7 +138,6 @@ class TaskFiles:
 class _Part(NamedTuple):
     """What a task wrote. name: of the file, empty for none."""
 
-    number: int
     name: str
     counts: Counts
 
@@ -180,7 +179,7 @@ def _write_part(
             name = ""
         else:
             file.finish()
-    return _Part(number, name, Counts(rows, first, last, size))
+    return _Part(name, Counts(rows, first, last, size))
 
 
 _REPEATED = ("stream", "subject", "data", "headers.list.element.key", "headers.list.element.value")
