@@ -21,4 +21,7 @@ def completion(env: Env, shell: str) -> Result:
     """Print the script, or install it in a folder, which must exist. New shells then complete commands, flags
     and names.
     """
-    return Result([Text(shells.script(shell), whole=True)])
+    script = shells.script(shell)
+    return Result(
+        [Text(script, whole=True)], data={"shell": shell, "file": shells.FILES[shell], "script": script}
+    )

@@ -66,6 +66,7 @@ ENDLESS_TOO = (
     "consumer sub",
     "consumer events",
     "kv watch",
+    "counter watch",
     "object watch",
     "bench sub",
     "bench service serve",

@@ -16,7 +16,7 @@ from jsctl.views.result import Result
 
 @command("edit", examples=["jsctl context edit hub"])
 @argument("name", noun="context", default="")
-async def edit(env: Env, name: str) -> Result | None:
+async def edit(env: Env, name: str) -> Result:
     store = env.contexts
     name = await pick(env, registry.noun("context"), name, default=store.selected())
     path = store.path(name)
@@ -35,5 +35,5 @@ async def edit(env: Env, name: str) -> Result | None:
     context = await edit_text(env, before + "\n", f"{name}.json", save, beside=path.parent)
     if context is None:
         env.say(f"context {name} was not changed")
-        return None
+        return Result(data=lambda: view.sheet(store.load(name)).document())
     return view.sheet(context)

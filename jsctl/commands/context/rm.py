@@ -6,12 +6,13 @@ from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.views.intent import Intent
+from jsctl.views.result import Result
 
 
 @command("rm", examples=["jsctl context rm old", "jsctl context rm old --force"])
 @argument("name", noun="context", default="")
 @destructive("Remove without asking, even the selected context")
-async def rm(env: Env, name: str, force: bool) -> None:
+async def rm(env: Env, name: str, force: bool) -> Result:
     store = env.contexts
     if force and not name:
         raise BadInput("--force needs the context's name", "give NAME")
@@ -19,7 +20,7 @@ async def rm(env: Env, name: str, force: bool) -> None:
     if not store.exists(name):
         if force:
             env.say(f"there is no context {name}, nothing was changed")
-            return
+            return Result(data={"context": name, "removed": False})
         raise store.missing(name)
     if store.selected() == name and not force and store.names() != [name]:
         raise JsctlError(
@@ -27,3 +28,4 @@ async def rm(env: Env, name: str, force: bool) -> None:
         )
     await env.confirm(Intent(f"delete context {name}", {"context": name}), force=force)
     store.remove(name)
+    return Result(data={"context": name, "removed": True})

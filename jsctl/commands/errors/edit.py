@@ -19,7 +19,7 @@ from jsctl.views.result import Result
 @command("edit", examples=["jsctl errors edit errors.json 10059", "jsctl errors edit errors.json"])
 @argument("file", label="File of errors", path=True)
 @argument("code", type=int, default=0, shell_complete=complete_codes)
-async def edit(env: Env, file: str, code: int) -> Result | None:
+async def edit(env: Env, file: str, code: int) -> Result:
     """Add an error for an unknown CODE; without CODE, use the next free code."""
     entries = error_catalog.read(file)
     at = next((n for n, entry in enumerate(entries) if entry["error_code"] == code), None)
@@ -29,7 +29,7 @@ async def edit(env: Env, file: str, code: int) -> Result | None:
     edited = await edit_text(env, text, "error.json", _read)
     if edited is None:
         env.say(f"{file} was not changed")
-        return None
+        return Result(data={"file": file, "errors": len(entries)})
     if at is None:
         entries.append(edited)
     else:

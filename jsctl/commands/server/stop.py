@@ -12,13 +12,14 @@ from jsctl.localserver.folder import in_use
 from jsctl.localserver.network import running_names
 from jsctl.localserver.network import stop as stop_network
 from jsctl.prompts.prompter import Choice
+from jsctl.views.result import Result
 from jsctl.views.server import intents
 
 
 @command("stop", examples=["jsctl server stop local", "jsctl server stop ./jsctl-demo"])
 @argument("name", metavar="[CONTEXT|DIR]", default="")
 @dry_run_flag("Only show which servers would be stopped")
-async def stop(env: Env, name: str) -> None:
+async def stop(env: Env, name: str) -> Result:
     """Find the servers by one of their contexts, or by their folder. Without a name, show a list to pick
     from.
     """
@@ -35,6 +36,7 @@ async def stop(env: Env, name: str) -> None:
         env.announce(intents.change_servers("stop", str(folder), names))
     await stop_network(folder.absolute(), env.environ)
     env.say(f"stopped the servers in {folder}")
+    return Result(data={"folder": str(folder), "stopped": True})
 
 
 async def _pick(env: Env) -> str:

@@ -4,13 +4,14 @@ from jsctl.commands.cli import argument, command, destructive
 from jsctl.env import Env
 from jsctl.jetstream.cluster.meta import purge_account
 from jsctl.monitor.server.stored import stored_of_account
+from jsctl.views.result import Result
 from jsctl.views.server import intents as view
 
 
 @command("purge", examples=["jsctl server account purge APP", "jsctl server account purge APP --force"])
 @argument("account")
 @destructive("Do not ask")
-async def purge(env: Env, account: str, force: bool) -> None:
+async def purge(env: Env, account: str, force: bool) -> Result:
     """Remove them with their data, on all servers of the domain. A login of the system account is needed."""
     api = await env.jetstream()
     if env.dry_run or not force:
@@ -18,3 +19,4 @@ async def purge(env: Env, account: str, force: bool) -> None:
         await env.confirm(view.purge(account, stored), force=force)
     await purge_account(api, account)
     env.say(f"the purge of account {account} has begun")
+    return Result(data={"account": account, "purging": True})

@@ -15,6 +15,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.localserver import networks
 from jsctl.localserver.networks import LocalNetwork, find_network
 from jsctl.localserver.state import NodeState
+from jsctl.views.result import Result
 from jsctl.views.server import intents
 
 Act = Callable[[LocalNetwork, Sequence[NodeState]], Awaitable[None]]
@@ -42,7 +43,7 @@ def _announce(env: Env, local: LocalNetwork, nodes: Sequence[NodeState]) -> None
     env.announce(intents.change_servers(verb, local.state.name, [node.name for node in nodes]))
 
 
-async def _act(env: Env, network: str, servers: Names, everything: bool, act: Act, what: str) -> None:
+async def _act(env: Env, network: str, servers: Names, everything: bool, act: Act, what: str) -> Result:
     local, nodes = _select(env, network, servers, everything)
     if act is not networks.stop_nodes:
         chosen, nodes = nodes, [node for node in nodes if local.running(node)]
@@ -53,64 +54,70 @@ async def _act(env: Env, network: str, servers: Names, everything: bool, act: Ac
             )
     _announce(env, local, nodes)
     await act(local, nodes)
-    env.say(f"{what} {', '.join(node.name for node in nodes)}")
+    return _tell(env, local, nodes, what)
+
+
+def _tell(env: Env, local: LocalNetwork, nodes: Sequence[NodeState], what: str) -> Result:
+    names = [node.name for node in nodes]
+    env.say(f"{what} {', '.join(names)}")
+    return Result(data={"network": local.state.name, what.rstrip(":").replace(" ", "_"): names})
 
 
 @command("start", examples=["jsctl server network start hub", "jsctl server network start --all"])
 @choose_servers
-async def start(env: Env, servers: Names, everything: bool, network: str) -> None:
+async def start(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Resume those that are paused, too, and wait until they accept clients."""
     local, nodes = _select(env, network, servers, everything)
     await networks.start_nodes(local, nodes, env.environ)
-    env.say(f"started {', '.join(node.name for node in nodes)}")
+    return _tell(env, local, nodes, "started")
 
 
 @command("stop", examples=["jsctl server network stop srv-4222", "jsctl server network stop hub"])
 @choose_servers
 @dry_run_flag()
-async def stop(env: Env, servers: Names, everything: bool, network: str) -> None:
+async def stop(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGTERM, and wait until they have ended."""
-    await _act(env, network, servers, everything, networks.stop_nodes, "stopped")
+    return await _act(env, network, servers, everything, networks.stop_nodes, "stopped")
 
 
 @command("restart", examples=["jsctl server network restart spoke-1"])
 @choose_servers
 @dry_run_flag()
-async def restart(env: Env, servers: Names, everything: bool, network: str) -> None:
+async def restart(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Make them read their configuration files again."""
     local, nodes = _select(env, network, servers, everything)
     _announce(env, local, nodes)
     await networks.stop_nodes(local, nodes)
     await networks.start_nodes(local, nodes, env.environ)
-    env.say(f"restarted {', '.join(node.name for node in nodes)}")
+    return _tell(env, local, nodes, "restarted")
 
 
 @command("kill", examples=["jsctl server network kill hub"])
 @choose_servers
 @dry_run_flag()
-async def kill(env: Env, servers: Names, everything: bool, network: str) -> None:
+async def kill(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGKILL (kill -9). Start them again with jsctl server network start."""
-    await _act(env, network, servers, everything, networks.kill_nodes, "killed")
+    return await _act(env, network, servers, everything, networks.kill_nodes, "killed")
 
 
 @command("pause", examples=["jsctl server network pause srv-4242"])
 @choose_servers
 @dry_run_flag()
-async def pause(env: Env, servers: Names, everything: bool, network: str) -> None:
+async def pause(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGSTOP: like machines that hang, they do nothing until jsctl server network resume."""
-    await _act(env, network, servers, everything, networks.pause_nodes, "paused")
+    return await _act(env, network, servers, everything, networks.pause_nodes, "paused")
 
 
 @command("resume", examples=["jsctl server network resume srv-4242"])
 @choose_servers
-async def resume(env: Env, servers: Names, everything: bool, network: str) -> None:
+async def resume(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGCONT."""
-    await _act(env, network, servers, everything, networks.resume_nodes, "resumed")
+    return await _act(env, network, servers, everything, networks.resume_nodes, "resumed")
 
 
 @command("lame-duck", examples=["jsctl server network lame-duck srv-4222"])
 @choose_servers
 @dry_run_flag()
-async def lame_duck(env: Env, servers: Names, everything: bool, network: str) -> None:
+async def lame_duck(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Let them hand over leaders and clients first, which takes nats-server about two minutes."""
-    await _act(env, network, servers, everything, networks.lame_duck, "in lame duck mode:")
+    return await _act(env, network, servers, everything, networks.lame_duck, "in lame duck mode:")

@@ -9,17 +9,18 @@ from jsctl.errors import BadInput
 from jsctl.localserver import binary, networks
 from jsctl.localserver.networks import find_network
 from jsctl.localserver.status import wait_until_ready
+from jsctl.views.result import Result
 from jsctl.views.server import intents
 
 
 @command("add", examples=["jsctl server network add hub"])
 @argument("cluster")
 @choose_network
-async def add(env: Env, cluster: str, network: str) -> None:
+async def add(env: Env, cluster: str, network: str) -> Result:
     """Add a server called CLUSTER-N, and wait until it is ready."""
     local = find_network(env.environ, network)
     size = sum(node.cluster == cluster for node in local.state.nodes)
-    await _scale(env, network, cluster, size + 1)
+    return await _scale(env, network, cluster, size + 1)
 
 
 @command("scale", examples=["jsctl server network scale hub 5"])
@@ -27,12 +28,12 @@ async def add(env: Env, cluster: str, network: str) -> None:
 @argument("size", type=click.IntRange(1, 50))
 @choose_network
 @dry_run_flag()
-async def scale(env: Env, cluster: str, size: int, network: str) -> None:
+async def scale(env: Env, cluster: str, size: int, network: str) -> Result:
     """Add servers, or shut some down gracefully; the data of removed ones stays in the network's folder."""
-    await _scale(env, network, cluster, size)
+    return await _scale(env, network, cluster, size)
 
 
-async def _scale(env: Env, network: str, cluster: str, size: int) -> None:
+async def _scale(env: Env, network: str, cluster: str, size: int) -> Result:
     local = find_network(env.environ, network)
     members = [node for node in local.state.nodes if node.cluster == cluster]
     if len(members) == 1 and size > 1:
@@ -46,10 +47,9 @@ async def _scale(env: Env, network: str, cluster: str, size: int) -> None:
         verb = "stop" if plan.surplus else "start"
         env.announce(intents.change_servers(verb, local.state.name, names))
     changed = await networks.scale(local, cluster, size, binary.find(env.environ), env.environ)
-    if not changed:
-        env.say(f"cluster {cluster} has {size} servers")
-        return
-    listed = ", ".join(node.name for node in changed)
-    env.say(f"{'started' if size > len(members) else 'stopped'} {listed}")
+    names = [node.name for node in changed]
+    done = "started" if size > len(members) else "stopped"
+    env.say(f"{done} {', '.join(names)}" if names else f"cluster {cluster} has {size} servers")
     if size > len(members):
         await wait_until_ready(find_network(env.environ, str(local.folder)), env.say)
+    return Result(data={"network": local.state.name, "cluster": cluster, "servers": size, done: names})

@@ -6,13 +6,16 @@ from jsctl.env import Env
 from jsctl.localserver.networks import find_network
 from jsctl.localserver.status import wait_until_ready
 from jsctl.units import SECOND
+from jsctl.views.result import Result
 
 
 @command("wait", examples=["jsctl server network wait hub-leaf", "jsctl server network wait --for 30s"])
 @network_argument
 @option("--for", "span", type=DURATION, default="2m", show_default=True, help="Give up after this time")
-async def wait(env: Env, network: str, span: int) -> None:
+async def wait(env: Env, network: str, span: int) -> Result:
     """Wait until every server that should run is healthy, every JetStream domain and stream has a leader, and
     mirrors and sources have copied everything. Exit with 1 if that takes too long, and say what is missing.
     """
-    await wait_until_ready(find_network(env.environ, network), env.say, seconds=span / SECOND)
+    local = find_network(env.environ, network)
+    await wait_until_ready(local, env.say, seconds=span / SECOND)
+    return Result(data={"network": local.state.name, "ready": True})

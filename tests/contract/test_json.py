@@ -1,0 +1,400 @@
+"""Every verb of the registry without a terminal: with --json it writes documents and nothing else to stdout,
+and it asks for nothing: what is missing is named in one line."""
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract.test_commands import VERBS
+from tests.contract.test_nouns import REFUSED
+from tests.fuzz.commands import (
+    ABOUT_SERVERS,
+    NETWORK_VERBS,
+    STARTING_VERBS,
+    is_endless,
+    lines,
+    make_again,
+    prepare,
+    without_spark,
+)
+from tests.support import js
+from tests.support.operator_site import Site
+from tests.support.run import Cli, Outcome
+from tests.support.servers import Account, AccountServers
+from tests.support.waiting import wait_for
+
+pytestmark = pytest.mark.slow
+
+NO_DOCUMENT = {
+    "shell": "its lines have flags of their own",
+    "server network shell": "becomes the shell of the user",
+    "server run": "runs until ctrl-C; what it says is for people",
+    "demo guide": "shows commands with their output, as people see it",
+    "demo hub-spokes": "the same",
+    "exporter": "is read over HTTP",
+}
+"""Verbs that write no document, and why."""
+
+OF_SPARK = {
+    *(f"export {what}" for what in ("reports", "rollup", "query", "stream", "kv", "objects")),
+    *("import", "report history"),
+}
+"""Verbs whose documents tests/commands/export, tests/commands/test_import.py and tests/spark read."""
+
+OF_ACCOUNT = {
+    "stream add": "stream add OTHER --subjects other --defaults",
+    "stream template": "",
+    "stream restore": "stream restore saved --name RESTORED --subjects restored.>",
+    "request": "request demo.echo hi",
+    "bench service request": "bench service request demo.echo --msgs 20 --processes 0",
+    "bench js pub async": "bench js pub async b.async --create --stream ASYNC --msgs 20 --processes 0",
+    "bench compare": "bench compare before.json before.json",
+    "latency": "latency --duration 50ms",
+    "service request": "service request demo echo London",
+    "schema info": "schema info io.nats.micro.v1.ping_response",
+    "schema validate": "schema validate io.nats.micro.v1.ping_response ping.json",
+    "errors edit": "errors edit errors.json 10059",
+    "account restore": "account restore all --update-streams",
+    "restore": "restore all --update-streams",
+    "consumer add": "consumer add ORDERS OTHER --pull --defaults",
+    "kv add": "kv add OTHER",
+    "kv update": "kv update CONFIG user.1 Ann 8",
+    "kv import": "kv import CONFIG --force",
+    "context rm": "context rm old --force",
+    "context add": "context add new --server nats://n1:4222 --defaults",
+    "context select": "context select here",
+    "context previous": "context previous",
+}
+"""Lines of an account, where the first example of the help does not fit what is there."""
+
+NOT_OF_ACCOUNT = ("auth ", *ABOUT_SERVERS, "audit ")
+"""How the verbs of the store begin, and those of the system account."""
+
+OF_SYSTEM = {
+    "server passwd": "server passwd --generate",
+    "server generate": "server generate generated --source leaf --defaults",
+    "server account info": "server account info {account}",
+    "server account purge": "server account purge {other} --force",
+    "server request kick": "server request kick 999999 {id}",
+    "server request variables": "server request variables",
+    "audit gather": "audit gather --output audit.zip --no-server-profiles --force",
+}
+
+OF_STORE = {
+    "auth operator add": "auth operator add OTHER",
+    "auth operator edit": "auth operator edit ACME --tags ours",
+    "auth operator import": "auth operator import {jwt} --force",
+    "auth operator restore": "auth operator restore THIRD third.json --store restored",
+    "auth operator keys rm": "auth operator keys rm ACME {key} --force",
+    "auth account add": "auth account add NEW --defaults",
+    "auth account exports add": "auth account exports add more more.> ORDERS",
+    "auth account exports rm": "auth account exports rm new.> ORDERS --force",
+    "auth account imports add": "auth account imports add more more.> SHOP --source ORDERS",
+    "auth account imports rm": "auth account imports rm new.> SHOP --force",
+    "auth account keys add": "auth account keys add ORDERS packer",
+    "auth account mappings add": "auth account mappings add ORDERS orders.sent orders.v2 100",
+    "auth account keys rm": "auth account keys rm ORDERS --key shipper --force",
+    "auth account mappings rm": "auth account mappings rm ORDERS orders.old --force",
+    "auth account revocations rm": "auth account revocations rm bob ORDERS --force",
+    "auth user add": "auth user add carl ORDERS --defaults",
+    "auth user rm": "auth user rm bob ORDERS --force",
+    "auth nkey seal": "auth nkey seal report.pdf mine.nk {curve} --output report.sealed",
+    "auth nkey unseal": "auth nkey unseal sealed mine.nk {curve} --output unsealed",
+}
+
+_NETWORK = {**NETWORK_VERBS, **STARTING_VERBS}
+OF_NETWORK = {
+    "server network up": _NETWORK["server network up"],
+    **{
+        f"server network {verb}": _NETWORK[f"server network {verb}"]
+        for verb in ("ls", "status", "wait", "env", "topology", "logs", "link", "pause", "resume", "kill")
+    },
+    "server network start": _NETWORK["server network start"],
+    "server network restart": _NETWORK["server network restart"],
+    "server network add": "server network add local --network {}",
+    "server network scale": "server network scale local 1 --network {}",
+    "server network lame-duck": "server network lame-duck --network {} --all --dry-run",
+    "server stop": "server stop {}",
+    "server network stop": "server network stop --network {} --all",
+    "server network down": "server network down {} --force",
+}
+"""Lines about a network of one server, in their order; {} is its folder."""
+
+RUNNING = {
+    *("server run", "demo guide", "demo hub-spokes", "latency", "audit gather"),
+    *(f"bench js {verb}" for verb in ("ordered", "consume", "fetch", "get sync", "get batch")),
+    *(f"bench {what} {verb}" for what in ("kv", "object") for verb in ("put", "get")),
+}
+"""Verbs that need no argument, and take their time."""
+
+NOT_HERE = {
+    "server network add": "cannot become a cluster",
+    **REFUSED,
+    "stream cluster balance": "no leaders to balance",
+    "stream template": "",
+    "account tls": "has no TLS",
+    "server cluster balance": "no cluster to balance",
+    "server cluster evacuate": "not clustered",
+    "server cluster rescue": "not clustered",
+    "server cluster step-down": "not clustered",
+    "server cluster peer-remove": "not clustered",
+    "server request kick": "no such client",
+}
+"""What a single server without TLS refuses, and in which words."""
+
+
+def documents(outcome: Outcome, what: object) -> int:
+    """How many documents stdout has; it has nothing else."""
+    try:
+        json.loads(outcome.out)
+        return 1
+    except ValueError:
+        pass
+    try:
+        return len([json.loads(line) for line in outcome.out.splitlines()])
+    except ValueError:
+        raise AssertionError(f"{what}: not JSON: {outcome.out[:300]!r}") from None
+
+
+EVENTS = ("ORDERS.live", "orders.live", "events", "echo", "demo.echo", "$KV.CONFIG.live")
+REQUESTS = {
+    "STREAM.CREATE.ORDERS": {"name": "ORDERS", "subjects": ["ORDERS.*"], "allow_direct": True},
+    "CONSUMER.DELETE.ORDERS.NEW": None,
+}
+"""What happens while a verb without an end runs: messages on subjects, and requests."""
+
+ENDING = {"latency", "trace", "service stats"}
+"""Verbs that end here by themselves."""
+
+
+def run_until_interrupted(cli: Cli, url: str, line: list[str], seconds: float) -> Outcome:
+    """Run a verb without an end, until something has happened."""
+    ended = threading.Event()
+
+    def interrupt() -> None:
+        if not ended.wait(seconds):
+            with contextlib.suppress(Exception):  # the server of other accounts
+                for subject in EVENTS:
+                    js.publish(url, subject, count=20)
+                for request, body in REQUESTS.items():
+                    js.ask(url, request, body)
+        while not ended.wait(seconds):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        return cli(line)
+    finally:
+        ended.set()
+        thread.join()
+
+
+def fault(cli: Cli, url: str, path: str, line: list[str]) -> str:
+    """What is wrong with what a verb writes; empty for nothing. url: of the account."""
+    endless = is_endless(path) and path not in ENDING
+    if endless:
+        for seconds in (0.15, 1, 5):  # on a busy machine
+            outcome = run_until_interrupted(cli, url, line, seconds)
+            if outcome.out or path in NO_DOCUMENT:
+                break
+    else:
+        outcome = cli(line)
+    what = f"{shlex.join(line)}: {outcome}"[:600]
+    if path in NO_DOCUMENT:
+        return "" if outcome.out == "" else what
+    if path in NOT_HERE:
+        known = outcome.status and NOT_HERE[path] in outcome.err
+        return "" if known and documents(outcome, line) == bool(outcome.out) else what
+    passed = [0]
+    if endless:
+        passed.append(130)
+    elif "check" in path or path in ("diff", "auth validate", "auth why"):
+        passed += [1, 2]
+    return "" if outcome.status in passed and documents(outcome, line) else what
+
+
+def account_lines(here: Path) -> dict[str, list[str]]:
+    """The lines of verbs of an account, by verb."""
+    return {
+        path: shlex.split(OF_ACCOUNT.get(path, "")) or line
+        for path, line in lines(here).items()
+        if not path.startswith(NOT_OF_ACCOUNT) and path not in OF_SPARK
+    }
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def service(cli: Cli) -> Iterator[None]:
+    """The service demo runs."""
+    words = [sys.executable, "-m", "jsctl", "service", "serve", "demo"]
+    with subprocess.Popen(words, env={**os.environ, **cli.environ}, stderr=subprocess.DEVNULL) as process:
+        wait_for(lambda: cli("service list --json", status=0).json, "the service answers")
+        yield
+        process.terminate()
+
+
+def fill(cli: Cli, url: str, here: Path) -> None:
+    """Make what the lines of an account name."""
+    prepare(cli, url, here)
+    js.stream(url, "HITS", "hits.>", allow_msg_counter=True, allow_direct=True)
+    js.publish_framed(url, "hits.home", b"NATS/1.0\r\nNats-Incr: 7\r\n\r\n", b"")
+    for name in ("here", "x", "old"):
+        cli(f"context add {name} --server {url}", status=0)
+    cli("stream backup ORDERS saved", status=0)
+    cli("account backup all", status=0)
+    error = cli("errors lookup 10059 --json", status=0).json
+    (here / "errors.json").write_text(json.dumps([error]))
+    (here / "before.json").write_text(cli("bench pub b --msgs 20 --processes 0 --json", status=0).out)
+    (here / "ping.json").write_text(
+        json.dumps(
+            {
+                "type": "io.nats.micro.v1.ping_response",
+                "name": "n",
+                "id": "i",
+                "version": "1.0.0",
+                "metadata": {},
+            }
+        )
+    )
+    cli.environ["EDITOR"] = "true"
+
+
+def test_verbs_of_an_account(cli: Cli, url: str, here: Path, service: None) -> None:
+    fill(cli, url, here)
+    faults = []
+    with without_spark():
+        for path, line in account_lines(here).items():
+            make_again(url)
+            faults.append(fault(cli, url, path, [*line, "--json"]))
+    assert "\n".join(filter(None, faults)) == ""
+
+
+def test_verbs_about_servers(
+    own_account: Account, account_servers: AccountServers, system_url: str, tmp_path: Path, here: Path
+) -> None:
+    system = Cli(tmp_path / "system", system_url)
+    (server,) = system("server list --json", status=0).json
+    prepare(Cli(tmp_path / "config", own_account.url), own_account.url, here)
+    values = {
+        "account": own_account.user.upper(),
+        "other": account_servers.new_account().user.upper(),
+        "id": server["server"]["id"],
+    }
+    faults = []
+    for path, line in lines(here).items():
+        if path.startswith(NOT_OF_ACCOUNT[1:]):
+            words = OF_SYSTEM[path].format(**values).split() if path in OF_SYSTEM else line
+            words = [
+                server["server"]["name"] if word == "n1" else word
+                for word in words
+                if word not in ("--user", "--password", "admin", "--context", "system")
+            ]
+            faults.append(fault(system, own_account.url, path, [*words, "--json"]))
+    assert "\n".join(filter(None, faults)) == ""
+
+
+def test_verbs_of_the_store(tmp_path: Path, here: Path) -> None:
+    site = Site(tmp_path)
+    try:
+        cli = site.cli
+        cli("auth nkey gen curve --output mine.nk", status=0)
+        cli("auth nkey gen user --output operator.nk", status=0)
+        public = cli("auth nkey show mine.nk --json", status=0).json
+        values = {"curve": public["public"], "jwt": tmp_path / "data/nats/nsc/stores/ACME/ACME.jwt"}
+        operator = cli("auth nkey show operator.nk --json", status=0).json["public"]
+        (here / "operator.pub").write_text(operator)
+        for name in ("backup.nk", "report.pdf", "release.tar"):
+            (here / name).write_bytes((here / "mine.nk").read_bytes())
+        (here / "release.sig").write_text(cli("auth nkey sign release.tar operator.nk", status=0).out)
+        for command in (
+            "auth nkey seal report.pdf mine.nk {curve} --output sealed",
+            "auth operator add THIRD",
+            "auth operator backup THIRD third.json",
+            "auth operator select ACME",
+            "auth operator keys add ACME",
+            *(f"auth account add {name} --defaults" for name in ("ORDERS", "SHOP", "OLD", "AUTH")),
+            *(f"auth user add {name} ORDERS --defaults" for name in ("alice", "bob")),
+            "auth user add service AUTH --defaults",
+            "auth account exports add orders orders.> ORDERS",
+            "auth account exports add new new.> ORDERS",
+            "auth account exports add prices prices.get ORDERS --service --private",
+            "auth account imports add orders orders.> SHOP --source ORDERS",
+            "auth account imports add new new.> SHOP --source ORDERS",
+            "auth account keys add ORDERS shipper",
+            "auth account mappings add ORDERS orders.new orders.v2 100",
+            "auth account mappings add ORDERS orders.old orders.v1 100",
+            "auth account revocations add bob ORDERS",
+            "auth account push --all",
+        ):
+            cli(command.format(**values), status=0)
+        values["key"] = cli("auth operator keys ls ACME --json", status=0).json[-1]["key"]
+        faults = []
+        for path, line in lines(here).items():
+            if path.startswith("auth "):
+                words = OF_STORE[path].format(**values).split() if path in OF_STORE else line
+                faults.append(fault(cli, "", path, [*words, "--json"]))
+    finally:
+        site.server.stop()
+    assert "\n".join(filter(None, faults)) == ""
+
+
+def test_verbs_of_networks(tmp_path: Path) -> None:
+    cli, store = Cli(tmp_path / "config"), tmp_path / "network"
+    try:
+        faults = [
+            fault(cli, "", path, [*shlex.split(line.format(store)), "--json"])
+            for path, line in OF_NETWORK.items()
+        ]
+    finally:
+        cli(f"server network down {store} --force")
+    assert "\n".join(filter(None, faults)) == ""
+
+
+def test_every_verb_is_here(here: Path) -> None:
+    tried = {*OF_NETWORK, *account_lines(here), *OF_SPARK}
+    tried |= {path for path in lines(here) if path.startswith(NOT_OF_ACCOUNT)}
+    assert tried | set(NO_DOCUMENT) == set(VERBS)
+
+
+NEEDS = re.compile(r"[Mm]issing|nothing to change|\b(give|use|name|say)\b")
+
+
+def test_nothing_is_asked_without_a_terminal(cli: Cli, url: str, here: Path, tmp_path: Path) -> None:
+    """Each verb without any argument; `prompter` would refuse to ask, and nothing is read from stdin."""
+    fill(cli, url, here)
+    site = Site(tmp_path)
+    site.cli("auth account add ORDERS --defaults", status=0)
+    faults = []
+    try:
+        for path in VERBS:
+            if path in RUNNING or is_endless(path):
+                continue
+            outcome = (site.cli if path.startswith("auth ") else cli)(path)
+            errors = [line for line in outcome.err.splitlines() if line.startswith("jsctl: error:")]
+            if (
+                outcome.status == 64
+                and not (len(errors) == 1 and outcome.out == "" and NEEDS.search(errors[0]))
+            ) or (outcome.status and outcome.status != 64 and not errors and not outcome.out):
+                faults.append(f"{path}: {outcome}")
+    finally:
+        site.server.stop()
+    assert "\n".join(faults) == ""
