@@ -176,7 +176,7 @@ def user_signer(store: AuthStore, account: Record, wanted: str = "") -> KeyPair:
             if store.has_seed(public):
                 return store.read_key(public)
         raise BadInput(
-            f"operator {store.operator} wants signing keys, and account {account.name} has no plain one",
+            f"operator {store.operator} requires signing keys, and account {account.name} has no plain one",
             f"jsctl auth account keys add {account.name} --no-scope adds one, or give --key",
         )
     for public in (account.public, *([] if wanted else plain)):

@@ -181,7 +181,7 @@ def read_environment(folders: StoreFolders, operator: str) -> Environment:
     store = AuthStore(folders, operator)
     token = _read(store.operator_jwt)
     if token is None:
-        raise NotFound(f"there is no operator {operator}", "see `jsctl auth operator ls`")
+        raise NotFound(f"there is no operator {operator}", "jsctl auth operator ls lists the operators")
     unreadable: list[Unreadable] = []
     accounts = list(_read_accounts(store, unreadable))
     return Environment(Operator(operator, token, decode_jwt(token)), accounts, unreadable)

@@ -180,9 +180,9 @@ def _read_settings(path: Path) -> Mapping[str, Any]:
     try:
         settings = parse_json(read_text(path)) if path.is_file() else {}
     except ValueError as error:
-        raise BadInput(f"{ascii_path(path)} is not JSON: {error}", "mend it, or use --store") from None
+        raise BadInput(f"{ascii_path(path)} is not JSON: {error}", "repair it, or use --store") from None
     if not isinstance(settings, dict):
-        raise BadInput(f"{ascii_path(path)} is not a JSON object", "mend it, or use --store")
+        raise BadInput(f"{ascii_path(path)} is not a JSON object", "repair it, or use --store")
     return settings
 
 

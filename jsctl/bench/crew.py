@@ -197,7 +197,7 @@ class _Worker:
         if self._is_killed:
             raise Stopped("stopped; a process of the benchmark hung, and was killed")
         last = self._errors.decode(errors="replace").strip().rpartition("\n")[2]
-        raise JsctlError(f"a process of the benchmark ended: {last or 'without saying why'}")
+        raise JsctlError(f"a process of the benchmark ended: {last or 'without a reason'}")
 
     async def ready(self) -> None:
         """Wait until its clients are prepared. Raises their error."""

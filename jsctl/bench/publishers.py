@@ -167,7 +167,7 @@ def _check_ack(message: Message, subject: str) -> None:
 def no_stream(client: Client) -> NoResponders:
     """Return the error for a subject that no stream takes."""
     return NoResponders(
-        f"no stream takes {client.plan.subject}", "--create makes one, jsctl stream find shows what there is"
+        f"no stream takes {client.plan.subject}", "--create creates one; jsctl stream find shows the streams"
     )
 
 
@@ -322,5 +322,5 @@ def _check_batch(message: Message, subject: str, count: int) -> None:
     if int(ack.get("count", 0)) != count:
         raise JsctlError(
             f"the stream stored a batch of {count:,} messages as single messages",
-            "it does not take atomic batches; jsctl stream edit --allow-batch",
+            "allow atomic batches: jsctl stream edit --allow-batch",
         )

@@ -214,7 +214,7 @@ def check_paths(values: Mapping[str, Any]) -> None:
         value = str(values.get(name) or "")
         if is_secret(value) and not (name in schemes.FIELDS and schemes.parse(value)):
             raise BadInput(
-                f"--{name} takes the path of a file, not what is in it",
+                f"--{name} takes the path of a file, not its content",
                 "write it to a file that only you can read, and give its path",
             )
 

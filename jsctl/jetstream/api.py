@@ -123,7 +123,7 @@ class Api:
         except RequestTimeout as error:
             raise RequestTimeout(
                 f"no answer from JetStream on {full}",
-                "a busy server, a domain that is cut off, or a subject that this account may not use;"
+                "the server may be busy, the domain cut off, or the subject not permitted for this account;"
                 " --timeout waits longer",
             ) from error
         if self._trace:
@@ -143,5 +143,5 @@ class Api:
             )
         return NoResponders(
             f"no JetStream answers on {self.prefix}",
-            "is the domain or prefix right, its leaf node connected, the service imported?",
+            "check the domain or prefix, its leaf node connection and the import of its service",
         )

@@ -104,7 +104,7 @@ def _download(address: str) -> bytes:
         reason = getattr(error, "reason", None) or error
         raise JsctlError(f"cannot fetch {address}: {reason}") from None
     if len(data) > CONFIG_SIZE:
-        raise BadInput(f"{address} is larger than 16 MiB", "is it a bundle?")
+        raise BadInput(f"{address} is larger than 16 MiB", "check that it is a bundle")
     return data
 
 
@@ -119,7 +119,9 @@ def _unzip(source: str, data: bytes) -> dict[str, bytes]:
                     content = files[entry.filename] = read_entry(archive, entry.filename, CONFIG_SIZE)
                     size += len(content)
                     if size > CONFIG_SIZE:
-                        raise BadInput(f"{source} is larger than 16 MiB when unpacked", "is it a bundle?")
+                        raise BadInput(
+                            f"{source} is larger than 16 MiB when unpacked", "check that it is a bundle"
+                        )
     except ValueError as error:
         raise BadInput(f"cannot unpack {source}: {error}", "give a folder or a ZIP file") from None
     tops = {name.partition("/")[0] for name in files}

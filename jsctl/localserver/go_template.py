@@ -42,7 +42,7 @@ def render(template: str, data: Any, functions: Mapping[str, Function] | None = 
     TemplateError."""
     blocks, rest = _parse(iter(_split(template)))
     if rest is not None:
-        raise TemplateError(f"there is nothing that {rest!r} could end")
+        raise TemplateError(f"there is no block for {rest!r} to end")
     run = _Run({**FUNCTIONS, **(functions or {})})
     return "".join(run.blocks(blocks, data, [{"$": data}]))
 

@@ -101,7 +101,7 @@ def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
     same = [network for network in networks if network.state.name == name]
     if len(same) > 1:
         folders = ", ".join(str(network.folder) for network in same)
-        raise BadInput(f"there are several networks {name}", f"name one by its folder: {folders}")
+        raise BadInput(f"several networks are named {name}", f"name one by its folder: {folders}")
     if same:
         return same[0]
     path = Path(name).expanduser().absolute()

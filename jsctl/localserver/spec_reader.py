@@ -128,9 +128,7 @@ class _Reader:
         accounts = tuple(self._account(name, one, every) for name, one in every.items())
         system = [account.name for account in accounts if account.system]
         if len(system) > 1:
-            raise node.error(
-                f"{' and '.join(system)} are both system accounts", "one is what a server can have"
-            )
+            raise node.error(f"{' and '.join(system)} are both system accounts", "a server can have only one")
         return accounts
 
     def _account(self, name: str, node: Node, every: Collection[str]) -> AccountSpec:
@@ -264,7 +262,7 @@ class _Reader:
         if _leads_to(joined, remote.to, cluster):
             raise node.error(
                 f"{remote.to} is a leaf node of {cluster} already: messages of account {account} would"
-                " go round in a circle",
+                " circulate for ever",
                 "leave this remote out",
             )
         joined.setdefault(cluster, set()).add(remote.to)

@@ -27,7 +27,7 @@ def launch(where: Path, node: NodeState, environ: Mapping[str, str]) -> Process:
     program = node.argv[0]
     if not shutil.which(Path(node.cwd, program) if "/" in program else program, path=environ.get("PATH")):
         raise MissingDependency(
-            f"{program}, which {node.name} was started with, has gone or cannot be run",
+            f"{program}, which {node.name} was started with, no longer exists or cannot be run",
             f"stop {where} with jsctl server stop, and start it again with jsctl server network up",
         )
     log = folder.start_log(where, node.name)

@@ -143,7 +143,7 @@ async def wait_until_ready(
     more = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
     raise JsctlError(
         f"network {network.state.name} is not ready after {seconds:g}s: {' '.join(sentences[:1])}{more}",
-        f"look at jsctl server network status {network.state.name}",
+        f"see jsctl server network status {network.state.name}",
     )
 
 

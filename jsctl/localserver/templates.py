@@ -27,16 +27,16 @@ class Question(NamedTuple):
         match self.kind:
             case "bool":
                 if text.lower() not in ("true", "false", "yes", "no"):
-                    raise ValueError("it is yes or no")
+                    raise ValueError("it must be yes or no")
                 return text.lower() in ("true", "yes")
             case "number":
                 if not text.isdecimal():
-                    raise ValueError("it is a whole number")
+                    raise ValueError("it must be a whole number")
                 return int(text)
             case "size":
                 return parse_bytes(text)
         if not text and self.kind == "text":
-            raise ValueError("it is empty")
+            raise ValueError("it must not be empty")
         return text
 
 

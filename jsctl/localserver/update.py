@@ -118,7 +118,7 @@ async def _reload(where: Path, nodes: list[NodeState]) -> None:
                         )
                     await asyncio.sleep(0.02)
     except TimeoutError:
-        raise JsctlError(f"{node.name} did not read its configuration again", f"see {where}") from None
+        raise JsctlError(f"{node.name} did not reload its configuration", f"see {where}") from None
 
 
 def _count(where: Path, node: NodeState, text: str) -> int:

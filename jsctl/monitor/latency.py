@@ -111,7 +111,7 @@ async def _measure(
                 await complete.wait()
         except TimeoutError:
             if not arrived:
-                raise JsctlError("no message came through", "are both servers in one network?") from None
+                raise JsctlError("no message arrived", "check that both servers are in one network") from None
         ended = time.monotonic_ns()
     return Measured(*rtts, arrived, wanted - len(arrived), began - started, sent - began, ended - began)
 
@@ -127,4 +127,4 @@ async def _routed(publisher: Connection, subject: str, routed: asyncio.Event) ->
             return
         except TimeoutError:
             continue
-    raise RequestTimeout("no test message came through in 2s", "are both servers in one network?")
+    raise RequestTimeout("no test message arrived in 2s", "check that both servers are in one network")

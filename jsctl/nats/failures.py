@@ -43,7 +43,7 @@ def connection_failure(error: BaseException, server: ServerAddress, settings: Se
     if isinstance(error, TimeoutError):
         return Unreachable(
             f"cannot connect to {server.url}: no answer in time",
-            "is it a NATS server? --server, --tlsfirst or --timeout may help",
+            "check that it is a NATS server; --tlsfirst or --timeout may help",
         )
     if isinstance(error, NoTls):
         return Unreachable(
@@ -61,7 +61,7 @@ def connection_failure(error: BaseException, server: ServerAddress, settings: Se
     if isinstance(error, NoGreeting):
         return Unreachable(
             f"cannot connect to {server.url}: the server closed the connection without a reason",
-            "is it a NATS server? one with handshake_first needs --tlsfirst",
+            "check that it is a NATS server; one with handshake_first needs --tlsfirst",
         )
     hint = "jsctl server run starts a local server" if _is_local(server) else "check the address, or --server"
     return Unreachable(f"cannot connect to {server.url}: {reason(error)}", hint)

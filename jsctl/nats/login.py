@@ -61,7 +61,7 @@ async def _nsc_profile(user: str, settings: Settings) -> tuple[str, str]:
         servers = ",".join((profile.get("operator") or {}).get("service") or [])
         return servers, str(profile.get("user_creds") or "")
     except (ValueError, AttributeError, TypeError):
-        raise BadInput(f"cannot read what nsc says of {user}") from None
+        raise BadInput(f"cannot read the output of nsc for {user}") from None
 
 
 async def with_files(settings: Settings) -> Settings:

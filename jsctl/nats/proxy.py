@@ -29,7 +29,7 @@ def parse_proxy(url: str) -> Proxy:
             return Proxy(parts.hostname, parts.port or 1080, user, password)
     except ValueError:
         pass
-    raise BadInput("the proxy's address is not usable", "use --socks-proxy socks5://host:1080")
+    raise BadInput("the proxy's address is not valid", "use --socks-proxy socks5://host:1080")
 
 
 async def connect(proxy: Proxy, host: str, port: int, timeout: float) -> socket.socket:

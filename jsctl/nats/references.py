@@ -60,7 +60,7 @@ async def _text(field: str, reference: Reference, tool: Tool) -> str:
         try:
             return base64.b64decode(rest, validate=True).decode()
         except (binascii.Error, ValueError):
-            raise BadInput(f"{field} is not valid base64 behind {DATA}") from None
+            raise BadInput(f"{field} is not valid base64 after {DATA}") from None
     if scheme == NSC:
         raise BadInput(f"{field} cannot come from nsc", "use nsc:// for creds")
     return (await tool("op", ["read", scheme + rest])).decode(errors="replace")

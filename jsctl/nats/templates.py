@@ -74,7 +74,7 @@ def compile_template(text: bytes, *, enabled: bool = True, with_tokens: bool = F
         room -= size
         if room < 0:
             raise BadInput(
-                f"{{{{{call}}}}} cannot be filled in", f"all random text has at most {_MOST:,} bytes"
+                f"{{{{{call}}}}} cannot be filled in", f"random text in all has at most {_MOST:,} bytes"
             )
         pieces += [text[at:start], hole if piece is None else piece]
         if piece is None:

@@ -38,6 +38,6 @@ def tls_options(settings: Settings, server: ServerAddress) -> dict[str, Any]:
             except (ssl.SSLError, OSError):
                 raise BadInput(
                     f"{settings.tlscert} and {settings.tlskey} are not a certificate and its key",
-                    "both must be PEM, belong together, and the key be without a passphrase",
+                    "both must be PEM and belong together, and the key must not have a passphrase",
                 ) from None
     return {"tls": context, "tls_handshake_first": settings.tlsfirst}

@@ -26,7 +26,7 @@ class SubjectTransform:
         if any(not token for token in tokens) or (tokens[-1] == ">") != self._has_rest:
             raise BadInput(
                 f"{destination!r} is not a valid destination of {source!r}",
-                "> stands at the end of both, or of neither",
+                "put > at the end of both, or of neither",
             )
         stars = 0
         self._parts: list[Part] = []
@@ -58,7 +58,7 @@ class SubjectTransform:
         if match := _FUNCTION.fullmatch(token):
             return self._function(match[1], [one.strip() for one in match[2].split(",") if one.strip()])
         if "{{" in token:
-            raise BadInput(f"{token!r} is not a mapping function", "a function is a whole token")
+            raise BadInput(f"{token!r} is not a mapping function", "a function must be a whole token")
         return lambda subject, values: token
 
     def _wildcard(self, number: int) -> Part:

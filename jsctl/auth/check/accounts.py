@@ -98,7 +98,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
         yield owner.warning(
             "tiers-and-limits",
             "limits.tiered_limits",
-            "JetStream limits stand beside those of tiers, and count for nothing",
+            "JetStream limits for all streams are ignored, as there are limits by tier",
             account_line(owner, "edit", "--no-jetstream"),
         )
     if "" in tiers:
@@ -152,7 +152,7 @@ def _check_callout(environment: Environment, account: Account, owner: Owner) -> 
         return owner.error("callout", f"authorization.{path}", f"authorization callout: {why}", fix)
 
     if accounts and not users:
-        yield error("auth_users", "accounts are allowed, and no user answers")
+        yield error("auth_users", "allowed_accounts is set, and no user answers the callout")
     known = _keys_of(account)
     for at, user in enumerate(users):
         if kind_of_key(user) != USER:
@@ -165,7 +165,9 @@ def _check_callout(environment: Environment, account: Account, owner: Owner) -> 
             yield owner.warning("callout-user-missing", f"authorization.auth_users[{at}]", why, fix)
     for at, one in enumerate(accounts):
         if one == ALL and len(accounts) > 1:
-            yield error(f"allowed_accounts[{at}]", "* stands for all accounts, and beside others")
+            yield error(
+                f"allowed_accounts[{at}]", "* stands for all accounts, and cannot be used beside others"
+            )
         elif one != ALL and kind_of_key(one) != ACCOUNT:
             yield error(f"allowed_accounts[{at}]", f"{one!r} is not the public key of an account")
         elif one != ALL and environment.account_of(one) is None:

@@ -53,7 +53,7 @@ def check_across(environment: Environment, account: Account) -> Iterator[Finding
                 yield owner.warning("import-token-unneeded", f"imports[{at}].token", why, fix)
             if circle := find_cycle(environment, account, one):
                 names = " -> ".join(environment.name_of(key) for key in circle)
-                why = f"{head} goes round in a circle, which servers leave out: {names}"
+                why = f"{head} is part of a cycle, which servers leave out: {names}"
                 yield owner.error(
                     "import-cycle", f"imports[{at}]", why, import_line(owner, "rm", name_of_import(one))
                 )

@@ -71,7 +71,7 @@ def _check_same_origin(account: Account, owner: Owner) -> Iterator[Finding]:
                 yield owner.error(
                     "import-overlap",
                     f"imports[{at}]",
-                    f"two imported services of one account are at {earlier!r} and {subject!r} here",
+                    f"two services imported from one account overlap here: {earlier!r} and {subject!r}",
                     import_line(owner, "edit", name_of_import(one), "--local", "<subject>"),
                 )
                 break

@@ -166,7 +166,7 @@ def _decide(
         return Verdict(
             False, rule, "only replies are allowed" if rule.path.endswith("resp") else "nothing is allowed"
         )
-    return Verdict(False, rule, f"no rule that allows matches {subject!r}")
+    return Verdict(False, rule, f"no allow rule matches {subject!r}")
 
 
 def _parse(permissions: Permissions, action: str, key: str) -> Iterator[tuple[int, str, str]]:

@@ -68,7 +68,7 @@ class Options:
         if self.fail_on_deleted and self.subjects:
             raise BadInput(
                 "--fail-on-deleted and --subject cannot be used together",
-                "where only some subjects are read, nobody sees what was deleted",
+                "where only some subjects are read, deletions cannot be seen",
             )
         self._check_range()
 

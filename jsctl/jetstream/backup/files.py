@@ -243,7 +243,7 @@ def _read_packed(path: Path) -> tuple[dict[str, bytes], int]:
     files: dict[str, bytes] = {}
     size = -1
     if not is_packed(path):
-        raise BadInput(f"{path} is not a backup", "it should be a folder, or a .tgz file")
+        raise BadInput(f"{path} is not a backup", "name a folder, or a .tgz file")
     try:
         with tarfile.open(path, "r:gz", tarinfo=SafeMember) as tar:
             for member in tar:

@@ -87,8 +87,8 @@ async def elect_leader(
     replicas = cluster.get("replicas") or []
     if not replicas:
         raise JsctlError(
-            f"{group.label} has only one replica, so that no other server can lead it",
-            "jsctl stream edit --replicas 3 adds some, in a cluster",
+            f"{group.label} has only one replica: no other server can lead it",
+            "in a cluster, jsctl stream edit --replicas 3 adds replicas",
         )
     leader = str(cluster.get("leader") or "")
     if not leader and not force:
@@ -129,7 +129,9 @@ def _check_preferred(cluster: Json, preferred: str) -> None:
         raise JsctlError(f"{preferred} is the leader already", "nothing was changed")
     names = sorted(str(peer["name"]) for peer in cluster.get("replicas") or [])
     if preferred and preferred not in names:
-        raise BadInput(f"{preferred} cannot lead: it has no replica", f"these have: {', '.join(names)}")
+        raise BadInput(
+            f"{preferred} cannot lead: it holds no replica", f"these servers do: {', '.join(names)}"
+        )
 
 
 async def _step_down_stream(api: Api, stream: str, preferred: str) -> None:

@@ -38,7 +38,7 @@ def parse_document(text: str, file: str) -> Node:
     if len(nodes) > 1:
         raise nodes[1].error("only one document is expected")
     if not nodes or not isinstance(nodes[0].value, dict):
-        raise BadInput(f"{file} holds no configuration", "it should be a JSON or YAML object")
+        raise BadInput(f"{file} holds no configuration", "give a JSON or YAML object")
     return nodes[0]
 
 
@@ -198,7 +198,7 @@ class _YamlReader:
         line = node.start_mark.line + 1
         self._values += 1
         if self._values > self._most < _MAX_VALUES:
-            raise BadInput(f"{self._file}:{line}: aliases make more than {_ALIASED:,} values")
+            raise BadInput(f"{self._file}:{line}: aliases expand to more than {_ALIASED:,} values")
         _check_limits(self._file, line, depth, self._values)
         if isinstance(node, yaml.MappingNode):
             return Node(self._read_mapping(node, depth), self._file, line)

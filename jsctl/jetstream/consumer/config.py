@@ -166,7 +166,7 @@ def with_start(config: Json, policy: str, now: float) -> Json:
         return {**updated, "deliver_policy": _START_WORDS[text.lower()]}
     if text.isdigit():
         if not int(text):
-            raise ValueError("sequences begin with 1")
+            raise ValueError("sequences begin at 1")
         return {**updated, "deliver_policy": "by_start_sequence", "opt_start_seq": int(text)}
     try:
         start = parse_past_time(text, seconds_to_ns(now))
@@ -198,7 +198,7 @@ def parse_backoff(mode: str, *, steps: int = 10, least: int = MINUTE, most: int 
             raise ValueError(f"{mode!r}: every wait must be longer than 0")
         return waits
     if steps < 1 or least <= 0 or most < least:
-        raise ValueError("a linear backoff has at least one step, from a shorter to a longer wait")
+        raise ValueError("a linear backoff must have at least one step, from a shorter to a longer wait")
     if steps == 1:
         return [least]
     return [least + (most - least) * step // (steps - 1) for step in range(steps)]

@@ -120,8 +120,8 @@ async def find_stream(api: Api, subject: str, name: str = "") -> Json:
         name = taking[0]
     info = await streams.info(api, name)
     if not info["config"].get("allow_msg_counter"):
-        hint = "jsctl stream add --allow-counter makes a stream that does"
-        raise JsctlError(f"stream {name}, which stores {subject}, does not count", hint)
+        hint = "jsctl stream add --allow-counter creates a stream that can"
+        raise JsctlError(f"stream {name}, which stores {subject}, cannot hold counters", hint)
     return info
 
 
@@ -150,7 +150,7 @@ async def add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[st
         ack = parse_ack(subject, await api.connection.request_message(message, timeout=api.timeout))
     except NoResponders:
         hint = "connect to the domain of the stream"
-        raise NoResponders(f"stream {name} does not get {subject} from here", hint) from None
+        raise NoResponders(f"{subject} does not reach stream {name} from here", hint) from None
     return str(ack.get("val", "")), str(ack.get("stream") or name)
 
 
@@ -173,7 +173,7 @@ async def _find_counting(api: Api, subject: str, stream: str) -> Json:
     if not any(matches(own, subject) for own in config.get("subjects") or []):
         raise JsctlError(
             f"stream {config['name']} does not take {subject}",
-            "it shows what others count; change the counter there",
+            "its counters come from other streams; change the counter there",
         )
     return config
 

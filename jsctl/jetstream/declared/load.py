@@ -85,7 +85,7 @@ def _read_document(
     keys = document.keys("a file of declared streams")
     for key, node in keys.items():
         if key not in _DOCUMENT_KEYS:
-            raise node.error(f"unknown key {key!r}", f"a file has {', '.join(_DOCUMENT_KEYS)} at the top")
+            raise node.error(f"unknown key {key!r}", f"the keys of a file are {', '.join(_DOCUMENT_KEYS)}")
     known: dict[str, Node] = {}
     if "vars" in keys and keys["vars"].value is not None:
         used.update(keys["vars"].keys("vars"))
@@ -164,9 +164,9 @@ def _read_consumer(node: Node, known: Variables, label: str, budget: Budget) -> 
     declared = CONSUMER.read(expanded, "a consumer", ignored=_CONSUMER_KEYS)
     config = {"durable_name": name, **declared, "name": name}
     if config["durable_name"] not in (name, None):
-        raise expanded.error(f"the durable_name of consumer {name} must be the name itself, or null")
+        raise expanded.error(f"the durable_name of consumer {name} must be equal to its name, or null")
     if config.get("filter_subject") and config.get("filter_subjects"):
-        raise expanded.error(f"consumer {name} has filter_subject or filter_subjects, not both")
+        raise expanded.error(f"consumer {name} cannot have both filter_subject and filter_subjects")
     _validate(CONSUMER, config, expanded)
     return Consumer(name, _with_label(config, label), f"{node.file}:{node.line}")
 
@@ -252,7 +252,7 @@ def _refuse_cycles(streams: list[Stream]) -> None:
         circle: list[tuple[Place, str]] = error.args[1]
         names = " -> ".join(name for _, name in circle)
         position = by_key[circle[-1]].position
-        raise BadInput(f"{position}: streams copy from each other in a circle: {names}") from None
+        raise BadInput(f"{position}: streams copy from each other in a cycle: {names}") from None
 
 
 def _local_origins(stream: Stream) -> Iterator[tuple[Place, str]]:

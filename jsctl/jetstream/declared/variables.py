@@ -64,7 +64,7 @@ def resolve_variables(variables: Node, above: Variables) -> dict[str, Node]:
     size = 0
     for name, node in variables.keys("vars").items():
         if not re.fullmatch(_NAME, name):
-            raise node.error(f"{name!r} is not the name of a variable", "letters, digits and _")
+            raise node.error(f"{name!r} is not the name of a variable", "use letters, digits and _")
         resolved[name] = above[name] if name in above else expand(node, {**above, **resolved})
         size += _size(resolved[name])
         if size > MAX_SIZE:
@@ -89,7 +89,7 @@ class Budget:
         """Count the characters of a stream or consumer. Raises BadInput."""
         self._characters -= _size(node)
         if self._characters < 0:
-            raise node.error(f"what is declared has more than {MAX_CHARACTERS:,} characters")
+            raise node.error(f"the declarations have more than {MAX_CHARACTERS:,} characters")
 
     def expand(self, node: Node, what: str, known: Variables, *apart: str) -> Node:
         """Return a copy of an object without the members `apart`, with every variable replaced, and count its
@@ -124,7 +124,7 @@ def _loop_values(loop: Node, known: Variables) -> dict[str, list[Node]]:
     values, total = {}, 1
     for name, node in loop.keys("for").items():
         if not re.fullmatch(_NAME, name):
-            raise node.error(f"{name!r} is not the name of a variable", "letters, digits and _")
+            raise node.error(f"{name!r} is not the name of a variable", "use letters, digits and _")
         values[name] = _values(expand(node, known))
         total *= len(values[name])
         if total > MAX_ROUNDS:
@@ -137,7 +137,7 @@ def _values(node: Node) -> list[Node]:
         return node.value
     match = _RANGE.fullmatch(str(node.value).strip())
     if not match:
-        raise node.error("a loop goes over a range such as 0..9 or a list")
+        raise node.error("a loop needs a range such as 0..9, or a list")
     first, last = int(match[1]), int(match[2])
     if last - first >= MAX_ROUNDS:
         raise node.error(f"the loop makes more than {MAX_ROUNDS:,}")

@@ -220,7 +220,7 @@ class _Parser:
 def _name(name: str) -> Node:
     def value(names: Names) -> Any:
         if name not in names:
-            raise ValueError(f"there is no {name!r}; there are {', '.join(names)}")
+            raise ValueError(f"unknown name {name!r}; the names are {', '.join(names)}")
         return names[name]
 
     return value

@@ -64,7 +64,7 @@ async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> in
         if entry.is_value:
             raise Conflict(
                 f"key {key} exists already, at revision {entry.revision}",
-                "jsctl kv put replaces it, jsctl kv update if it is at a given revision",
+                "jsctl kv put replaces it; jsctl kv update replaces a given revision",
                 entry,
             )
         expected = entry.revision
@@ -150,7 +150,9 @@ def _nobody(bucket: Bucket) -> NoResponders:
             f"nobody stores values of bucket {bucket.name}: it is a mirror, and its origin does not answer",
             "write to the origin, or connect its domain",
         )
-    return NoResponders(f"no stream stores values of bucket {bucket.name}", "jsctl kv info shows its stream")
+    return NoResponders(
+        f"no stream stores the values of bucket {bucket.name}", "jsctl kv info shows its stream"
+    )
 
 
 def _explained(bucket: Bucket, error: ApiError) -> ApiError:

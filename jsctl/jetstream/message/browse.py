@@ -180,7 +180,8 @@ async def read_last(
         if not decoder.is_broken:
             if not fetched.is_supported:
                 raise NotFound(
-                    f"nobody answers direct gets of stream {stream}", "is direct get allowed there?"
+                    f"nobody answers direct gets of stream {stream}",
+                    "check that the stream allows direct get",
                 )
             code = decoder.status[0] if decoder.status else 0
             if code == END and not decoder.pending:

@@ -88,7 +88,7 @@ def _time(record: Record) -> int:
     try:
         return units.parse_time_ns(text)
     except ValueError:
-        raise BadInput(f"{text!r} in a dump is not a time") from None
+        raise BadInput(f"{text!r} in a dump is not a valid time") from None
 
 
 async def read(path: str, stdin: TextIO) -> AsyncGenerator[Sequence[OutgoingMessage], None]:

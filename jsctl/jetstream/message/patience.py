@@ -88,5 +88,5 @@ def still_without_leader(subject: str, timeout: float, error: JsctlError) -> Jsc
         return error
     return NoResponders(
         f"no stream took {subject} for {timeout:g}s",
-        "its stream may have no leader: jsctl stream info; --timeout tries longer",
+        "its stream may have no leader: see jsctl stream info; --timeout tries longer",
     )

@@ -134,5 +134,6 @@ def parse_ack(subject: str, reply: Message) -> Json:
         raise
     except JsctlError:
         raise JsctlError(
-            f"what answers on {subject} is not a stream", "publish without --jetstream, or use jsctl request"
+            f"the reply on {subject} is not from a stream",
+            "publish without --jetstream, or use jsctl request",
         ) from None

@@ -221,7 +221,7 @@ class _Run:
             count = f"{len(lost):,} message{'s' * (len(lost) != 1)}"
             raise Unreachable(
                 f"{where} before the acks of {count}, which may be stored",
-                "with -H 'Nats-Msg-Id: {{ID}}' jsctl sends again what a stream then stores once",
+                "with -H 'Nats-Msg-Id: {{ID}}', jsctl sends them again, and the stream stores each once",
             )
         await self._connection.reconnected()
         self._is_lost = False

@@ -106,7 +106,7 @@ async def _publish(
                 parse_ack(message.subject, answer)
                 raise BadInput(
                     "the stream stored the first message by itself",
-                    "it does not take atomic batches; jsctl stream edit --allow-batch",
+                    "allow atomic batches: jsctl stream edit --allow-batch",
                 )
         return await _wait_for_ack(messages, batch, answers, timeout, patience)
 

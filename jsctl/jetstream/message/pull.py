@@ -191,7 +191,7 @@ class Acks:
             except TimeoutError:
                 raise RequestTimeout(
                     f"the server did not confirm {self.open:,} of {self.sent:,} acknowledgements",
-                    "is $JS.ACK allowed and imported? what is not acknowledged is delivered again",
+                    "check that $JS.ACK is allowed and imported; unacknowledged messages are delivered again",
                 ) from None
 
     def _handle(self, reply: Message) -> None:
@@ -240,7 +240,7 @@ async def _explain_silence(api: Api, stream: str, consumer: str) -> JsctlError:
     except (Unreachable, Denied):
         return NoResponders(
             f"nobody answers for consumer {stream} > {consumer} on {api.prefix}",
-            "is it there, its leaf node connected, NEXT imported?",
+            "check that it exists, its leaf node is connected and NEXT is imported",
         )
     except JsctlError as error:
         return error

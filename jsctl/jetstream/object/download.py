@@ -72,7 +72,7 @@ async def read(
         )
     if object_info.digest and parse_digest(object_info.digest) != digest.digest():
         await _check_is_current(api, object_info)
-        raise DamagedObject(f"{label} is damaged: its SHA-256 is another one", "put it again")
+        raise DamagedObject(f"{label} is damaged: its SHA-256 differs", "put it again")
 
 
 async def get(

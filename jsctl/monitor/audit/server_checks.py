@@ -244,7 +244,7 @@ def _has_blank(name: str) -> bool:
     return any(char.isspace() for char in name)
 
 
-_PERCENT_90 = "Percent of the limit that is still good"
+_PERCENT_90 = "Percent of the limit that may be used"
 
 CHECKS = (
     Check(
@@ -264,7 +264,7 @@ CHECKS = (
         "Memory outliers",
         "The servers of a cluster use about the same memory",
         _memory,
-        (Threshold("memory", "How many times the mean is still good", 1.5),),
+        (Threshold("memory", "How many times the mean a server may use", 1.5),),
     ),
     Check(
         "CLUSTER_002",
@@ -329,8 +329,8 @@ CHECKS = (
         "No TLS certificate has expired or will soon",
         _certificates,
         (
-            Threshold("tls_expire_warning", "Days that are a warning", 30, "uint"),
-            Threshold("tls_expire_critical", "Days that are a failure", 7, "uint"),
+            Threshold("tls_expire_warning", "Days before expiry that are a warning", 30, "uint"),
+            Threshold("tls_expire_critical", "Days before expiry that are a failure", 7, "uint"),
         ),
     ),
 )

@@ -128,7 +128,7 @@ def _judge(verdict: Verdict, name: str, judge: Any) -> None:
         verdict.add(f"{name}: {sentence}", Outcome.WARN)
 
 
-_PERCENT_90 = "Percent of the limit that is still good"
+_PERCENT_90 = "Percent of the limit that may be used"
 
 CHECKS = (
     Check(

@@ -198,7 +198,7 @@ def _matches(pattern: str, text: str) -> bool:
     try:
         return compile_pattern(pattern).search(text) is not None
     except re.error as error:
-        raise BadInput(f"{pattern!r} is not a regular expression: {error}") from None
+        raise BadInput(f"{pattern!r} is not a valid regular expression: {error}") from None
 
 
 def failed(suite: str, name: str, error: JsctlError) -> Check:

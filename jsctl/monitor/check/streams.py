@@ -170,7 +170,7 @@ async def check_message(
         try:
             matches = compile_pattern(content.encode()).search(message.data) is not None
         except re.error as error:
-            raise BadInput(f"--content {content!r} is not a regular expression: {error}") from None
+            raise BadInput(f"--content {content!r} is not a valid regular expression: {error}") from None
         check.require(matches, "the content matches", f"the content does not match {content}")
     return check
 

@@ -112,7 +112,7 @@ def _of_delivery(facts: Facts, now: Delivery) -> Iterator[Cause]:
         yield Cause(
             kind="rate limit",
             weight=SLOW,
-            says=f"it may deliver {format_count(rate)} bits per second",
+            says=f"it is limited to {format_count(rate)} bits per second",
             numbers={"rate_limit_bps": rate},
         )
 
@@ -122,7 +122,7 @@ def _paused(facts: Facts, config: Json) -> Cause:
     return Cause(
         kind="paused",
         weight=STOPPED,
-        says=f"it is paused until {format_time(until)}, still {format_duration(whole_seconds(left))}",
+        says=f"it is paused until {format_time(until)}, for another {format_duration(whole_seconds(left))}",
         numbers={"pause_until": until, "pause_remaining": left},
         help=f"jsctl consumer resume {facts.both}",
         trouble=Trouble("paused", False),
@@ -137,7 +137,7 @@ def _at_limit(facts: Facts, now: Delivery) -> Cause:
     return Cause(
         kind="ack pending at its limit",
         weight=STOPPED,
-        says=f"{_messages(now.unacked, 'waits', 'wait')} for acknowledgement, and it may have"
+        says=f"{_messages(now.unacked, 'waits', 'wait')} for acknowledgement, and its maximum is"
         f" {format_count(now.limit)}: nothing more is delivered before clients acknowledge",
         numbers={"num_ack_pending": now.unacked, "max_ack_pending": now.limit},
         help=f"jsctl consumer edit {facts.both} --max-pending {more}" if more > now.unacked else "",
@@ -158,7 +158,7 @@ def _receivers(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
         yield Cause(
             kind="no interest",
             weight=STOPPED if due else FINE,
-            says=f"nobody listens on its delivery subject {target}{in_group}; a subscription has to be to"
+            says=f"nobody listens on its delivery subject {target}{in_group}; a subscription must be to"
             " exactly this subject, no wildcard",
             numbers={"num_pending": now.pending, "deliver_subject": target, "push_bound": False},
             help=f"jsctl sub {target}{queue}" if deliverable or not due else "",
@@ -184,11 +184,11 @@ def _no_pulls(facts: Facts, config: Json, now: Delivery, due: int, *, can_pull: 
     since = f"; the last delivery was {format_duration(now.age)} ago" if now.age != NEVER else ""
     # Clients that ask repeatedly, and those that still work on what they have, have no pull open.
     is_busy = now.age != NEVER and (now.age < _RECENT or (now.unacked > 0 and not now.overdue))
-    again = "" if now.pending else ", to be delivered again,"
+    waiting = "pending" if now.pending else "to be redelivered"
     return Cause(
         kind="no waiting pulls",
         weight=WAITING if is_busy else STOPPED,
-        says=f"{_messages(due, 'is', 'are')} there{again} and no client asks for more: 0 pulls wait{since}",
+        says=f"{_messages(due, 'is', 'are')} {waiting}, and no client requests them: 0 pulls wait{since}",
         numbers={"num_pending": now.pending, "num_waiting": 0},
         help=f"jsctl consumer next {facts.both}{group}" if can_pull else "",
         trouble=None if is_busy else Trouble(NOBODY[0], True),
@@ -246,7 +246,7 @@ def _waiting_for_acks(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
     yield Cause(
         kind="in backoff" if config.get("backoff") else "waiting for acknowledgements",
         weight=SLOW if is_trouble else FINE,
-        says=says if not again else f"{says}; {format_count(again)} had more than one try",
+        says=says if not again else f"{says}; {format_count(again)} were delivered more than once",
         numbers=numbers,
         help=sooner,
         trouble=Trouble(f"{format_count(again)} redelivered", False) if again else None,
@@ -272,12 +272,11 @@ def _next_try(
     if backoff:
         steps = ", ".join(map(exact_duration, backoff))
         sooner = f"jsctl consumer edit {facts.both} --backoff 1s" if now.wait > SECOND else ""
-        says = f"{delivered}, to come again only after the backoff: {steps}{limit}"
+        says = f"{delivered}, to be redelivered only after the backoff: {steps}{limit}"
     else:
         sooner = f"jsctl consumer edit {facts.both} --wait 5s" if now.wait > 5 * SECOND else ""
-        says = (
-            f"{delivered}, to come again after {exact_duration(now.wait)} without an acknowledgement{limit}"
-        )
+        wait = exact_duration(now.wait)
+        says = f"{delivered}, to be redelivered after {wait} without an acknowledgement{limit}"
     return says, sooner if may_come and not now.overdue else ""
 
 
@@ -298,8 +297,8 @@ def _nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
         yield Cause(
             kind="filter matches nothing",
             weight=STOPPED,
-            says=f"no message of the stream ({format_count(messages)}) has a subject that its filter takes"
-            f" ({', '.join(subjects)}); the stream takes {', '.join(takes)}, which it can never match",
+            says=f"no message of the stream ({format_count(messages)}) matches its filter"
+            f" ({', '.join(subjects)}), and none ever can: the stream takes {', '.join(takes)}",
             numbers={**numbers, "matching": 0, "filters": subjects},
             help=f"jsctl stream subjects {facts.stream_name}" if messages else "",
             trouble=Trouble("filter can never match", True),
@@ -310,7 +309,7 @@ def _nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
         yield Cause(
             kind="filter matches nothing",
             weight=FINE,
-            says=f"no message of the stream ({format_count(messages)}) has a subject that its filter takes"
+            says=f"no message of the stream ({format_count(messages)}) matches its filter"
             f" ({', '.join(subjects)})",
             numbers={**numbers, "matching": 0, "filters": subjects},
             help=f"jsctl stream subjects {facts.stream_name}",
@@ -336,9 +335,9 @@ def _all_well(facts: Facts) -> Cause:
     }
     if pending:
         return Cause(
-            "moving", FINE, f"nothing holds it: {_messages(pending, 'is', 'are')} on the way", numbers
+            "moving", FINE, f"nothing holds it up: {_messages(pending, 'is', 'are')} on the way", numbers
         )
-    return Cause("done", FINE, "it has delivered everything that there is for it", numbers)
+    return Cause("done", FINE, "it has delivered everything there is", numbers)
 
 
 def _messages(number: int, one: str, many: str) -> str:

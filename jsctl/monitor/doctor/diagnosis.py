@@ -54,7 +54,7 @@ RULES = (
     Rule("CONSUMER_ORPHANED", "a consumer between accounts has lost one side", consumers.consumer_orphaned),
     Rule(
         "LINK_IDLE",
-        "a mirror or source looks active and brings nothing",
+        "a mirror or source looks active and copies nothing",
         origins.link_idle,
         (
             "DELIVERY_NOT_IMPORTED",
@@ -81,7 +81,7 @@ RULES = (
     Rule("CLOCKS_APART", "clocks of servers differ", servers.clocks_apart),
     Rule("LIMIT_NEAR", "a limit is nearly reached", limits.limit_near),
     Rule("MESSAGES_LOST", "a stream lost messages", limits.messages_lost),
-    Rule(_MALFORMED, "a server's answer has another shape than servers give it", lambda _: ()),
+    Rule(_MALFORMED, "a server's answer is malformed", lambda _: ()),
 )
 """In the order in which findings are shown: causes before what follows from them."""
 

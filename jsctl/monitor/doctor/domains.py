@@ -38,7 +38,7 @@ async def look(api: Api, blank: DomainView) -> tuple[DomainView, Sequence[str]]:
         view = view._replace(consumers=consumers)
     else:
         gaps = [
-            f"{view.where}: consumers were not looked at, {format_count(len(consumed))} streams have some"
+            f"{view.where}: consumers were not checked, as {format_count(len(consumed))} streams have some"
         ]
     links = list(links_of(view))
     view = view._replace(origins=await _origins(api, view, links))

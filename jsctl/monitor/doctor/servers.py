@@ -64,9 +64,7 @@ async def system_servers(
     gaps = (
         []
         if len(wanted) == len(known)
-        else [
-            f"imports and exports of {len(known) - len(wanted)} of {len(known)} accounts were not looked at"
-        ]
+        else [f"imports and exports of {len(known) - len(wanted)} of {len(known)} accounts were not checked"]
     )
     details: dict[str, dict[str, Json]] = {}
     for start in range(0, len(wanted), 16):

@@ -78,7 +78,9 @@ class Recorder:
             self._file.write(data)
             self._file.flush()
         except OSError as error:
-            raise JsctlError(f"cannot write {self.path}: {error.strerror}", "make room") from None
+            raise JsctlError(
+                f"cannot write {self.path}: {error.strerror}", "free some space on the disk"
+            ) from None
         self.rounds += 1
         return len(data)
 

@@ -53,7 +53,7 @@ def parse_replies(text: str) -> list[Json]:
         else:
             replies = [parse_json(line) for line in text.splitlines() if line.strip()]
         if not replies or not all(isinstance(one, dict) and "server" in one for one in replies):
-            raise ValueError("there are no answers of servers")
+            raise ValueError("it has no answers of servers")
     except ValueError as error:
         raise BadInput(
             f"standard input is not valid: {error}",

@@ -52,7 +52,7 @@ async def rescue_quorum(connection: Connection, quorum: int, expect: int) -> lis
     try:
         messages = await connection.request_many(_SUBJECT, body, expect=expect)
     except NoResponders:
-        raise JsctlError("no server takes a rescue", "it needs nats-server 2.15") from None
+        raise JsctlError("no server supports META.RESCUE", "it needs nats-server 2.15") from None
     results = []
     for message in messages:
         try:
@@ -69,5 +69,5 @@ async def rescue_quorum(connection: Connection, quorum: int, expect: int) -> lis
         except (ValueError, AttributeError) as fault:
             raise JsctlError(f"the server's answer on {_SUBJECT} is malformed: {fault}") from None
     if not results:
-        raise JsctlError("no server takes a rescue", "it needs nats-server 2.15")
+        raise JsctlError("no server supports META.RESCUE", "it needs nats-server 2.15")
     return results

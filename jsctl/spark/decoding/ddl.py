@@ -121,7 +121,7 @@ class _Parser:
             parsed = MapType(key, self._type())
             self._expect(">")
             if not isinstance(key, StringType):
-                raise BadInput("a map of the schema has keys that are not strings", "JSON has no others")
+                raise BadInput("a map of the schema has keys that are not strings", "JSON has only such keys")
         elif name == "struct":
             self._expect("<")
             parsed = StructType(self.fields(">"))

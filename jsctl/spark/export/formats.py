@@ -48,7 +48,7 @@ def parse_format(format: str) -> str:
     """Return the name of a format as Spark knows it. Raises BadInput for a name that no format can have, and
     for formats that cannot hold a table."""
     if not re.fullmatch(r"[\w.-]+", format):
-        raise BadInput(f"--format {format!r} is not a format", "use parquet, json or csv, for example")
+        raise BadInput(f"--format {format!r} is not a valid format", "use parquet, json or csv, for example")
     if reason := _NO_TABLES.get(format.lower()):
         raise BadInput(f"--format {format} cannot hold messages: {reason}", f"use {', '.join(BUILT_IN[:4])}")
     return format.lower() if format.lower() in (*BUILT_IN, *_PACKAGES) else format

@@ -83,7 +83,7 @@ def parse_partitions(names: Sequence[str]) -> list[tuple[str, str]]:
         elif token:
             columns[f"subject_{token[1]}"] = f"get(split(subject, '[.]'), {int(token[1]) - 1})"
         else:
-            raise BadInput(f"--partition-by {name!r} is not date, hour or subject:N", "such as subject:2")
+            raise BadInput(f"--partition-by {name!r} is not date, hour or subject:N", "for example subject:2")
     return list(columns.items())
 
 

@@ -122,8 +122,8 @@ def _watch(
                 lose(
                     f"the Spark master at {public_url(url)} went away, and its executors with it"
                     if is_gone
-                    else f"Spark at {public_url(url)} gives no executor: are there workers with a free core"
-                    " and enough memory?"
+                    else f"Spark at {public_url(url)} gives no executor: check that workers have a free core"
+                    " and enough memory"
                 )
                 while not ended.wait(0.5):
                     cancel_jobs(spark)

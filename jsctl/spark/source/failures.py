@@ -47,5 +47,5 @@ def warn_of_loss(stream: str, count: int, start: int, end: int, filtered: bool) 
     """Warn that `count` messages of [start, end) were lost before they were read."""
     messages = format_messages(count, filtered)
     log.warning(
-        "jsctl: %s of %s, between %d and %d, fell off its head unread", messages, stream, start, end - 1
+        "jsctl: %s of %s, between %d and %d, left the stream unread", messages, stream, start, end - 1
     )

@@ -207,9 +207,9 @@ def parse_read_options(
             "use earliest, latest, -1000, startingTimestamp or endingTimestamp",
         )
     if isinstance(start_time, datetime) and isinstance(end_time, datetime) and start_time >= end_time:
-        raise BadInput("startingTimestamp is not before endingTimestamp")
+        raise BadInput("startingTimestamp must be before endingTimestamp")
     if streaming and (end != "" or end_time):
-        raise BadInput("endingOffsets and endingTimestamp are for spark.read", "a stream has no end")
+        raise BadInput("endingOffsets and endingTimestamp are for spark.read", "a streaming query has no end")
     for name in _STREAMING_ONLY if streaming is False else ():
         if name.lower() in options:
             raise BadInput(f"{name} is for spark.readStream")
@@ -221,7 +221,7 @@ def parse_read_options(
     if subjects and fail_on_deleted:
         raise BadInput(
             "options failOnDeleted and subject cannot be used together",
-            "where only some subjects are read, nobody sees what was deleted",
+            "where only some subjects are read, deletions cannot be seen",
         )
     max_offsets = values.count("maxOffsetsPerTrigger", 0, least=1)
     min_offsets = values.count("minOffsetsPerTrigger", 0, least=1)
@@ -343,7 +343,7 @@ def parse_subjects(text: str) -> tuple[str, ...]:
     for one, other in itertools.combinations(subjects, 2):
         if overlap(one, other):
             raise BadInput(
-                f"subjects {one!r} and {other!r} overlap, which no consumer may",
+                f"subjects {one!r} and {other!r} overlap, which consumers do not allow",
                 "give one filter that covers both, or filters that have no subject in common",
             )
     return () if subjects == (">",) else subjects

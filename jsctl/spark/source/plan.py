@@ -224,7 +224,7 @@ def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bo
         except (Denied, RequestTimeout) as error:
             if isinstance(error, Denied) or verb.startswith("STREAM"):
                 raise Denied(
-                    f"reading {options.stream} needs the right to publish to"
+                    f"reading {options.stream} needs permission to publish to"
                     f" {options.prefix}.{verb.replace(name, '*')}",
                     "the README lists all of them under Permissions",
                 ) from None

@@ -137,7 +137,7 @@ class RangeReader:
         try:
             return connection.call(subject, body, self.job.timeout)
         except RequestTimeout as error:
-            raise Unreachable(error.message, f"reading needs the right to publish to {subject}") from None
+            raise Unreachable(error.message, f"reading needs permission to publish to {subject}") from None
 
     def next_sequence_of_leader(self, connection: StreamConnection, sequence: int) -> int:
         """Return the first sequence from `sequence` on that the stream's leader has and that is to be read; 0

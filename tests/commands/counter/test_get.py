@@ -8,7 +8,8 @@ def test_what_is_no_counter(hits: Cli, url: str) -> None:
     js.stream(url, "ORDERS", "orders.>")
     js.publish(url, "orders.a", b'{"val": "x"}')
     assert (
-        "stream ORDERS, which stores orders.a, does not count" in hits("counter get orders.a", status=1).err
+        "stream ORDERS, which stores orders.a, cannot hold counters"
+        in hits("counter get orders.a", status=1).err
     )
     assert "counter hits.a not found" in hits("counter get hits.a", status=3).err
     assert "counter nope not found" in hits("counter incr nope", status=3).err

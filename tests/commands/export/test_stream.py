@@ -311,7 +311,7 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
             "--fail-on-deleted and --subject cannot be used together",
         ),
         ("ORDERS --format text", 64, "--format text cannot hold messages: it has one column"),
-        ("ORDERS --format a/b", 64, "--format 'a/b' is not a format"),
+        ("ORDERS --format a/b", 64, "--format 'a/b' is not a valid format"),
     ):
         failed = cli(f"export stream {flags} --to {to}", status=status)
         assert words in failed.err and failed.err.count("\n") == 1, failed.err

@@ -218,7 +218,7 @@ def test_keys(cli: Cli, url: str) -> None:
     watched.press("y")
     watched.until("jsctl consumer next ORDERS work --server")
     watched.press("\r")
-    watched.until("no client asks for more")
+    watched.until("no client requests them")
     watched.press("\x1b")
     watched.until("Unacked")
     watched.press("6f")

@@ -162,7 +162,7 @@ def test_a_bundle_in_a_zip_file(offline_cli: Cli, tmp_path: Path) -> None:
         ({"bundle.yaml": ""}, "has no description"),
         ({"bundle.yaml": "[1]"}, "{source}/bundle.yaml:1: bundle.yaml must be an object"),
         ({"form.yaml": "a: ["}, "{source}/form.yaml:2: "),
-        ({"form.yaml": ALIASES}, "aliases make more than 10,000 values"),
+        ({"form.yaml": ALIASES}, "aliases expand to more than 10,000 values"),
         ({"scaffold/server.conf": "{{ nope .name }}"}, "server.conf of {source}: there is no function nope"),
         ({"scaffold/server.conf": "{{ if .name }}"}, "if .name has no end"),
         ({"scaffold/server.conf": "{{ index .name 99 }}"}, "index: string index out of range"),

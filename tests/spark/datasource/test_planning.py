@@ -356,7 +356,7 @@ def test_a_missing_right_is_reported_when_planned(tmp_path: Path, denied: str, m
     ).start()
     try:
         fill(own.url_for("a"), 10)
-        with pytest.raises(Denied, match=f"reading S needs the right to publish to {named}"):
+        with pytest.raises(Denied, match=f"reading S needs permission to publish to {named}"):
             batch(own.url_for("b"), fetchMode=mode).partitions()
         assert js.info(own.url_for("a"), "S")["state"]["consumer_count"] == 0
     finally:

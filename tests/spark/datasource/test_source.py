@@ -171,7 +171,7 @@ print("count", spark.read.format("jetstream").options(**options).load().count())
     )
     assert "count 50" in done.stdout, done.stderr[-2000:]
     output = [line for line in done.stderr.splitlines() if line.startswith("jsctl:")]
-    assert output == ["jsctl: 50 messages of S, between 1 and 50, fell off its head unread"]
+    assert output == ["jsctl: 50 messages of S, between 1 and 50, left the stream unread"]
 
 
 def test_secrets_are_in_no_plan(spark: Any, url: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,8 +109,8 @@ def test_the_lock_of_the_folder_may_end_a_moment_after_its_jsctl(
     assert changed.result()
 
 
-def test_a_program_that_has_gone(tmp_path: Path) -> None:
+def test_a_program_that_no_longer_exists(tmp_path: Path) -> None:
     node = NodeState("n1", "c", "", [str(tmp_path / "nats-server")], str(tmp_path))
-    with pytest.raises(MissingDependency, match=r"nats-server, which n1 was started with, has gone"):
+    with pytest.raises(MissingDependency, match=r"nats-server, which n1 was started with, no longer exists"):
         launch(tmp_path, node, os.environ)
     assert not is_running(tmp_path, "n1")

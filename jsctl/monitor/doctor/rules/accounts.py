@@ -22,9 +22,9 @@ def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
                 "DELIVERY_NOT_IMPORTED",
                 link.shown,
                 f"it copies {link.name} through {link.api} with {shown}, and account {importer} imports"
-                " no stream of"
-                f" {exporter} that holds it",
-                "the origin sends into the void: the copy looks active, has lag 0, and gets nothing",
+                f" no stream from {exporter} that covers it",
+                "what the origin sends does not arrive: the copy looks active, shows lag 0 and receives"
+                " nothing",
                 mend_gap(snapshot, gap, f"delivery-{link.name}"),
                 [link.object],
             )
@@ -51,7 +51,7 @@ def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
             link.shown,
             f"it copies {link.name} through {link.api}, and {seen}"
             + ("; the server says: stalled on flow control" if stalled else ""),
-            "a few messages pass; from about a megabyte on the copy stalls",
+            "a few messages arrive; after about a megabyte the copy stalls",
             mend
             or f"account {link.view.account_name} must import the service {subject} from the account of the"
             " origin, which exports it; jsctl doctor with a context of the system account names both",
@@ -82,11 +82,9 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
                 "IMPORT_DEAD",
                 f"account {context.account_name}",
                 f"it imports {one.local} from {name_of(snapshot, one.account)}, which exports it and has"
-                " JetStream,"
-                " but nobody answers",
-                "a reload that adds an account leaves its service imports dead: requests and mirrors"
-                " through them"
-                " fail",
+                " JetStream, but nobody answers",
+                "a reload that adds an account breaks its service imports: requests and mirrors through"
+                " them fail",
                 "reload the configuration once more: jsctl server config reload"
                 + (f" {_server_name(snapshot, context.server)}" if context.server else ""),
                 objects or [f"import {context.account_name} {one.local}"],
@@ -107,7 +105,7 @@ def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
                 "IMPORT_INVALID",
                 f"account {detail.get('name_tag') or account}",
                 f"the server refuses its import of {key[2]} from {exporter}",
-                "what goes through it gets no answer",
+                "nothing passes through it",
                 mend_invalid(snapshot, account, key[1], one),
                 [f"import {detail.get('name_tag') or account} {key[2]}"],
             )

@@ -40,7 +40,7 @@ def _imports(snapshot: Snapshot) -> Iterator[Finding]:
                 "CONSUMER_ORPHANED",
                 f"consumer {stream} > {consumer}",
                 f"account {user} imports {remote} from {owner}, where {what} does not exist",
-                f"clients in {user} wait for messages that never come",
+                f"clients in {user} wait for messages that never arrive",
                 f"create it in {owner}: jsctl {'stream' if is_gone else 'consumer'} add {stream}"
                 + ("" if is_gone else f" {consumer}")
                 + f"; or remove the import from {user}",
@@ -91,8 +91,8 @@ def _deliveries(snapshot: Snapshot) -> Iterator[Finding]:
                 "CONSUMER_ORPHANED",
                 f"consumer {view.named(stream)} > {name}",
                 f"it delivers to {subject} for another account or domain, and no stream listens there",
-                "a stream whose messages wait for it keeps them: with interest or work queue retention"
-                " it grows",
+                "with interest or work queue retention, the stream keeps the messages that wait for it,"
+                " and grows",
                 f"create the stream on the other side again, or remove it: jsctl consumer rm {stream} {name}",
                 [f"consumer {view.named(stream)} > {name}"],
             )
@@ -114,7 +114,7 @@ def _named_consumers(snapshot: Snapshot) -> Iterator[Finding]:
                 "CONSUMER_ORPHANED",
                 link.shown,
                 f"it copies {link.name} through consumer {wanted}, which does not exist there",
-                "nothing comes until somebody creates it",
+                "nothing is copied until it exists",
                 f"create it at the origin: jsctl consumer add {link.name} {wanted}",
                 [link.object],
             )

@@ -17,7 +17,7 @@ def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
                 "CONTEXT_FAILED",
                 f"context {context.name}",
                 context.error.message,
-                "nothing behind this context was looked at",
+                "nothing that this context reaches was checked",
                 _mend(context),
                 [f"context {context.name}"],
             )
@@ -27,7 +27,7 @@ def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
                 "CONTEXT_FAILED",
                 f"context {view.context}",
                 f"{view.where}: {view.error.message}",
-                "the streams there were not looked at",
+                "its streams were not checked",
                 view.error.hint or "give the user the permission, or use another context",
                 [f"context {view.context}"],
             )
@@ -38,7 +38,7 @@ def _mend(context: ContextView) -> str:
     if isinstance(context.error, Unreachable):
         return f"start its servers, or correct its address: {edit}"
     hint = context.error.hint if context.error else ""
-    return f"{hint or 'mend it'}: {edit}"
+    return f"{hint or 'correct it'}: {edit}"
 
 
 def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
@@ -46,12 +46,12 @@ def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
     for view in snapshot.domains:
         if isinstance(view.error, NoResponders):
             there = sorted({server.domain for server in snapshot.servers if server.jetstream} - {""})
-            known = f"; the domains that are reached: {', '.join(there)}" if there else ""
+            known = f"; the domains within reach are {', '.join(there)}" if there else ""
             yield Finding(
                 "DOMAIN_MISSING",
                 f"domain {view.domain}" if view.domain else f"API prefix {view.prefix}",
-                f"nobody answers on {view.prefix}, which context {view.context} asks for{known}",
-                "its streams cannot be reached from here, and mirrors of them bring nothing",
+                f"nobody answers on {view.prefix}, which context {view.context} names{known}",
+                "its streams cannot be reached from here, and mirrors of them copy nothing",
                 "start its servers, connect their leaf node with a remote for this account, or name another"
                 f" domain: jsctl context edit {view.context}",
                 [f"prefix {view.prefix}", *snapshot.copies_through(view.prefix)],
@@ -67,7 +67,8 @@ def jetstream_silent(snapshot: Snapshot) -> Iterator[Finding]:
                 f"domain {view.domain}" if view.domain else f"JetStream of context {view.context}",
                 view.error.message,
                 "streams cannot be listed, created or changed",
-                "see which servers answer: jsctl server list; then their logs. --timeout waits longer",
+                "see which servers answer with jsctl server list, and read their logs;"
+                " --timeout waits longer",
                 [f"domain {view.domain}", *snapshot.copies_through(api_prefix(view.domain))],
             )
 

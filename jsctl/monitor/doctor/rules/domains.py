@@ -23,9 +23,8 @@ def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:
             "DOMAIN_TWICE",
             f"domain {domain}",
             f"{format_count(len(clusters))} JetStreams have this domain: servers {', '.join(names)}",
-            f"each of them answers requests on $JS.{domain}.API: a stream is created, found and mirrored"
-            " now on"
-            " one of them, now on the other",
+            f"each of them answers requests on $JS.{domain}.API: streams are created, found and mirrored"
+            " sometimes on one of them, sometimes on another",
             "give each a domain of its own (jetstream { domain: ... }) in its configuration, and restart it",
             [f"server {name}" for name in names],
         )
@@ -51,8 +50,7 @@ def domain_unnamed(snapshot: Snapshot) -> Iterator[Finding]:
             f"server {server.name}",
             f"its JetStream has no domain, and it is connected to domain {', '.join(named)}",
             "clients elsewhere cannot reach its streams, no mirror can name it, and requests on $JS.API"
-            " may be"
-            " answered by either side",
+            " may be answered by either side",
             f"write jetstream {{ domain: {server.name} }} into its configuration, and restart it",
             [f"server {server.name}"],
         )

@@ -26,11 +26,9 @@ def system_not_linked(snapshot: Snapshot) -> Iterator[Finding]:
                 f"it connects account {', '.join(sorted(linked))}, and not the system account"
                 f" {systems[name]}",
                 "its servers are missing in every report from the other side, and accounts that are"
-                " pushed to one"
-                " side do not reach the other",
+                " pushed to one side do not reach the other",
                 "add a remote to its leafnodes: {urls: [...], account: "
-                + f"{systems[name]}, credentials or user of the system account}}; to keep the two sides"
-                " apart, leave"
-                " this out: --ignore SYSTEM_NOT_LINKED",
+                + f"{systems[name]}, credentials or user of the system account}}; if the two sides are to"
+                " stay apart, ignore this: --ignore SYSTEM_NOT_LINKED",
                 [f"server {name}"],
             )

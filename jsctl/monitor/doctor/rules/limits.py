@@ -18,9 +18,8 @@ def limit_near(snapshot: Snapshot) -> Iterator[Finding]:
                 f"account {view.account_name}",
                 f"{view.where}: it uses {trouble.words}",
                 "at the limit the server refuses new streams, consumers or messages",
-                "raise the limit in the account's jetstream settings, or remove what nobody needs: jsctl"
-                " stream"
-                " report --sort bytes",
+                "raise the limit in the account's jetstream settings, or remove what is no longer needed:"
+                " jsctl stream report --sort bytes",
                 [f"account {view.account_name}"],
             )
         for name, info in view.streams.items():
@@ -61,7 +60,7 @@ def messages_lost(snapshot: Snapshot) -> Iterator[Finding]:
                     "MESSAGES_LOST",
                     f"stream {view.named(name)}",
                     f"{format_count(lost)} messages ({format_bytes(size)}) could not be read from its files",
-                    "they are gone on this server",
-                    "bring them back from a replica or a backup: jsctl stream restore",
+                    "they are lost on this server",
+                    "restore them from a replica or a backup: jsctl stream restore",
                     [f"stream {view.named(name)}"],
                 )

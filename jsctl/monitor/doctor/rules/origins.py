@@ -27,8 +27,8 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             "ORIGIN_SILENT",
             f"domain {domain}" if domain else f"API prefix {api}",
-            f"nobody answers on {api}.{create_subject(first)}; from there copies {_names(links)},"
-            f" last heard from {_heard(links)}",
+            f"nobody answers on {api}.{create_subject(first)}, which {_names(links)}"
+            f" {'copies' if len(links) == 1 else 'copy'} from; last heard from {_heard(links)}",
             "what the origin stores meanwhile does not arrive, and the copy shows lag 0 and no error",
             _reconnect(snapshot, first, domain)
             or (
@@ -37,8 +37,8 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
                 " create it again"
                 if domain
                 else f"account {first.view.account_name} must import the service {api}.CONSUMER.CREATE.>"
-                " from the"
-                " account of the origin, which exports it; CONSUMER.CREATE.* is not enough with a filter"
+                " from the account of the origin, which exports it; CONSUMER.CREATE.* is not enough with a"
+                " filter"
             ),
             [link.object for link in links],
         )
@@ -56,8 +56,7 @@ def _reconnect(snapshot: Snapshot, link: Link, domain: str) -> str:
         return ""
     return (
         f"domain {domain} answers in context {through[0]}: connect domain {link.view.domain} with it, by"
-        " a leaf"
-        f" node remote for account {link.view.account_name}, or start the hub between them"
+        f" a leaf node remote for account {link.view.account_name}, or start the hub between them"
     )
 
 
@@ -80,7 +79,7 @@ def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
                 "ORIGIN_MISSING",
                 link.shown,
                 f"it is a {link.kind} of stream {link.name}{place}, which does not exist",
-                "nothing comes; once somebody creates a stream of that name, all of it is copied",
+                "nothing is copied; once a stream of that name is created, all of it is",
                 f"create it: jsctl stream add {link.name}"
                 + (f" --js-domain {domain_of(link.api)}" if domain_of(link.api) else "")
                 + f"; or remove the copy: jsctl stream rm {link.stream}",
@@ -104,7 +103,7 @@ def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
             yield Finding(
                 "LINK_IDLE",
                 link.shown,
-                f"it heard from its origin {exact_duration(whole_seconds(heard))} ago, but brings nothing:"
+                f"it heard from its origin {exact_duration(whole_seconds(heard))} ago, but copies nothing:"
                 f" it holds {format_count(here)} messages, {more}",
                 "the copy stays behind, and reports call it active",
                 _check_delivery(link),
@@ -133,7 +132,7 @@ def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
             link.shown,
             f"{link.kind} of {link.name}: {seen}" + (", although it answers now" if link.origin.info else ""),
             "what the origin stores does not arrive",
-            f"wait a minute, after which the server has tried again; then let another one lead:"
+            f"wait a minute, in which the server tries again; then elect another leader:"
             f" jsctl stream cluster step-down {link.stream}"
             if link.origin.info
             else f"see the origin: jsctl stream info {link.name}"
@@ -146,13 +145,11 @@ def _check_delivery(link: Link) -> str:
     if not link.deliver:
         return (
             "see who has the messages: jsctl stream report; across accounts the copy needs a delivery"
-            " prefix that"
-            " its account imports"
+            " prefix that its account imports"
         )
     return (
         f"account {link.view.account_name} must import the stream {link.deliver}.> from the account of"
-        " the origin,"
-        " which exports it; jsctl doctor with a context of the system account sees whether it does"
+        " the origin, which exports it; jsctl doctor with a context of the system account checks that"
     )
 
 

@@ -31,9 +31,9 @@ def clocks_apart(snapshot: Snapshot) -> Iterator[Finding]:
                 f"server {server.name}",
                 f"its clock is {format_duration(abs(apart))} {where} those of other servers",
                 "messages get wrong times, so that limits of age, delayed redelivery and starts by time"
-                " are off;"
-                " logins expire early or late",
-                f"set the clock of its machine, and keep it so with NTP: chronyc makestep on {server.name}",
+                " are off; logins expire early or late",
+                "correct the clock of its machine, and keep it right with NTP:"
+                f" chronyc makestep on {server.name}",
                 [f"server {server.name}"],
             )
 
@@ -57,7 +57,7 @@ def api_level_differs(snapshot: Snapshot) -> Iterator[Finding]:
             f"cluster {cluster}",
             f"its servers have different JetStream API levels ({shown})",
             "a stream that needs the higher level goes offline on the other servers",
-            f"bring {', '.join(old)} to the version of the others, one server after the other",
+            f"upgrade {', '.join(old)} to the version of the others, one server at a time",
             [f"server {name}" for name in old],
         )
 
@@ -89,8 +89,7 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
             f"its servers have no leader: {seen}",
             "streams and consumers cannot be created, changed or listed until a majority is back",
             "start the servers that are away (jsctl server report jetstream shows them); for one that"
-            " will not come"
-            " back: jsctl server cluster peer-remove NAME",
+            " will not come back: jsctl server cluster peer-remove NAME",
             [f"domain {domain}", *snapshot.copies_through(api_prefix(domain))],
         )
 
@@ -123,7 +122,7 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
             "REPLICA_OFFLINE",
             f"server {peer}",
             f"{words[peer]}; it holds replicas of {plural(streams, 'stream')}" if streams else words[peer],
-            "one more server away, and these streams stop; until it is back they have fewer copies",
+            "if one more server fails, these streams stop; until it is back they have fewer copies",
             f"start server {peer} (jsctl server list shows which run); for one that will not come back:"
             f" jsctl server cluster peer-remove {peer}",
             list(dict.fromkeys([f"server {peer}", *held])),
@@ -142,7 +141,7 @@ def replicas_few(snapshot: Snapshot) -> Iterator[Finding]:
                     "REPLICAS_FEW",
                     f"stream {view.named(name)}",
                     f"it has {there} of {plural(wanted, 'replica')}, as after an evacuation of servers",
-                    "with each server that goes away it is nearer to a stop, or to the loss of its messages",
+                    "each further server that fails brings it closer to a stop, or to losing messages",
                     f"bring a server back, then: jsctl stream edit {name} --replicas {there} --force,"
                     f" and the same with --replicas {wanted}",
                     [f"stream {view.named(name)}"],
@@ -164,7 +163,7 @@ def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
                 "nothing can be stored in it or read from it",
                 # Streams of an account that was without JetStream for a while are held and not run.
                 "start the servers that hold it (jsctl server report jetstream shows which are away);"
-                " if all run, restart those that jsctl server report health finds wrong, one after the other",
+                " if all run, restart those that jsctl server report health calls unhealthy, one at a time",
                 [f"stream {view.named(name)}"],
             )
 

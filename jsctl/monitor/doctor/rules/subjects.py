@@ -36,14 +36,12 @@ def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
                 "SUBJECT_TWICE",
                 f"subject {subjects[0]}",
                 f"{format_count(len(objects))} streams of account {group[0].view.account_name} store it"
-                " in different"
-                f" domains: {', '.join(one.removeprefix('stream ') for one in objects)}"
+                f" in different domains: {', '.join(one.removeprefix('stream ') for one in objects)}"
                 + (f" (subjects {', '.join(subjects)})" if len(subjects) > 1 else ""),
-                "while the domains are connected every message is stored in each of them, and sources"
-                " that join"
-                " these streams hold it several times",
-                "give the streams different subjects, or the domains different accounts; a copy is a mirror:"
-                f" jsctl stream add COPY --mirror {group[0].stream}@{group[0].view.domain}",
+                "while the domains are connected, every message is stored in each of them, and sources"
+                " that join these streams hold it several times",
+                "give the streams different subjects, or the domains different accounts; to copy a stream,"
+                f" use a mirror: jsctl stream add COPY --mirror {group[0].stream}@{group[0].view.domain}",
                 objects,
             )
 

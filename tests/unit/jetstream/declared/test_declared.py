@@ -62,7 +62,7 @@ def read(text: str, **values: str) -> Declared:
         ("streams:\n- for: {i: 0..99999}\n  name: A{{i}}", "f.yaml:2: the loop makes more than 10,000"),
         (
             "streams:\n- for: {i: some}\n  name: A{{i}}",
-            "f.yaml:2: a loop goes over a range such as 0..9 or a list",
+            "f.yaml:2: a loop needs a range such as 0..9, or a list",
         ),
         ("streams:\n- for: {i: 0..1}\n  name: A", "stream A is declared twice"),
         (
@@ -71,15 +71,15 @@ def read(text: str, **values: str) -> Declared:
         ),
         ("streams:\n- name: A\n  subjects: [a.{{i}}.b]", "put text with {{...}} into quotes"),
         ("streams:\n- name: A\n   subjects: s", "f.yaml:3: mapping values are not allowed"),
-        ("streams:\n- name: A\n  mirror: B\n- name: B\n  mirror: A", "copy from each other in a circle: "),
-        ("streams:\n- name: A\n  sources: [A]", "copy from each other in a circle: A -> A"),
+        ("streams:\n- name: A\n  mirror: B\n- name: B\n  mirror: A", "copy from each other in a cycle: "),
+        ("streams:\n- name: A\n  sources: [A]", "copy from each other in a cycle: A -> A"),
         ("- a", "f.yaml:1: a file of declared streams must be an object"),
         ("a: &a [*a]", "nested too deeply"),
         ("streams:\n- name: A\n  mirror: B,nope=1", "f.yaml:3: 'B,nope=1': unknown setting 'nope'"),
         ("domain: a b", "f.yaml:1: domain 'a b' is not a valid subject prefix"),
         (
             "streams:\n- {name: A, consumers: [{name: C, filter_subject: a, filter_subjects: [b]}]}",
-            "not both",
+            "cannot have both filter_subject and filter_subjects",
         ),
     ],
 )

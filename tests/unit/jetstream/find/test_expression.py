@@ -104,7 +104,7 @@ def test_what_cannot_be_read(text: str, words: str) -> None:
     [
         ("state.messages", "not a condition"),
         ("state.messages > 'x'", "cannot compare"),
-        ("nothing > 1", "there are config, state, info"),
+        ("nothing > 1", "the names are config, state, info"),
         ("config.name.length == 1", "has no 'length'"),
         ("config.name matches '('", "not a valid regular expression"),
         ("state.messages and true", "neither true nor false"),
