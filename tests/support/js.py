@@ -41,10 +41,10 @@ def ask_patiently(url: str, subject: str, body: Any = None, *, domain: str = "")
 
 
 def is_up(url: str, *, domain: str = "") -> bool:
-    """Return whether JetStream answers and has a leader."""
+    """Return whether JetStream answers and has a leader. Waits half a second: without a leader nobody answers."""
     try:
-        ask(url, "INFO", domain=domain)
-        ask(url, "STREAM.NAMES", domain=domain)
+        ask(url, "INFO", domain=domain, timeout=0.5)
+        ask(url, "STREAM.NAMES", domain=domain, timeout=0.5)
     except JsctlError:
         return False
     return True

@@ -262,7 +262,7 @@ cluster {{ name: east, listen: "127.0.0.1:{port}", routes: [{others}] }}
 
     def wait(self) -> None:
         """Wait until every running server knows the leader of JetStream."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 30
         for server in self.servers.values():
             while server.running and not js.is_up(server.url_for("acc")):
                 assert time.monotonic() < deadline, "JetStream did not elect a leader"
