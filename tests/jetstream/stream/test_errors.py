@@ -87,7 +87,7 @@ def test_an_account_without_jetstream(offline_cli: Cli, server: RealServer, line
 @pytest.mark.parametrize("line", LINES)
 def test_a_wrong_domain(offline_cli: Cli, server: RealServer, line: str) -> None:
     err = fails(offline_cli, f"{line} --js-domain nope --server {server.url_for('full')}", 4)
-    assert err.startswith("no JetStream answers on $JS.nope.API; is the domain or prefix right")
+    assert err.startswith("no JetStream answers on $JS.nope.API; check the domain or prefix")
 
 
 @pytest.mark.parametrize("line", LINES)
