@@ -41,7 +41,7 @@ def ask_patiently(url: str, subject: str, body: Any = None, *, domain: str = "")
 
 
 def is_up(url: str, *, domain: str = "") -> bool:
-    """Return whether JetStream answers and has a leader. Waits half a second: without a leader nobody answers."""
+    """Return whether JetStream answers and has a leader; without one nobody would answer for long."""
     try:
         ask(url, "INFO", domain=domain, timeout=0.5)
         ask(url, "STREAM.NAMES", domain=domain, timeout=0.5)
