@@ -103,16 +103,44 @@ def infer_schema(messages: "DataFrame") -> str:
 def extend_schema(messages: "DataFrame", ddl: str) -> tuple[str, list[str]]:
     """Return (the schema with the fields of `messages` that it lacks behind its own, names of these fields).
 
-    A field that it has keeps its type. One that is null in all messages is left for when it has a value.
+    A field that it has keeps its type, and messages where it has another one count for nothing else, as they
+    will be bad payloads. One that is null in all messages is left for when it has a value.
     """
     from pyspark.sql.types import StructType
 
     from jsctl.spark.decoding.ddl import parse_ddl
 
     known = parse_ddl(ddl)
+    options = {"dropFieldIfAllNull": "true"}  # what is null has no type yet
+    new = _infer(messages, options)
+    if _is_hidden(known, new):
+        new = _infer(_without_bad(messages, ddl), options)
     added: list[str] = []
-    fields = _add_fields(known.fields, _infer(messages, {"dropFieldIfAllNull": "true"}).fields, "", added)
+    fields = _add_fields(known.fields, new.fields, "", added)
     return (StructType(fields).toDDL() if added else ddl), added
+
+
+def _is_hidden(known: "DataType", new: "DataType") -> bool:
+    """Whether `new` does not say which fields an object has that is known, as some messages have something
+    else in its place."""
+    from pyspark.sql.types import ArrayType, StructType
+
+    if isinstance(known, ArrayType):
+        return not isinstance(new, ArrayType) or _is_hidden(known.elementType, new.elementType)
+    if not isinstance(known, StructType):
+        return False
+    if not isinstance(new, StructType):
+        return True
+    newer = {field.name: field.dataType for field in new.fields}
+    return any(
+        field.name in newer and _is_hidden(field.dataType, newer[field.name]) for field in known.fields
+    )
+
+
+def _without_bad(messages: "DataFrame", ddl: str) -> "DataFrame":
+    """Return the messages that fit a schema."""
+    decoded = decode_data(messages, TableLayout("json", ddl, keep_data=True), ["sequence"])
+    return decoded.where(f"{BAD_PAYLOAD} IS NULL").select("data")
 
 
 def _infer(messages: "DataFrame", options: Mapping[str, str]) -> "StructType":
