@@ -29,6 +29,7 @@ from pyspark.sql.streaming.listener import (
 from jsctl.files import open_atomically, write_atomically
 from jsctl.json_text import parse_json
 from jsctl.monitor.report.spark_queries import LATEST, SparkQuery, encode_queries
+from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.source.failures import log
 from jsctl.units import SECOND, parse_time_ns
 
@@ -55,8 +56,16 @@ _RUNNING, _ENDED, _FAILED = "running", "ended", "failed"
 
 
 def listen(spark: "SparkSession", *, to: str = "", prometheus: str = "") -> "ProgressListener":
-    """Add a listener to the queries of a session, and return it, for `spark.streams.removeListener`."""
-    listener = ProgressListener(Path(to) if to else None, Path(prometheus) if prometheus else None)
+    """Add a listener to the queries of a session, and return it, for `spark.streams.removeListener`.
+
+    Args:
+        to: folder for a table of their progress, a path or file:///...
+        prometheus: file for node_exporter's textfile collector.
+
+    Raises BadInput for places that are not in a file system of this machine.
+    """
+    folder = parse_folder(to, "to") if to else None
+    listener = ProgressListener(folder, parse_folder(prometheus, "prometheus") if prometheus else None)
     spark.streams.addListener(listener)
     return listener
 

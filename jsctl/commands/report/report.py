@@ -24,6 +24,7 @@ from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.rounds import Round, fetch_states, poll_states
 from jsctl.monitor.report.rows import DomainState, Sort
 from jsctl.monitor.report.spark_queries import SparkQuery, read_queries
+from jsctl.spark.session.folders import parse_folder
 from jsctl.units import SECOND
 from jsctl.views.board import parse_filter
 from jsctl.views.events import Events
@@ -167,7 +168,7 @@ async def report(
     --count was not reached, and 1 when the condition of --fail-on held, which ends it.
     """
     check_interval(watch, "2s is the default")
-    folder = Path(spark).expanduser() if spark else None
+    folder = parse_folder(spark, "--spark") if spark else None
     queries = partial(_read_queries, folder)
     queries()  # a wrong folder is an error of the command line
     order = cast(Sort, sort or "name")

@@ -5,9 +5,10 @@ to another folder, whose name has %20 in it. Where Spark reads, brackets, braces
 (Hadoop's FileSystem.globStatus), unless a backslash is before them.
 """
 
+import os
 import re
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from jsctl.errors import BadInput
 
@@ -20,13 +21,14 @@ def parse_folder(text: str, name: str) -> Path:
 
     Raises BadInput for places that are not in a file system of this machine, such as s3a://bucket/orders.
     """
-    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text) or Path(text).exists():
-        return Path(text).expanduser()
-    uri = urlsplit(text)
-    if uri.scheme == "file" and uri.netloc in ("", "localhost"):
-        return Path(unquote(uri.path))
+    uri = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", text)
+    if not uri or Path(text).exists():
+        return Path(os.path.expanduser(text))  # noqa: PTH111 pathlib fails for ~name where nobody has the name
+    if local := re.fullmatch(r"file:(?://(?:localhost)?)?(/.*)", text, re.IGNORECASE | re.DOTALL):
+        return Path(unquote(local[1]))  # also with ? and #, which have no other meaning in a folder's name
+    scheme = uri[1].lower()
     raise BadInput(
-        f"{name} {uri.scheme}://... is not a folder of this machine, and jsctl writes and reads only these",
+        f"{name} {scheme}://... is not a folder of this machine, and jsctl writes and reads only these",
         'mount it, or use df.write and spark.read.format("jetstream") in Spark, which reach it',
     )
 

@@ -10,7 +10,7 @@ import pytest
 
 from jsctl.errors import BadInput, NotFound
 from jsctl.monitor.report.spark_queries import LATEST, read_queries
-from jsctl.spark.progress import TABLE, ProgressListener, prometheus_text
+from jsctl.spark.progress import TABLE, ProgressListener, listen, prometheus_text
 from jsctl.units import SECOND, format_rfc3339
 from tests.support.run import Cli
 
@@ -100,3 +100,8 @@ def test_folders_that_are_something_else(tmp_path: Path, cli: Cli) -> None:
         (tmp_path / LATEST / "x.json").write_text(text)
         with pytest.raises(BadInput, match="is not the progress of a Spark query"):
             read_queries(tmp_path)
+
+
+def test_places_that_it_cannot_write_to_are_refused_at_once() -> None:
+    with pytest.raises(BadInput, match=r"to s3a://\.\.\. is not a folder of this machine"):
+        listen(None, to="s3a://bucket/progress")  # type: ignore[arg-type]

@@ -17,6 +17,9 @@ from tests.support.run import Cli
         ("file://localhost/data", "/data"),
         ("~/a", str(Path.home() / "a")),
         ("a:b/c", "a:b/c"),
+        ("~nobody-has-this-name/a", "~nobody-has-this-name/a"),
+        ("file:///data/a#b?c%23", "/data/a#b?c#"),
+        ("FILE:///data", "/data"),
     ],
 )
 def test_paths_and_uris(text: str, path: str) -> None:
@@ -33,6 +36,7 @@ def test_paths_and_uris(text: str, path: str) -> None:
         "export query --from {} 'SELECT 1'",
         "import {} --stream ORDERS",
         "report history --from {}",
+        "report --spark {}",
     ],
 )
 @pytest.mark.parametrize("uri", ["s3a://key:secret@bucket/x", "hdfs://host:8020/x", "abfss://c@a.net/x"])
