@@ -168,8 +168,7 @@ async def report(
     --count was not reached, and 1 when the condition of --fail-on held, which ends it.
     """
     check_interval(watch, "2s is the default")
-    folder = parse_folder(spark, "--spark") if spark else None
-    queries = partial(_read_queries, folder)
+    queries = partial(_read_queries, parse_folder(spark, "--spark") if spark else None)
     queries()  # a wrong folder is an error of the command line
     order = cast(Sort, sort or "name")
     failing = FailOn(env, fail_on)

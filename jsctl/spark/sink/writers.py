@@ -38,7 +38,7 @@ from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import Counts, WriteJob
 from jsctl.spark.source import options as read_options
-from jsctl.spark.source.failures import format_messages, log
+from jsctl.spark.source.failures import format_messages, log, without_traceback
 from jsctl.spark.source.option_values import OptionValues
 from jsctl.units import SECOND
 
@@ -64,6 +64,7 @@ class JetStreamWriter(DataSourceArrowWriter):
     def __init__(self, job: WriteJob) -> None:
         self.job = job
 
+    @without_traceback
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
         provide_pynacl()
         return Committed(publishing.publish(self.job, _task().partitionId(), publishing.batch_rows(iterator)))
@@ -82,6 +83,7 @@ class JetStreamStreamWriter(DataSourceStreamArrowWriter):
         self.job = job
         self.has_ids = has_ids
 
+    @without_traceback
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
         provide_pynacl()
         task = _task()
