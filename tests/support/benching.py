@@ -13,7 +13,7 @@ from tests.support.run import Cli
 
 
 def start(cli: Cli, line: str) -> subprocess.Popen[str]:
-    """A benchmark in a process of its own."""
+    """Start a benchmark in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "jsctl", "bench", *line.split()],
         env={**os.environ, **cli.environ},
@@ -30,7 +30,7 @@ def stop(process: subprocess.Popen[str], number: int = signal.SIGINT) -> tuple[s
 
 
 def run(cli: Cli, line: str) -> dict[str, Any]:
-    """The document of a benchmark."""
+    """Run a benchmark, and return its document."""
     document: dict[str, Any] = cli(f"bench {line} --json", status=0).json
     assert not validate(document, schema("io.jsctl.v1.bench"))
     return document

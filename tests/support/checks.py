@@ -4,6 +4,6 @@ from tests.support.run import Cli
 
 
 def check(cli: Cli, line: str, status: int = 0) -> dict[str, object]:
-    """The outcome as JSON."""
+    """Run a check, and return its outcome as JSON."""
     document: dict[str, object] = cli(f"server check --format json {line}", status=status).json
     return document

@@ -7,7 +7,7 @@ from tests.support.waiting import wait_for, wait_until
 
 
 def current(url: str, stream: str) -> dict[str, Any]:
-    """The stream's info once it has a leader and all its followers are there."""
+    """Return a stream's info once it has a leader and all its followers are current."""
 
     def complete(info: dict[str, Any]) -> bool:
         group = info["cluster"]

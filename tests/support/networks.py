@@ -31,14 +31,14 @@ class Networks:
         return self.cli(line, environ=variables, status=status).out
 
     def servers(self, name: str) -> dict[str, str]:
-        """What each server does."""
+        """Return the status of each server of a network."""
         document = self.cli(f"server network status {name} --json").json
         return {server["server"]: server["status"] for server in document["servers"]}
 
 
 @contextmanager
 def networks_below(home: Path) -> Iterator[Networks]:
-    """Networks in a folder; their servers end with it."""
+    """Yield the networks in a folder; kill their servers at the end."""
     yield Networks(home)
     for folder in (home / "data" / "jsctl").glob("*"):
         for process in processes.find_all(folder).values():

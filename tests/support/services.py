@@ -28,7 +28,7 @@ def start(cli: Cli, *args: str) -> subprocess.Popen[str]:
 
 @contextmanager
 def answering(url: str, answers: dict[str, list[tuple[bytes, bytes]]]) -> Iterator[None]:
-    """Answers requests on subjects with headers and data, in a thread of its own."""
+    """Answer requests on subjects with headers and data, in a thread of its own."""
     import threading
 
     ready, stop = threading.Event(), threading.Event()
