@@ -152,11 +152,11 @@ def _interrupt_soon() -> None:
 def _check_argument(arg: str) -> None:
     """Raise BadInput for an argument with a NUL byte or an unpaired surrogate, which no path can contain."""
     if "\0" in arg:
-        raise BadInput("an argument contains a NUL character, which no name and no path can have")
+        raise BadInput("an argument contains a NUL character, which names and paths cannot contain")
     try:
         os.fsencode(arg)
     except UnicodeEncodeError:
-        raise BadInput("an argument contains an incomplete character") from None
+        raise BadInput("an argument contains an unpaired surrogate") from None
 
 
 def _usage(error: click.ClickException) -> str:

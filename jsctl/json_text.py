@@ -57,7 +57,7 @@ def parse_json(
         try:
             json.dumps(value, ensure_ascii=False, default=str).encode()
         except UnicodeEncodeError:
-            raise ValueError("it holds half a character") from None
+            raise ValueError("it contains an unpaired surrogate") from None
         except RecursionError:
             raise TooDeep(_TOO_DEEP) from None
     if not any_depth and len(raw) > 2 * MAX_DEPTH and _is_deep(raw):

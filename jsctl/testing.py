@@ -79,7 +79,7 @@ class Network:
         all.
         """
         if self._loop is not None:
-            raise JsctlError(f"network {self.source} runs already")
+            raise JsctlError(f"network {self.source} is already running")
         where = (self._given or Path(tempfile.mkdtemp(prefix="jsctl-network-"))).absolute()
         self._folder = where
         self._loop = asyncio.new_event_loop()

@@ -46,7 +46,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.stream and (self.selects_kinds or self.subjects):
-            raise BadInput("--stream has its own events", "leave the other choices out")
+            raise BadInput("--stream cannot be used with other kinds of events", "it has its own events")
         if self.since is not None and not self.stream:
             raise BadInput("--since is for --stream")
 

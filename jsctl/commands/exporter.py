@@ -92,7 +92,7 @@ async def exporter(env: Env, options: Options) -> Events[Result]:
     check_interval(options.interval, "15s is the default", "--interval")
     if not re.fullmatch(r"([a-zA-Z_:][a-zA-Z0-9_:]*)?", options.prefix):
         raise BadInput(
-            f"'{options.prefix}' is not a valid prefix", "give letters, digits and _, a letter first"
+            f"'{options.prefix}' is not a valid prefix", "use letters, digits and _, beginning with a letter"
         )
     _check_folder(options.textfile)
     stop = asyncio.Event()

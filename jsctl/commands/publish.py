@@ -83,9 +83,11 @@ class Options:
         if self.paced and not self.dumped:
             raise BadInput("--original-pace is for --from-dump")
         if self.mode != "plain" and self.reply:
-            raise BadInput("a stream's ack takes the reply subject", "leave out --reply or --jetstream")
+            raise BadInput(
+                "--reply and --jetstream cannot be used together", "the stream's ack needs the reply subject"
+            )
         if self.atomic and not self.schedule.is_empty:
-            raise BadInput("an atomic batch takes no schedules")
+            raise BadInput("messages of an atomic batch cannot be scheduled")
 
     @property
     def mode(self) -> Mode:

@@ -60,7 +60,7 @@ _KEPT_FLAGS = frozenset({"timeout", "form", "colors", "trace", "connection_name"
 @click.pass_context
 def shell(ctx: click.Context, env: Env, file: str) -> int:
     if env.session or env.run_line is None:
-        raise BadInput("this is a shell of jsctl already")
+        raise BadInput("this is already a jsctl shell")
     interpreter = Interpreter(env)
     try:
         if file or not env.can_ask:
@@ -155,7 +155,7 @@ class Interpreter:
 
     def _built_in(self, name: str, words: Sequence[str]) -> int:
         if len(words) > 1:
-            raise BadInput(f"{name} takes one word at most")
+            raise BadInput(f"{name} takes at most one word")
         word = words[0] if words else ""
         if name in ("exit", "quit"):
             if word and not (word.isdecimal() and len(word) < 4):

@@ -48,7 +48,7 @@ class Options:
     def __post_init__(self) -> None:
         check_every(self.interval, "--interval")
         if self.delimiter and not self.output:
-            raise BadInput("--delimiter needs --output", "it is for the file")
+            raise BadInput("--delimiter needs --output", "it separates the file's columns")
         if len(self.delimiter) > 1:
             raise BadInput("--delimiter takes one character")
 

@@ -83,7 +83,7 @@ async def gather(
     for text in answers.malformed:
         warn(f"jsctl: a reply is left out: {text}")
     if answers.malformed and not answers.documents:
-        raise JsctlError(f"no reply on {subject} is one of a service", "jsctl request shows them")
+        raise JsctlError(f"no reply on {subject} follows the service protocol", "jsctl request shows them")
     return list(answers.documents)
 
 
@@ -184,7 +184,7 @@ def _check_endpoint(endpoint: Any, sender: str) -> None:
 def _check_metadata(document: Json, sender: str) -> None:
     metadata = document.get("metadata") or {}
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
-        raise ValueError(f"{sender}: metadata is not texts by name")
+        raise ValueError(f"{sender}: metadata is not an object of texts")
 
 
 def find_endpoint(info: Json, name: str) -> Json:

@@ -147,7 +147,7 @@ def test_wrong_lines(line: str, cli: Cli) -> None:
 def test_a_count_that_is_not_reached_in_time(cli: Cli) -> None:
     for line in ("events --count 2 --wait 200ms", "events --count 2 --timeout 200ms --json"):
         ended = cli(line, status=3)
-        assert ended.err.endswith("jsctl: 0 of 2 events; no more came in 200ms\n")
+        assert ended.err.endswith("jsctl: 0 of 2 events; no more arrived in 200ms\n")
         assert ended.out in ("", "[]\n")
     assert cli("events --wait 200ms", status=0).out == ""
 

@@ -237,4 +237,4 @@ def test_leaders_count_and_replicas_are_seen(cluster_cli: Cli, shared_cluster: C
 
 
 def test_a_short_interval_is_named_by_its_flag(offline_cli: Cli) -> None:
-    assert "--interval takes 100ms or more" in offline_cli("exporter --interval 0 --count 1", status=64).err
+    assert "--interval must be 100ms or more" in offline_cli("exporter --interval 0 --count 1", status=64).err

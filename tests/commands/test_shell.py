@@ -97,10 +97,10 @@ def test_it_stops_at_the_first_failure(cli: Cli, url: str, tmp_path: Path) -> No
     assert "Published" not in out + err
     assert script(cli, tmp_path, "stream ls --names | false\n", status=1)
     assert "nothing follows the |" in script(cli, tmp_path, "stream ls |", status=64)[1]
-    assert "is not a whole line" in script(cli, tmp_path, "pub 'x", status=64)[1]
+    assert "the line is incomplete" in script(cli, tmp_path, "pub 'x", status=64)[1]
     assert "no command 'strem'" in script(cli, tmp_path, "strem ls", status=64)[1]
     assert script(cli, tmp_path, "exit 7\nstream info NOPE", status=7)[1] == ""
-    assert "a shell of jsctl already" in script(cli, tmp_path, "shell", status=64)[1]
+    assert "already a jsctl shell" in script(cli, tmp_path, "shell", status=64)[1]
     assert cli("shell --file /nope", status=64).err.count("\n") == 1
 
 

@@ -51,7 +51,7 @@ def test_connections_that_have_ended(system: Cli) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("top --interval 1ms", "100ms at least"),
+        ("top --interval 1ms", "use 100ms or more"),
         ("top --delimiter ,", "needs --output"),
         ("top -o - --delimiter ab", "one character"),
         ("top --sort none", "none"),

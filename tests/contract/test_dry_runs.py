@@ -200,8 +200,8 @@ def test_what_is_missing_is_told(filled: Cli) -> None:
         *("context rm nope", "bench js ordered --stream NOPE", "stream restore nope", "stream backup NOPE x"),
     ):
         assert filled(f"{line} --dry-run").status == 3, line
-    assert "exists already" in filled("stream restore backup --dry-run", status=1).err
-    assert "exists already" in filled("account restore whole --dry-run", status=1).out
+    assert "already exists" in filled("stream restore backup --dry-run", status=1).err
+    assert "already exists" in filled("account restore whole --dry-run", status=1).out
 
 
 def test_the_facts(filled: Cli) -> None:

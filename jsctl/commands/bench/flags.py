@@ -113,7 +113,7 @@ def shared(env: Env, kind: str) -> Shared:
     if rate and sleep:
         raise BadInput("--rate and --sleep cannot be used together", "--rate says how many per second")
     if rate and kind in _UNPACED:
-        raise BadInput(f"--rate is not for bench {kind}", "what is sent there sets the pace")
+        raise BadInput(f"--rate cannot be used with bench {kind}", "the publisher sets the pace")
     return Shared(
         clients=min(flags.get("clients") or 1, messages or flags.get("clients") or 1),
         messages=messages,

@@ -123,6 +123,6 @@ async def _create(env: Env, stream: str, draft: Json) -> Result:
     info, created = await consumers.create(api, stream, draft)
     result = view.sheet(info)
     if not created:
-        outcome = f"Consumer {stream} > {info['name']} exists already, nothing was changed"
+        outcome = f"Consumer {stream} > {info['name']} already exists, nothing was changed"
         result = result._replace(parts=[Text(outcome), *result.parts])
     return result

@@ -58,5 +58,5 @@ async def copy(env: Env, options: Options) -> Result:
     result = view.sheet(info)
     if created:
         return result
-    outcome = f"Consumer {stream} > {destination} exists already, nothing was changed"
+    outcome = f"Consumer {stream} > {destination} already exists, nothing was changed"
     return Result([Text(outcome), *result.parts], data=result.data)

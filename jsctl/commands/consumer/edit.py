@@ -49,7 +49,7 @@ async def edit(env: Env, options: Options) -> Result:
     live = info["config"]
     if flags.push and not live.get("deliver_subject"):
         raise BadInput(
-            f"consumer {stream} > {consumer} pulls and cannot become a push consumer",
+            f"consumer {stream} > {consumer} is a pull consumer and cannot become a push consumer",
             "jsctl consumer copy --target creates one",
         )
     target = Editable(

@@ -34,7 +34,7 @@ async def copy(env: Env, options: Options) -> Result:
     base = store.load(await pick(env, registry.noun("context"), options.source, default=store.selected()))
     name = options.name or await ask_name(env.prompter, "Name of the copy")
     if store.exists(name):
-        raise BadInput(f"context {name!r} exists already", "remove it with jsctl context rm")
+        raise BadInput(f"context {name!r} already exists", "remove it with jsctl context rm")
     return save(
         env,
         name,

@@ -54,7 +54,7 @@ async def _run_and_clean(
                 if signals:
                     shutil.rmtree(folder, ignore_errors=True)
     except Stopped:
-        raise Stopped("the demo was stopped; nothing of it is left") from None
+        raise Stopped("the demo was stopped and removed") from None
 
 
 async def _run(
@@ -100,7 +100,7 @@ async def _run(
         if keep:
             await network.leave()
     if missing:
-        raise MissingDependency(missing.message, f"{missing.hint}; all else is in {folder}")
+        raise MissingDependency(missing.message, f"{missing.hint}; everything else is in {folder}")
     running = tuple(contexts.values()) if keep else ()
     ending.append(view.done(folder, running, steps, spark=not no_spark, program=_program(env)))
 

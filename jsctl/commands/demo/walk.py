@@ -109,7 +109,7 @@ def _walk(
         is_complete = True
     except (KeyboardInterrupt, Stopped):
         shutil.rmtree(folder, ignore_errors=True)
-        raise Stopped("the walkthrough was stopped; nothing of it is left") from None
+        raise Stopped("the walkthrough was stopped and removed") from None
     except JsctlError as error:
         error = JsctlError(str(error), f"configurations and logs are in {folder}")
         return view.ended(folder, player.records)._replace(error=error)

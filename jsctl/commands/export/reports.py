@@ -35,9 +35,11 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.replay and (self.every or self.duration):
-            raise BadInput("--replay goes without --every and --for", "a file has the rounds that it has")
+            raise BadInput(
+                "--replay cannot be used with --every and --for", "the rounds are those of the file"
+            )
         if self.every < 0 or self.duration < 0 or (self.duration and not self.every):
-            raise BadInput("--for needs --every", "say how often, such as --every 30s")
+            raise BadInput("--for needs --every", "give the interval, as in --every 30s")
 
 
 @command(

@@ -62,13 +62,13 @@ class Options:
             )
         parse_partitions(self.partition_by)
         if self.follow and (self.until or self.to_seq is not None):
-            raise BadInput("--follow has no end", "leave --until and --to-seq out")
+            raise BadInput("--follow cannot be used with --until and --to-seq", "it has no end")
         if self.every <= 0:
             raise BadInput("--every must be more than 0")
         if self.fail_on_deleted and self.subjects:
             raise BadInput(
                 "--fail-on-deleted and --subject cannot be used together",
-                "where only some subjects are read, deletions cannot be seen",
+                "deletions are seen only when all subjects are read",
             )
         self._check_range()
 
@@ -203,7 +203,7 @@ def _selection(env: Env, options: Options) -> Selection:
         parse_time_flag(env, "--until", options.until),
     )
     if since and until and since >= until:
-        raise BadInput("--since is not before --until")
+        raise BadInput("--since must be before --until")
     return Selection(
         subjects=tuple(dict.fromkeys(options.subjects)),
         start=options.from_seq,

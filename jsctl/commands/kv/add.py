@@ -60,5 +60,5 @@ async def add(env: Env, options: Options) -> Result:
     if options.add.is_local:
         return options.add.save(config, f"bucket {name}")
     bucket, created = await buckets.create(await env.jetstream(), config)
-    outcome = "was created" if created else "exists already, nothing was changed"
+    outcome = "was created" if created else "already exists, nothing was changed"
     return view.named(f"Bucket {name} {outcome}", bucket)

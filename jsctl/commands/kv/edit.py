@@ -49,9 +49,7 @@ async def edit(env: Env, options: Options) -> Result:
     """
     if options.key:
         if options.flags.fields or options.edit.config_file or options.edit.replace:
-            raise BadInput(
-                "flags of a configuration and KEY cannot be used together", "leave out one of them"
-            )
+            raise BadInput("configuration flags and KEY cannot be used together", "leave out one of them")
         return await edit_value(env, options.bucket, options.key, dry_run=options.edit.dry_run)
     file = options.edit.read_config(env, BUCKET, changed=bool(options.flags.fields))
     bucket = await open_named(env, options.bucket or BUCKET.name_of(file or {}))

@@ -46,7 +46,7 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
     if single and revision:
         entry = await read.revision(store, patterns[0], revision)
         if not entry.is_value:
-            raise BadInput(f"revision {revision} of key {entry.key} holds no value: it {entry.removal} then")
+            raise BadInput(f"revision {revision} of key {entry.key} has no value: it {entry.removal} then")
         batches = once(entry)
     elif single:
         batches = once(await read.get(store, patterns[0]))

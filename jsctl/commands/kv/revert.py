@@ -32,11 +32,11 @@ async def revert(env: Env, bucket: str, key: str, revision: int, force: bool) ->
     entry = await read.revision(store, key, revision)
     if not entry.is_value:
         raise BadInput(
-            f"revision {revision} of key {key} holds no value: it {entry.removal} then",
+            f"revision {revision} of key {key} has no value: it {entry.removal} then",
             f"jsctl kv del {store.name} {key} deletes it",
         )
     if entry.revision == latest.revision:
-        raise BadInput(f"key {key} is at revision {revision} already")
+        raise BadInput(f"key {key} is already at revision {revision}")
     await env.confirm(changes.revert_intent(store.name, entry, latest), force=force)
     await write.update(store, key, entry.value, latest.revision)
     return view.history(store.name, key, await fetch_history(store, key))

@@ -63,7 +63,7 @@ def check_found(bucket: Bucket, patterns: Sequence[str], keys: Collection[str]) 
 
 
 def refuse_mirror(bucket: Bucket, verb: str) -> None:
-    """Raise BadInput for a mirror: what is removed there comes back, or is missing for ever."""
+    """Raise BadInput for a mirror: what is removed there comes back, or stays missing."""
     if mirror := bucket.config.get("mirror"):
         raise BadInput(f"bucket {bucket.name} is a mirror", f"{verb} its origin {mirror['name']}")
 
@@ -78,5 +78,5 @@ def warn_of_ttl(env: Env, bucket: Bucket, ttl: int) -> None:
     least = int(bucket.config.get("marker_ttl") or 0)
     if 0 < ttl < least:
         env.say(
-            f"warning: it stays {exact_duration(least)}: no TTL is shorter than the bucket's --marker-ttl"
+            f"warning: it expires after {exact_duration(least)}: TTLs below --marker-ttl are raised to it"
         )

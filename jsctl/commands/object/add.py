@@ -45,5 +45,5 @@ async def add(env: Env, options: Options) -> Result:
     if "max_bytes" not in settings and streams.needs_max_bytes(await api_levels.account_info(api)):
         raise BadInput("this account needs a limit for every bucket", "give --max-bucket-size")
     info, created = await buckets.create(api, options.bucket, settings)
-    outcome = "was created" if created else "exists already, nothing was changed"
+    outcome = "was created" if created else "already exists, nothing was changed"
     return view.bucket(info, first_line=f"Bucket {options.bucket} {outcome}")

@@ -37,7 +37,7 @@ async def edit(env: Env, options: Options) -> Result:
     remove objects.
     """
     if not options.flags.settings():
-        raise BadInput("nothing to change was given", "jsctl object edit --help shows the flags")
+        raise BadInput("there is nothing to change", "jsctl object edit --help shows the flags")
     api = await env.jetstream()
     name = await pick_bucket(env, api, options.bucket)
     infos = [await buckets.info(api, name)]

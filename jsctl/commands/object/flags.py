@@ -98,7 +98,7 @@ def parse_metadata(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         key, sign, value = pair.partition("=")
         if not key or not sign:
-            raise BadInput(f"{pair!r} is not metadata", "use KEY=VALUE")
+            raise BadInput(f"{pair!r} is not valid metadata", "use KEY=VALUE")
         metadata[key] = value
     return metadata
 

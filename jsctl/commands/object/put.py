@@ -42,7 +42,7 @@ class Options:
         if self.reads_stdin and not self.name:
             raise BadInput("stdin has no name", "give --name NAME, or FILE")
         if "-" in self.file and len(self.file) > 1:
-            raise BadInput("stdin and files cannot be put at once")
+            raise BadInput("stdin and files cannot be put together")
 
     @property
     def reads_stdin(self) -> bool:
@@ -135,7 +135,7 @@ class _Observer(uploads.PutObserver):
 
     def resumed(self, size: int) -> None:
         self._env.say(
-            f"A put of {self._label} was interrupted before; {format_bytes(size)} are there already"
+            f"An earlier put of {self._label} was interrupted; {format_bytes(size)} are already stored"
         )
 
     def retried(self, reason: str) -> None:

@@ -21,7 +21,7 @@ async def seal(env: Env, bucket: str, force: bool) -> Result:
     name = await pick_bucket(env, api, bucket)
     info = await buckets.info(api, name)
     if info["config"].get("sealed"):
-        env.say(f"Bucket {name} is sealed already, nothing was changed")
+        env.say(f"Bucket {name} is already sealed; nothing was changed")
         return view.bucket(info)
     await env.confirm(seal_intent(f"Bucket {name}", "buckets", info), force=force)
     sealed = await streams.update(api, {**info["config"], "sealed": True})

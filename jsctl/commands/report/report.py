@@ -173,7 +173,7 @@ async def report(
     order = cast(Sort, sort or "name")
     failing = FailOn(env, fail_on)
     if keep is not None and not record:
-        raise BadInput("--keep goes with --record", "it says how long recorded rounds are kept")
+        raise BadInput("--keep needs --record", "it says how long recorded rounds are kept")
     interval = watch or 2 * SECOND
     wanted = Wanted(
         part=PARTS[int(part) - 1] if part and part.isdigit() else part or "",
@@ -199,7 +199,7 @@ async def report(
 
     if replay:
         if record or fail_on or env.repeated.get("context") or all_contexts or groups:
-            raise BadInput("--replay shows what a file holds", "leave out --record, --fail-on and contexts")
+            raise BadInput("--replay shows a recorded file", "leave out --record, --fail-on and contexts")
         recorded = Replay(Path(replay).expanduser())
         return events(recorded.rounds())._replace(live=replayed(recorded, wanted))
     places = targets(env, groups, all_contexts=all_contexts)
@@ -223,9 +223,7 @@ def _checked_filter(text: str) -> str:
     try:
         parse_filter(text)
     except ValueError as error:
-        raise BadInput(
-            f"--filter: {error}", "write \\ ahead of characters that are meant as they are"
-        ) from None
+        raise BadInput(f"--filter: {error}", "write \\ before characters that are meant literally") from None
     return text
 
 

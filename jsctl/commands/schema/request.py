@@ -41,6 +41,6 @@ async def request(env: Env, subject: str, body: str, schema: str, show: bool) ->
     if not name:
         kind = response.get("type") if isinstance(response, dict) else None
         if not isinstance(kind, str):
-            raise JsctlError("the reply does not say of which type it is", "name a schema with --schema")
+            raise JsctlError("the reply does not name its type", "name a schema with --schema")
         name = catalog.resolve(kind)
     return view.reply(name, validate(response, catalog.schema(name)), response, show=show)

@@ -60,7 +60,7 @@ async def generate(env: Env, options: Options) -> Result:
 
     target = Path(options.target).expanduser()
     if target.exists():
-        raise BadInput(f"{target} exists already", "name a folder that does not")
+        raise BadInput(f"{target} already exists", "name a new folder")
     template = await _template(env, options.source)
     values = _values(options.values)
     operator = await _operator(env, options.operator) if template.needs_operator else None
@@ -98,7 +98,8 @@ async def _template(env: Env, name: str) -> "Template":
     if is_bundle(name):
         return await asyncio.to_thread(load_bundle, name)
     raise BadInput(
-        f"there is no template {name!r}", f"these are: {', '.join(names)}; or name a folder or ZIP file"
+        f"there is no template {name!r}",
+        f"the templates are {', '.join(names)}; or name a folder or ZIP file",
     )
 
 

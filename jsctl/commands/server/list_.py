@@ -49,4 +49,4 @@ def _read(path: str) -> tuple[list[tuple[Json, int]], float]:
     try:
         return pings, to_ns(captured_at) / SECOND if known_time(captured_at) else 0.0
     except ValueError:
-        raise BadInput(f"{path} is damaged", "the time at which it was gathered is not one") from None
+        raise BadInput(f"{path} is damaged", "the time at which it was gathered is not valid") from None

@@ -42,7 +42,7 @@ async def stop(env: Env, name: str) -> Result:
 async def _pick(env: Env) -> str:
     """Return the folder of running servers that the user picks from a list."""
     if not env.can_ask:
-        raise BadInput("which servers to stop is missing", "give CONTEXT or DIR")
+        raise BadInput("the servers to stop are missing", "give CONTEXT or DIR")
     choices: dict[Path, str] = {}
     for context in env.contexts.names():
         owner = contexts.folder_of(env.contexts, context)

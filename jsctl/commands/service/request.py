@@ -57,7 +57,8 @@ async def request(env: Env, options: Options) -> Events[Reply]:
     subject = str(endpoint.get("subject") or "")
     if any(token in ("*", ">") for token in subject.split(".")):
         raise BadInput(
-            f"endpoint {options.endpoint} answers on {subject}", "jsctl request sends to one subject of these"
+            f"endpoint {options.endpoint} answers on {subject}",
+            "use jsctl request with one of these subjects",
         )
     replies = requests.ask(
         env,

@@ -43,7 +43,7 @@ def parse_line(text: str) -> Line:
     try:
         words = shlex.split(line.replace("\\\n", ""))
     except ValueError as error:
-        raise BadInput(f"this is not a whole line: {str(error).lower()}") from None
+        raise BadInput(f"the line is incomplete: {str(error).lower()}") from None
     return Line(words[1:] if words[:1] == ["jsctl"] else words, pipe)
 
 

@@ -115,7 +115,7 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
     contexts = {place.context for place in declared.places}
     explicit = "server" in env.flags and "server" not in env.from_environment
     if explicit and len(contexts) > 1:
-        raise BadInput("--server goes with at most one context", "each context has its own")
+        raise BadInput("--server can be used with at most one context", "each context has its own")
     settings = {context: _resolve_settings(env, context) for context in contexts}
     # A context whose places all name an account needs no login of its own.
     own = [

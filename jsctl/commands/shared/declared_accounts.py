@@ -48,7 +48,7 @@ class AccountLogins:
             hint = "apply --push sends it to them"
             if not self._is_planning:
                 raise Denied(f"servers refuse account {name}: {error.message}", hint) from None
-            env.say(f"servers refuse account {name}, so that what is in it is not known; {hint}")
+            env.say(f"servers refuse account {name}, so its streams are unknown; {hint}")
             return Connection(settings, None), True
 
     async def wait(self, api: Api, name: str) -> None:

@@ -97,7 +97,7 @@ class DeclaredAuth:
             and not self.new_operators
             and any(step.account and not step.user for step in done)
         ):
-            env.say("servers have the accounts after jsctl apply --push")
+            env.say("jsctl apply --push sends the accounts to the servers")
         if findings := self._find_errors():
             env.say(format_findings(findings))
         return done

@@ -87,7 +87,7 @@ class OperatorPush:
                 names = ", ".join(difference.account for difference in removed)
                 raise JsctlError(
                     f"server {outcome.server} does not remove {names}: {outcome.error}",
-                    "let its resolver have allow_delete, or apply with --no-push",
+                    "set allow_delete in its resolver, or apply with --no-push",
                 )
 
     async def send(self, env: Env) -> list[Sent]:
@@ -147,4 +147,4 @@ def _refuse_failures(sent: Sequence[Sent], accounts: Sequence[Record], servers: 
     for account in accounts:
         took = sum(name == account.name for name, _, _ in sent)
         if took < servers:
-            raise JsctlError(f"{took} of {servers} servers took account {account.name}", CONTINUE)
+            raise JsctlError(f"{took} of {servers} servers accepted account {account.name}", CONTINUE)

@@ -42,7 +42,7 @@ class EditOptions:
         if not self.config_file and self.replace:
             raise BadInput("--replace needs --config")
         if not (self.config_file or changed or self.interactive):
-            raise BadInput("nothing to change was given", "use flags, --config or --interactive")
+            raise BadInput("there is nothing to change", "use flags, --config or --interactive")
         return (
             schema.parse_config(read_input(self.config_file, env.streams.stdin), self.config_file)
             if self.config_file
@@ -139,6 +139,6 @@ async def _change(env: Env, target: Editable, draft: Json, options: EditOptions)
     for change in changes:
         if change.after is not None and change.key not in changed:
             before = format_value(change.kind, change.before)
-            env.say(f"warning: the server keeps {change.key} as it is: {before}")
+            env.say(f"warning: the server did not change {change.key}, which is still {before}")
     parts = target.sheet(updated).parts
     return Result([Text(f"{target.label} was updated"), *parts], data=updated)

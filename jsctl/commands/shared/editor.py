@@ -34,7 +34,7 @@ async def edit_text(
     """
     editor = env.environ.get("VISUAL") or env.environ.get("EDITOR") or ""
     if not editor.strip():
-        raise BadInput("no editor is set", "set EDITOR to the one of your choice")
+        raise BadInput("no editor is set", "set EDITOR to your editor")
     # A folder of its own (0700): editors leave backups and swap files beside the text.
     _sweep(beside or Path(tempfile.gettempdir()))
     folder = Path(tempfile.mkdtemp(prefix=_EDITED, dir=beside))

@@ -24,7 +24,9 @@ def targets(env: Env, groups: Sequence[str] = (), *, all_contexts: bool = False)
         names += _group(env, group)
     if all_contexts:
         if names:
-            raise BadInput("--all-contexts goes without --context and --group", "it takes all of them")
+            raise BadInput(
+                "--all-contexts cannot be used with --context and --group", "it covers all of them"
+            )
         names = env.contexts.names()
         if not names:
             raise NotFound("there are no contexts", "jsctl context add NAME --server URL adds one")
@@ -41,7 +43,7 @@ def context_targets(env: Env, context: str | None, *, several: bool) -> Sequence
     flags, variables = dict(env.flags), env.from_environment
     if several:
         if "server" in flags and "server" not in variables:
-            raise BadInput("--server goes with at most one --context", "each context has its own")
+            raise BadInput("--server can be used with at most one --context", "each context has its own")
         flags = {n: v for n, v in flags.items() if n not in variables or n in _EVERYWHERE}
     place = env.context(context)
     own: list[dict[str, Any]] = [{} if domain is None else {"js_domain": domain} for domain in domains]

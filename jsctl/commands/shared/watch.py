@@ -20,13 +20,13 @@ _SHORTEST = 100 * MS
 def check_every(every: int, flag: str = "--every") -> None:
     """Raise BadInput for an interval that is too short. every: ns."""
     if every < _SHORTEST:
-        raise BadInput(f"{flag} is too short", "100ms at least")
+        raise BadInput(f"{flag} is too short", "use 100ms or more")
 
 
 def check_interval(watch: int | None, hint: str = "", flag: str = "--watch") -> None:
     """Raise BadInput for an interval that is too short. watch: ns; None without the flag."""
     if watch is not None and watch < _SHORTEST:
-        raise BadInput(f"{flag} takes 100ms or more", hint)
+        raise BadInput(f"{flag} must be 100ms or more", hint)
 
 
 def watched(fetch: Callable[[], Awaitable[Result]], every: int, count: int | None) -> Events[Result]:

@@ -64,7 +64,7 @@ async def add(env: Env, options: Options) -> Result:
     if api is None:
         return options.add.save(draft, f"stream {draft['name']}")
     info, created = await streams.create(api, draft)
-    outcome = "was created" if created else "exists already, nothing was changed"
+    outcome = "was created" if created else "already exists, nothing was changed"
     result = view.sheet(info)
     return Result([Text(f"Stream {draft['name']} {outcome}"), *result.parts], data=result.data)
 

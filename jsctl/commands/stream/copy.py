@@ -86,7 +86,7 @@ async def _announce(env: Env, api: Api, draft: Json) -> None:
     if existing is not None and find_differences(
         STREAM.without_server_keys(existing["config"]), draft, STREAM
     ):
-        raise JsctlError(f"stream {name} exists already, with another configuration", "give another name")
+        raise JsctlError(f"stream {name} already exists with another configuration", "give another name")
     what = "leave Stream" if existing is not None else "create Stream"
     more = " as it is" if existing is not None else " without messages"
     env.announce(Intent(f"{what} {name}{more}", {"stream": name, "exists": existing is not None}))

@@ -67,7 +67,7 @@ async def get(env: Env, options: Options) -> Events[Message]:
 async def _ask(env: Env) -> tuple[int, str]:
     """Ask for a sequence, or for a subject in place of it. Returns 0 or an empty text for the other."""
     if not env.can_ask:
-        raise BadInput("which message is missing", "give ID or --last-for")
+        raise BadInput("no message was named", "give ID or --last-for")
 
     def check(text: str) -> int:
         if not text.lstrip("-").isdigit() or int(text) < -1 or int(text) == 0:
@@ -81,5 +81,5 @@ async def _ask(env: Env) -> tuple[int, str]:
         return answer, ""
     subject = await env.prompter.text("Subject to retrieve last message for", flag="--last-for")
     if not subject:
-        raise BadInput("no sequence and no subject was given")
+        raise BadInput("neither a sequence nor a subject was given")
     return 0, subject

@@ -20,7 +20,7 @@ async def seal(env: Env, stream: str, force: bool) -> Result:
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)
     if info["config"].get("sealed"):
-        env.say(f"Stream {name} is sealed already, nothing was changed")
+        env.say(f"Stream {name} is already sealed; nothing was changed")
         return view.sheet(info)
     await env.confirm(seal_intent(f"Stream {name}", "streams", info), force=force)
     return view.sheet(await streams.update(api, {**info["config"], "sealed": True}))

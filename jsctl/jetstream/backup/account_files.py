@@ -73,7 +73,7 @@ def existing_account_backup(target: Path) -> str:
     if not target.exists():
         return ""
     if not target.is_dir():
-        raise BadInput(f"{target} exists already and is not a folder", "choose another target")
+        raise BadInput(f"{target} already exists and is not a folder", "choose another target")
     entries = [entry for entry in target.iterdir() if not is_temporary(entry.name)]
     for entry in entries:
         if entry.name != UNFINISHED and (not entry.is_dir() or not files.existing_backup(entry)):

@@ -100,7 +100,7 @@ async def _restore(
         existing = None
     if existing is not None:
         if not options.update:
-            raise JsctlError("it exists already", "--update-streams changes its configuration")
+            raise JsctlError("it already exists", "--update-streams changes its configuration")
         return await _update(api, existing, config, backup, dry_run=options.dry_run)
     if options.dry_run:
         return outcome(name, "restored", backup.state)

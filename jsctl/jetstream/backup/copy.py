@@ -240,7 +240,7 @@ async def _remove_unfinished(source: Endpoint, target: Endpoint, existing: Json,
     """
     name = target.stream
     if not mark_of(existing):
-        raise JsctlError(f"stream {name} exists already", "choose another name, or remove it first")
+        raise JsctlError(f"stream {name} already exists", "choose another name, or remove it first")
     if await is_untouched(source, target, existing):
         observer.notify(CopyRestarted(name))
     else:

@@ -78,7 +78,7 @@ def existing_backup(target: Path) -> str:
     if is_packed(target) and target.is_file():
         return "a backup"
     if not target.is_dir():
-        raise BadInput(f"{target} exists already and is not a backup", "choose another target")
+        raise BadInput(f"{target} already exists and is not a backup", "choose another target")
     entries = list(target.iterdir())
     if not entries:
         return ""

@@ -120,6 +120,6 @@ async def _remove_unfinished(api: Api, name: str, observer: Observer) -> None:
     if info is None:
         return
     if not mark_of(info):
-        raise JsctlError(f"stream {name} exists already", "restore under another name, or remove it first")
+        raise JsctlError(f"stream {name} already exists", "restore under another name, or remove it first")
     await observer.confirm(RemoveUnfinished(name, int(info["state"]["messages"])))
     await streams.delete(api, name)

@@ -9,7 +9,7 @@ from jsctl.jetstream.config.kind import Kind
 
 
 class Change(Enum):
-    """Whether the server changes a key of what exists already."""
+    """Whether the server changes a key of what already exists."""
 
     ANY = "any"
     NEVER = "never"

@@ -19,7 +19,7 @@ async def check_name_is_free(api: Api, stream: str, name: str) -> None:
     except JsctlError:
         return
     raise ValueError(
-        f"consumer {stream} > {name} exists already; jsctl consumer edit {stream} {name} changes it"
+        f"consumer {stream} > {name} already exists; jsctl consumer edit {stream} {name} changes it"
     )
 
 

@@ -63,7 +63,7 @@ async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> in
             raise refusal  # it keeps changing, or the bucket is not what it seems
         if entry.is_value:
             raise Conflict(
-                f"key {key} exists already, at revision {entry.revision}",
+                f"key {key} already exists at revision {entry.revision}",
                 "jsctl kv put replaces it; jsctl kv update replaces a given revision",
                 entry,
             )

@@ -30,7 +30,7 @@ async def check_name_is_free(api: Api, name: str) -> None:
     except JsctlError:
         return
     if exists:
-        raise ValueError(f"stream {name} exists already; jsctl stream edit {name} changes it")
+        raise ValueError(f"stream {name} already exists; jsctl stream edit {name} changes it")
 
 
 async def check_subjects_are_free(api: Api, subjects: Sequence[str], name: str = "") -> None:

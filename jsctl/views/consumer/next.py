@@ -114,6 +114,6 @@ def summary(deliveries: Deliveries, ending: Ending) -> str:
     if received < limit:
         lines.append(
             f"jsctl: {format_count(received)} of {plural(limit, 'message')};"
-            f" no more came in {exact_duration(deliveries.timeout)}"
+            f" no more arrived in {exact_duration(deliveries.timeout)}"
         )
     return "\n".join(lines)

@@ -60,7 +60,7 @@ def _summary(listener: EventListener) -> str:
         return ""
     received, events = units.format_count(wanted - listener.missing), plural(wanted, "event")
     waited = units.exact_duration(listener.selection.idle)
-    return f"jsctl: {received} of {events}; no more came in {waited}"
+    return f"jsctl: {received} of {events}; no more arrived in {waited}"
 
 
 def short_text(event: Json, subject: str) -> str:

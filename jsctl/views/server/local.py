@@ -49,7 +49,7 @@ def running(network: Network) -> Result:
 
 def kept_files(network: Network) -> list[str]:
     """Return sentences about the user's files and contexts that were left unchanged."""
-    sentences = [f"{network.folder / name} was edited and is used as it is" for name in network.edited]
+    sentences = [f"{network.folder / name} was edited, and is used unchanged" for name in network.edited]
     for wanted, used in network.contexts.items():
         if wanted != used:
             sentences.append(f"context {wanted!r} is not from jsctl and stays; this server's is {used!r}")

@@ -99,7 +99,7 @@ def test_an_account_that_is_no_longer_declared_leaves_the_servers(site: Declared
 
 def test_accounts_without_streams_are_sent_when_asked(site: Declared) -> None:
     site.file.write_text(FILE[: FILE.index("streams:")].replace("account: SALES\noperators", "operators"))
-    assert "servers have the accounts after jsctl apply --push" in site.run("apply", "--force")
+    assert "jsctl apply --push sends the accounts to the servers" in site.run("apply", "--force")
     assert "new    SALES" in site.run("diff", "--push", status=2)
     assert "SHOP     n1" in site.run("apply", "--push --force")
     site.run("diff", "--push")

@@ -134,7 +134,7 @@ def test_a_service_of_another_account_and_a_sentinel_that_is_none(acme: object, 
         "is of account ORDERS: the service must be of AUTH itself" in auth_cli("auth validate", status=1).out
     )
     error = auth_cli("auth operator config --sentinel ORDERS/alice", status=64).err
-    assert "user alice has a key, which clients without a JWT do not know" in error
+    assert "user alice must sign with a key, which clients of a sentinel do not have" in error
     auth_cli("auth user add open ORDERS --bearer", status=0)
     error = auth_cli("auth operator config --sentinel open", status=64).err
     assert "account ORDERS has no auth callout" in error

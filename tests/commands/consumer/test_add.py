@@ -135,7 +135,7 @@ def test_what_is_there_already(cli: Cli) -> None:
     first = cli("consumer add ORDERS C --pull", status=0)
     assert first.out.startswith("Information for Consumer ORDERS > C created ")
     again = cli("consumer add ORDERS C --pull", status=0)
-    assert again.out.startswith("Consumer ORDERS > C exists already, nothing was changed\n")
+    assert again.out.startswith("Consumer ORDERS > C already exists, nothing was changed\n")
     other = cli("consumer add ORDERS C --pull --max-pending 7", status=1)
     assert "exists with another configuration (10148); jsctl consumer edit changes it" in other.err
 
@@ -288,14 +288,14 @@ def test_what_cannot_be_is_reported_at_its_question(cli: Cli) -> None:
     cli("stream add QUEUE --subjects 'queue.>' --retention work --defaults", status=0)
     cli("consumer add QUEUE W --pull --filter queue.a --defaults", status=0)
     for answers, words in (
-        (["ORDERS", "C"], "consumer ORDERS > C exists already; jsctl consumer edit ORDERS C changes it"),
+        (["ORDERS", "C"], "consumer ORDERS > C already exists; jsctl consumer edit ORDERS C changes it"),
         (["ORDERS", "D", "", ..., ..., ..., "other.a"], "other.a matches nothing: stream ORDERS stores "),
         (["QUEUE", "D", "", ..., ..., ..., "queue.*"], "consumer W takes queue.* already"),
         (["QUEUE", "D", "", ..., ..., ..., ""], "consumer W takes messages already"),
     ):
         assert words in cli("consumer add", answers=answers, status=64).err
     for line, words in (
-        ("consumer add ORDERS C", "consumer ORDERS > C exists already"),
+        ("consumer add ORDERS C", "consumer ORDERS > C already exists"),
         ("consumer add ORDERS D --filter other.a", "other.a matches nothing"),
     ):
         failed = cli(line, answers=[], status=1)

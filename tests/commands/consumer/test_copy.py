@@ -18,7 +18,7 @@ def test_copy(cli: Cli, pull: None) -> None:
     assert (push["deliver_subject"], push.get("max_waiting")) == ("e.x", None)
     back = cli("con copy ORDERS E F --pull --json", status=0).json["config"]
     assert (back.get("deliver_subject"), back.get("idle_heartbeat")) == (None, None)
-    assert "exists already" in cli("con copy ORDERS C D --filter ORDERS.b", status=0).out
+    assert "already exists" in cli("con copy ORDERS C D --filter ORDERS.b", status=0).out
     temporary = cli("con copy ORDERS C T --ephemeral --json", status=0).json
     assert (temporary["name"], temporary["config"].get("durable_name")) == ("T", None)
     assert "a name of its own" in cli("con copy ORDERS C C", status=64).err

@@ -60,10 +60,10 @@ def test_edit_more(cli: Cli, pull: None) -> None:
     assert "sample_freq" not in config("--sample 0")
     assert config("--description new --metadata a=b --headers-only --replicas 1")["headers_only"] is True
     assert "headers_only" not in config("--no-headers-only")
-    assert "nothing to change was given" in cli("con edit ORDERS C", status=64).err
+    assert "there is nothing to change" in cli("con edit ORDERS C", status=64).err
     assert "give --force" in cli("con edit ORDERS C --sample 9", status=64).err
     refused = cli("con edit ORDERS C --target push.x -f", status=64)
-    assert "pulls and cannot become a push consumer; jsctl consumer copy --target" in refused.err
+    assert "is a pull consumer and cannot become a push consumer; jsctl consumer copy --target" in refused.err
 
 
 def test_edit_by_file(cli: Cli, pull: None, tmp_path: Path) -> None:

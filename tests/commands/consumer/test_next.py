@@ -99,7 +99,7 @@ def test_fewer_than_asked_for(cli: Cli, url: str, pull: None) -> None:
     done = cli("consumer next S C --count 10 --timeout 1s", status=3)
     assert time.monotonic() - began < 3
     assert done.out.count("subj:") == 5
-    assert done.err == "jsctl: 5 of 10 messages; no more came in 1s\n"
+    assert done.err == "jsctl: 5 of 10 messages; no more arrived in 1s\n"
 
 
 def test_messages_that_come_later_are_waited_for(cli: Cli, url: str, pull: None) -> None:

@@ -19,5 +19,5 @@ def test_copy(cli: Cli, verb: str) -> None:
         "x_unknown": 1,
     }
     assert (cli.home / "nats" / "context.txt").read_text() == "b"
-    assert "exists already" in cli("context cp a b", status=ExitStatus.USAGE).err
+    assert "already exists" in cli("context cp a b", status=ExitStatus.USAGE).err
     cli("context cp nope c", status=ExitStatus.NOT_FOUND)

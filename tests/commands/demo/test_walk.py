@@ -244,7 +244,7 @@ def test_a_signal_at_any_moment_leaves_nothing(demo: Demo, number: signal.Signal
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the walkthrough was stopped; nothing of it is left" in err and "Traceback" not in err
+    assert "the walkthrough was stopped and removed" in err and "Traceback" not in err
     demo.leaves_nothing()
 
 

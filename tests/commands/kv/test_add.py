@@ -47,7 +47,7 @@ def test_add_makes_what_other_clients_make(cli: Cli, url: str) -> None:
         " --description 'a b' --storage memory --compress --metadata team=x",
         status=0,
     ).out
-    assert "exists already, nothing was changed" in again
+    assert "already exists, nothing was changed" in again
     other = cli("kv add B", status=1)
     assert "bucket B exists with another configuration (10058); jsctl kv edit changes it" in other.err
 

@@ -10,7 +10,7 @@ def test_create_takes_new_and_deleted_keys(config: Cli) -> None:
     config("kv create CONFIG user.3 Dan", status=0)
     config("kv create CONFIG user.2 Eve", status=0)
     refused = config("kv create CONFIG user.1 Zed", status=1)
-    assert "key user.1 exists already, at revision 2; jsctl kv put replaces it" in refused.err
+    assert "key user.1 already exists at revision 2; jsctl kv put replaces it" in refused.err
     assert config("kv get CONFIG user.1 --raw", status=0).out == "Bob"
 
 
@@ -29,4 +29,4 @@ def test_ttls_that_cannot_be(cli: Cli, config: Cli) -> None:
     assert "whole seconds" in config("kv create CONFIG a x --ttl 100ms", status=64).err
     assert "--marker-ttl 1m allows it" in config("kv create CONFIG a x --ttl 5s", status=1).err
     cli("kv add S --marker-ttl 1h", status=0)
-    assert "warning: it stays 1h0m0s" in cli("kv create S a x --ttl 5s", status=0).err
+    assert "warning: it expires after 1h0m0s" in cli("kv create S a x --ttl 5s", status=0).err

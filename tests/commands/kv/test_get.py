@@ -41,7 +41,7 @@ def test_binary_values_are_dumped(config: Cli) -> None:
 def test_revisions(config: Cli) -> None:
     assert config("kv get CONFIG user.1 --revision 1 --raw", status=0).out == "Ann"
     assert "has no revision 3 in bucket CONFIG" in config("kv get CONFIG user.1 --revision 3", status=3).err
-    assert "holds no value: it was deleted then" in config("kv get CONFIG user.2 --revision 4", status=64).err
+    assert "has no value: it was deleted then" in config("kv get CONFIG user.2 --revision 4", status=64).err
     config("kv get CONFIG 'user.*' --revision 1", status=64)
 
 

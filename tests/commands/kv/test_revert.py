@@ -12,6 +12,6 @@ def test_revert(config: Cli) -> None:
     config("kv revert CONFIG user.2 3 --force", status=0)
     assert config("kv get CONFIG user.2 --raw", status=0).out == "Cid"
     assert "has no revision 5" in config("kv revert CONFIG user.1 5 --force", status=3).err
-    assert "holds no value" in config("kv revert CONFIG user.2 4 --force", status=64).err
-    assert "at revision 6 already" in config("kv revert CONFIG user.1 6 --force", status=64).err
+    assert "has no value" in config("kv revert CONFIG user.2 4 --force", status=64).err
+    assert "already at revision 6" in config("kv revert CONFIG user.1 6 --force", status=64).err
     config("kv revert CONFIG none 1 --force", status=3)

@@ -18,7 +18,7 @@ def test_buckets(files: Path, cli: Cli, url: str) -> None:
     assert config["max_age"] == 3_600_000_000_000 and config["max_bytes"] == 1 << 20
     assert config["subjects"] == ["$O.B.C.>", "$O.B.M.>"] and config["discard"] == "new"
     assert config["allow_rollup_hdrs"] and config["allow_direct"]
-    assert "exists already" in cli("object add FILES", status=0).out
+    assert "already exists" in cli("object add FILES", status=0).out
     assert "object edit" in cli("object add FILES --ttl 1h", status=1).err
     planned = cli("object edit B --ttl 2h --max-bucket-size 2MB --dry-run --json", status=2).json
     assert [change["key"] for change in planned] == ["ttl", "max_bucket_size"], "the words of the flags"

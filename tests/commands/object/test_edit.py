@@ -13,4 +13,4 @@ def test_edit(files: Path, cli: Cli, url: str) -> None:
     assert declined.asked and js.info(url, "OBJ_FILES")["config"]["max_age"] == 0
     changed = cli("object edit FILES --ttl 1h --force --json", status=0).json
     assert changed["config"]["max_age"] == js.info(url, "OBJ_FILES")["config"]["max_age"] == 3600 * 10**9
-    assert "nothing to change was given" in cli("object edit FILES", status=64).err
+    assert "there is nothing to change" in cli("object edit FILES", status=64).err

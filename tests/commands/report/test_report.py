@@ -331,7 +331,7 @@ def test_conditions_that_no_row_can_have(cli: Cli) -> None:
         err = cli(["report", "--fail-on", condition], status=64).err
         assert text in err and len(err.splitlines()) == 1, err
     assert "there is no 'lga'" in cli(["report", "--count", "2", "--fail-on", "lga > 5"], status=64).err
-    assert "shows what a file holds" in cli("report --replay x --fail-on true", status=64).err
+    assert "shows a recorded file" in cli("report --replay x --fail-on true", status=64).err
 
 
 def test_a_condition_ends_a_watch(behind: Cli, url: str, tmp_path: Path) -> None:

@@ -263,8 +263,8 @@ def test_recorded_and_replayed(cli: Cli, url: str, tmp_path: Path) -> None:
     replay.until(lambda text: re.search(r"ORDERS +0", text))
     replay.press("q")
     assert replay.end() == 0
-    assert "--keep goes with --record" in cli("report --keep 1h", status=64).err
-    assert "shows what a file holds" in cli(f"report --replay {file} --record x", status=64).err
+    assert "--keep needs --record" in cli("report --keep 1h", status=64).err
+    assert "shows a recorded file" in cli(f"report --replay {file} --record x", status=64).err
 
 
 def test_pause(cli: Cli, url: str) -> None:
@@ -305,7 +305,7 @@ def test_counters_that_go_back(cli: Cli, url: str) -> None:
 def test_flags_that_are_wrong(cli: Cli) -> None:
     assert "not a valid regular expression" in cli("report --watch --filter [", status=64).err
     assert "is not one of" in cli("report --watch --part nope", status=64).err
-    assert "--all-contexts goes without" in cli("report --all-contexts --context a", status=64).err
+    assert "--all-contexts cannot be used with" in cli("report --all-contexts --context a", status=64).err
     assert "there are no contexts" in cli("report --all-contexts", status=3).err
     assert "there is no group 'prod'" in cli("report --group prod", status=3).err
 

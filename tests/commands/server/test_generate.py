@@ -26,7 +26,7 @@ def test_a_leaf_node(offline_cli: Cli, tmp_path: Path) -> None:
     assert result == {"template": "leaf", "target": str(target), "files": ["leafnode.conf"]}
     check(target / "leafnode.conf")
     assert "7422" in (target / "leafnode.conf").read_text()
-    assert "exists already" in offline_cli(line, status=64).err
+    assert "already exists" in offline_cli(line, status=64).err
 
 
 def test_clusters(offline_cli: Cli, tmp_path: Path) -> None:

@@ -325,7 +325,7 @@ def test_an_edited_configuration_stays(start: Callable[..., Run], tmp_path: Path
     again = start("hub-leaf", "--port", "0", "--store", str(store))
     again.ready()
     again.process.terminate()
-    assert f"{accounts} was edited and is used as it is" in again.end()[1]
+    assert f"{accounts} was edited, and is used unchanged" in again.end()[1]
     assert accounts.read_text() == edited
 
 

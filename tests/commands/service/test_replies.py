@@ -41,4 +41,4 @@ def test_malformed_replies_are_named_and_left_out(cli: Cli, url: str) -> None:
             assert "nope" in cli(f"service {line}", status=3).err
         assert cli("service ping --json", status=0).json == []
     with answering(url, {"$SRV.INFO": answers[:2]}):
-        assert "no reply on $SRV.INFO is one of a service" in cli("service list", status=1).err
+        assert "no reply on $SRV.INFO follows the service protocol" in cli("service list", status=1).err

@@ -150,7 +150,7 @@ accounts { A: { users: [{user: a, password: a}], jetstream: { max_bytes_required
 def test_an_existing_stream_is_not_created(cli: Cli) -> None:
     line = "stream add S --subjects s --defaults"
     assert cli(line, status=0).out.startswith("Stream S was created\n")
-    assert cli(line, status=0).out.startswith("Stream S exists already, nothing was changed\n")
+    assert cli(line, status=0).out.startswith("Stream S already exists, nothing was changed\n")
     failed = cli("stream add S --subjects t --defaults", status=1)
     assert "exists with another configuration (10058); jsctl stream edit" in failed.err
     assert cli("stream info S --json").json["config"]["subjects"] == ["s"]

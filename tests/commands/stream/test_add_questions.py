@@ -39,7 +39,7 @@ def test_in_a_terminal(have: Cli, screen: Terminal) -> None:
     screen.expect_exact("A name without dots, spaces, wildcards or slashes")
     screen.expect_exact("On the command line: the stream's name")
     screen.send("HAVE\r")
-    screen.expect_exact("stream HAVE exists already; jsctl stream edit HAVE changes it")
+    screen.expect_exact("stream HAVE already exists; jsctl stream edit HAVE changes it")
     screen.send("\x15NEW\r")
     screen.expect_exact("Subjects to consume")
     screen.send("have.a\r")
@@ -101,7 +101,7 @@ def test_the_command_line_stays_when_it_fails(have: Cli) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("stream add HAVE --subjects x", "stream HAVE exists already"),
+        ("stream add HAVE --subjects x", "stream HAVE already exists"),
         ("stream add NEW --subjects have.a", "have.a overlaps with stream HAVE, which stores have.>"),
         ("stream add NEW --subjects a.b,a.*", "a.b and a.* overlap"),
     ],

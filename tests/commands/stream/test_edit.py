@@ -102,7 +102,10 @@ def test_a_file_is_merged_or_replaces(stream: Cli, tmp_path: Path) -> None:
 def test_what_the_server_does_not_change_is_reported(stream: Cli) -> None:
     stream("stream add M --mirror S --defaults", status=0)
     outcome = stream("stream edit M --no-allow-mirror-direct --description x -f", status=0)
-    assert outcome.err.splitlines()[-1] + "\n" == "warning: the server keeps mirror_direct as it is: true\n"
+    assert (
+        outcome.err.splitlines()[-1] + "\n"
+        == "warning: the server did not change mirror_direct, which is still true\n"
+    )
     assert stream("stream info M --json").json["config"]["description"] == "x"
 
 

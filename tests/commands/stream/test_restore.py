@@ -166,7 +166,7 @@ def test_a_changed_folder_of_the_nats_tool_leaves_no_stream(cli: Cli, mixed: str
 def test_existing_stream(cli: Cli, mixed: str, tmp_path: Path) -> None:
     cli(f"stream backup ORDERS {tmp_path}/b", status=0)
     refused = cli(f"stream restore {tmp_path}/b --force", status=1)
-    assert "stream ORDERS exists already" in refused.err
+    assert "stream ORDERS already exists" in refused.err
     assert ask(mixed, "STREAM.INFO.ORDERS")["state"]["messages"] == 9
     overlap = cli(f"stream restore {tmp_path}/b --name OTHER", status=1)
     assert overlap.err.endswith("; jsctl stream restore --subjects gives it other subjects\n")

@@ -78,7 +78,7 @@ def test_what_cannot_be(cli: Cli, orders: str) -> None:
     assert cli("stream copy NOPE B --data").status == 3
     assert "10065" in cli("stream copy ORDERS B --data", status=1).err  # the subjects of ORDERS
     stream(orders, "B", "b")
-    assert "exists already" in cli("stream copy ORDERS B --data --subjects c", status=1).err
+    assert "already exists" in cli("stream copy ORDERS B --data --subjects c", status=1).err
     assert info(orders, "B")["config"]["subjects"] == ["b"]
 
 

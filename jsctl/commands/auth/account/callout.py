@@ -35,10 +35,10 @@ class Options:
             raise BadInput("--off cannot be used with other settings")
         if self.xkey and not is_public_key(self.xkey, CURVE):
             raise BadInput(
-                f"{self.xkey!r} is not a public curve key", "jsctl auth nkey gen curve --public makes one"
+                f"{self.xkey!r} is not a public curve key", "jsctl auth nkey gen curve --public creates one"
             )
         if _ANY in self.allow and len(self.allow) > 1:
-            raise BadInput("* allows all accounts", "give it alone")
+            raise BadInput("* allows all accounts", "do not combine it with others")
 
 
 @command(

@@ -25,7 +25,7 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
     if store.read_operator().nats.get("system_account") == owner.public:
         raise BadInput(
             f"{owner.name} is the system account",
-            "make another account that first:"
+            "make another account the system account first:"
             f" jsctl auth operator edit {store.operator} --system-account NAME",
         )
     users = store.read_users(owner.name)

@@ -30,7 +30,7 @@ def read_key_file(file: str) -> KeyPair:
     """Return the key pair of the seed in a file. Raises BadInput."""
     text = read_key_text(file)
     if not is_seed(text):
-        raise BadInput(f"{ascii_path(Path(file))} has a public key alone", "give a file with a seed")
+        raise BadInput(f"{ascii_path(Path(file))} has only a public key", "give a file with a seed")
     return key_of_seed(text)
 
 

@@ -23,7 +23,7 @@ def verify(env: Env, file: str, signature: str, key_file: str) -> Result:
     try:
         raw = base64.b64decode(encoded + b"=" * (-len(encoded) % 4), altchars=b"-_", validate=True)
     except binascii.Error:
-        raise BadInput(f"{signature} is not a signature", "jsctl auth nkey sign makes one") from None
+        raise BadInput(f"{signature} is not a signature", "jsctl auth nkey sign creates one") from None
     if not verify_signature(public, read_data(file), raw):
         raise JsctlError(f"{public} did not sign {file}", "check the file, the signature and the key")
     return Result([Text("Verified OK", "good")], data={"public": public, "verified": True})

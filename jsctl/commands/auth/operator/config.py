@@ -86,12 +86,12 @@ async def _find_sentinel(env: Env, store: AuthStore, wanted: str) -> str:
     user = await pick_user(env, store, account, name)
     if not user.nats.get("bearer_token"):
         raise BadInput(
-            f"user {user.name} has a key, which clients without a JWT do not know",
+            f"user {user.name} must sign with a key, which clients of a sentinel do not have",
             f"jsctl auth user edit {user.name} {account.name} --bearer",
         )
     if not as_texts(as_object(account.nats.get("authorization")).get("auth_users")):
         raise BadInput(
-            f"account {account.name} has no auth callout, so that everybody would get in as {user.name}",
+            f"account {account.name} has no auth callout, so that everybody could log in as {user.name}",
             f"jsctl auth account callout {account.name} --auth-user USER --allow ACCOUNT",
         )
     return user.token

@@ -40,7 +40,7 @@ def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Res
             raise BadInput(f"{one}: {pair.public} is not a key of operator {name}")
     store = AuthStore(choices(env).folders, name)
     if store.operator_jwt.exists() and not force:
-        raise BadInput(f"there is an operator {name!r} already", "--force replaces its JWT")
+        raise BadInput(f"operator {name!r} already exists", "--force replaces its JWT")
     replaces = store.operator_jwt.exists()
     facts = {"operator": name, "keys": [pair.public for pair in pairs], "replaces": replaces}
     verb = "replace the JWT of operator" if replaces else "import operator"

@@ -55,5 +55,5 @@ async def request(
 def _pair(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
-        raise BadInput(f"{text!r} is not a header", "write it as NAME:VALUE")
+        raise BadInput(f"{text!r} is not a valid header", "use NAME:VALUE")
     return name.strip(), value.strip()

@@ -27,7 +27,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.subject and not self.account:
-            raise BadInput("--subject needs --account", "a subject is one of an account")
+            raise BadInput("--subject needs --account", "subjects belong to accounts")
 
 
 @command(
@@ -62,9 +62,7 @@ async def balance(env: Env, options: Options) -> Result:
     if not loads:
         raise JsctlError("there is no cluster to balance", "jsctl server list shows the servers")
     if options.server_name and options.server_name not in {load.server for load in loads}:
-        raise BadInput(
-            f"there is no server {options.server_name!r} in a cluster", "jsctl server list shows them"
-        )
+        raise BadInput(f"no cluster has a server {options.server_name!r}", "jsctl server list shows them")
     surplus = sum(len(load.surplus) for load in loads)
     if surplus or env.dry_run:
         clusters = len({load.cluster for load in loads})

@@ -24,9 +24,7 @@ async def evacuate(env: Env, name: str, force: bool) -> Result:
     peers = {str(peer.get("name")): str(peer.get("peer", "")) for peer in meta.get("replicas") or ()}
     peers.setdefault(str(meta.get("leader") or ""), str(meta.get("peer", "")))
     if name not in peers and name not in peers.values():
-        raise NotFound(
-            f"there is no server {name!r} in the meta group", f"these are: {', '.join(sorted(peers))}"
-        )
+        raise NotFound(f"the meta group has no server {name!r}", f"its servers: {', '.join(sorted(peers))}")
     if env.dry_run or not force:
         stored = await stored_on_server(await env.connection(), api.domain, name)
         await env.confirm(intents.evacuate(name, stored), force=force)

@@ -37,7 +37,8 @@ async def rescue(env: Env, quorum: int | None, force: bool) -> Result:
     new_quorum = quorum or len(plan.servers)
     if plan.leader and not force:
         raise JsctlError(
-            f"the meta group has a leader, {plan.leader}", "jsctl server cluster peer-remove needs no rescue"
+            f"the meta group has a leader, {plan.leader}",
+            "jsctl server cluster peer-remove works without a rescue",
         )
     if new_quorum >= plan.quorum:
         raise BadInput(

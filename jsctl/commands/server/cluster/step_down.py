@@ -19,7 +19,7 @@ async def step_down(env: Env, cluster: str, tags: tuple[str, ...], host: str, fo
     account is needed.
     """
     if host and (cluster or tags):
-        raise BadInput("--host cannot be used with --cluster and --tags", "a server is enough")
+        raise BadInput("--host cannot be used with --cluster and --tags", "a server determines the others")
     api, connection = await env.jetstream(), await env.connection()
 
     async def fetch() -> dict[str, object]:

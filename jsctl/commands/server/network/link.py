@@ -47,9 +47,11 @@ async def link(
     if not mode:
         return view.link_states(local)
     if mode not in MODES:
-        raise BadInput(f"{mode!r} is not a mode of a link", f"use {', '.join(MODES)}")
+        raise BadInput(f"{mode!r} is not a valid mode", f"use {', '.join(MODES)}")
     if bool(links) == everything:
-        raise BadInput("name links, or use --all", "they are shown by jsctl server network link")
+        raise BadInput(
+            "the links are missing", "name some, or use --all; jsctl server network link shows them"
+        )
     for flag, value, wanted in (("--by", delay, "delay"), ("--to", limit, "limit")):
         if (value is not None) != (mode == wanted):
             raise BadInput(

@@ -33,7 +33,8 @@ def _select(env: Env, network: str, servers: Names, everything: bool) -> tuple[L
     local = find_network(env.environ, network)
     if bool(servers) == everything:
         raise BadInput(
-            "name servers or clusters, or use --all", "jsctl server network status shows their names"
+            "the servers are missing",
+            "name servers or clusters, or use --all; jsctl server network status shows them",
         )
     return local, local.state.select(servers)
 

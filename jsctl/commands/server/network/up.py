@@ -44,9 +44,7 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     spec = named(source, name)
     for cluster in spec.clusters:
         if cluster.jetstream is not None and len(cluster.servers) == 2:
-            env.say(
-                f"cluster {cluster.name} has 2 servers: without one of them it has no leader; 3 go on without"
-            )
+            env.say(f"cluster {cluster.name} has 2 servers and no leader without one of them; 3 can lose one")
     where = (Path(store).expanduser() if store else folder.default(env.environ, spec.name)).absolute()
     path = source if source in BUILTIN else str(Path(source).expanduser().absolute())
     server = binary.find(env.environ)
@@ -57,13 +55,11 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
             changes = [] if started else await update_network(running, spec, path, server, env.environ)
             await wait_until_ready(running, env.say)
     except Stopped:
-        raise Stopped(
-            f"stopped; what has started is shown by jsctl server network status {spec.name}"
-        ) from None
+        raise Stopped(f"stopped; jsctl server network status {spec.name} shows what has started") from None
     for sentence in changes:
         env.say(sentence)
     for file in started.edited if started else ():
-        env.say(f"{where / file} was edited and is used as it is")
+        env.say(f"{where / file} was edited, and is used unchanged")
     names = copy_contexts(running, env.environ) if into_contexts else {}
     own = private_store(where)
     contexts = [

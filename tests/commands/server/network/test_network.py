@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.cluster]
         ("status pairs", 3, "there is no network 'pairs'; did you mean pair?"),
         ("link down leaf-hup -n pair", 3, "network pair has no link 'leaf-hup'; did you mean leaf-hub?"),
         ("link delay leaf-hub -n pair", 64, "delay needs --by"),
-        ("link sideways leaf-hub -n pair", 64, "'sideways' is not a mode of a link"),
+        ("link sideways leaf-hub -n pair", 64, "'sideways' is not a valid mode"),
         ("scale hub 3 -n pair", 64, "hub is a single server"),
         ("up none.yaml", 3, "there is no network and no file 'none.yaml'"),
         ("down pair", 64, "give --force or --keep-data"),

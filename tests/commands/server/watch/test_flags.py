@@ -10,9 +10,9 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("server watch servers --every 1ms", "100ms at least"),
+        ("server watch servers --every 1ms", "use 100ms or more"),
         ("server watch api requests --account '['", "not a valid regular expression"),
-        ("server watch api requests --rate 1ms", "1s at least"),
+        ("server watch api requests --rate 1ms", "use 1s or more"),
     ],
 )
 def test_wrong_flags(system: Cli, line: str, words: str) -> None:

@@ -33,7 +33,7 @@ class Options:
 async def edit(env: Env, options: Options) -> Result:
     """Change what the flags name; other settings stay as they are."""
     if not options.export:
-        raise BadInput("nothing to change", "say with flags what to set")
+        raise BadInput("there is nothing to change", "use flags for what to set")
     store, account = await pick_operator_account(env, options.operator, options.account)
     await pick_export(env, account, options.subject)
 

@@ -113,4 +113,4 @@ def _activate(env: Env, store: AuthStore, source: Record, account: Record, impor
         imported["token"] = sign_activation(
             store, source, exports[0], imported["subject"], account.public, {}
         )
-        env.say(f"jsctl: the export is private, an activation token of {source.name} is signed for it")
+        env.say(f"jsctl: the export is private; signed an activation token of {source.name} for it")

@@ -43,7 +43,7 @@ async def edit(env: Env, options: Options) -> Result:
     """Change what the flags name; other settings stay as they are. SUBJECT is the one in this account."""
     flags = (options.token, options.share, options.traceable)
     if not options.local and all(flag is None for flag in flags):
-        raise BadInput("nothing to change", "say with flags what to set")
+        raise BadInput("there is nothing to change", "use flags for what to set")
     store, account = await pick_operator_account(env, options.operator, options.account)
     imported = await pick_import(env, account, options.subject)
     service = kind_of(imported) == SERVICE

@@ -61,7 +61,7 @@ async def add(env: Env, options: Options) -> Result:
             raise BadInput("the role is missing", "give ROLE, or --no-scope for a key without permissions")
         role = await env.prompter.text("Role name", flag="ROLE", check=_check_filled)
     if role and any(key.role == role for key in signing_keys(account.nats)):
-        raise BadInput(f"account {account.name} has a key of role {role} already", "give another role")
+        raise BadInput(f"account {account.name} already has a key for role {role}", "give another role")
     template = new_permissions()
     UserSettings(options.config.values).apply_permissions(template)
     public = options.public_key
@@ -79,7 +79,7 @@ async def add(env: Env, options: Options) -> Result:
             "description": options.description,
         }
         if signing_key(nats, public):
-            raise BadInput(f"{public} is a signing key already")
+            raise BadInput(f"{public} is already a signing key")
         nats["signing_keys"] = [*(nats.get("signing_keys") or ()), public if options.no_scope else scope]
 
     account = change_account(store, account.name, change)

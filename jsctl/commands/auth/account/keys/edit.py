@@ -46,7 +46,7 @@ async def edit(env: Env, options: Options) -> Result:
     account is pushed, without new credentials.
     """
     if not options.config.values and options.description is None:
-        raise BadInput("nothing to change", "say with flags what to set")
+        raise BadInput("there is nothing to change", "use flags for what to set")
     store, account = await pick_operator_account(env, options.operator, options.account)
     key = await pick_signing_key(env, account, options.role, "ROLE")
     if key.scope is None:
@@ -55,7 +55,7 @@ async def edit(env: Env, options: Options) -> Result:
     def change(nats: Json) -> None:
         current = signing_key(nats, key.public)
         if current is None or current.scope is None:
-            raise BadInput(f"the key {key.public} is gone")
+            raise BadInput(f"the key {key.public} no longer exists")
         template = dict(current.template)
         UserSettings(options.config.values).apply_permissions(template)
         current.scope["template"] = template

@@ -25,7 +25,7 @@ async def rm(env: Env, account: str, key: str, operator: str, force: bool) -> Re
     chosen = await pick_signing_key(env, owner, key, "--key")
     signed = [user.name for user in store.read_users(owner.name) if user.issuer == chosen.public]
     if signed:
-        env.say(f"jsctl: it signed the users {', '.join(signed)}, who then cannot log in")
+        env.say(f"jsctl: it signed the users {', '.join(signed)}, who will not be able to log in")
     label = f"{chosen.role} {chosen.public}".strip()
     data = {"account": owner.name, "removed": chosen.public, "role": chosen.role, "users": signed}
     await env.confirm(Intent(f"remove the signing key {label} of {owner.name}", data), force=force)

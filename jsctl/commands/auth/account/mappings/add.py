@@ -60,7 +60,7 @@ async def add(env: Env, options: Options) -> Result:
             before = [] if options.config else mappings_of(nats).get(source, [])
             for target in targets:
                 if any(_place(other) == _place(target) for other in before):
-                    raise BadInput(f"{source} is mapped to {target['subject']} already", "remove it first")
+                    raise BadInput(f"{source} is already mapped to {target['subject']}", "remove it first")
             set_targets(nats, source, [*before, *targets])
 
     account = change_account(store, account.name, change)

@@ -48,7 +48,7 @@ async def requests(
     keys until q; in a pipe, a table per round. A login of the system account is needed.
     """
     if rate < SECOND:
-        raise BadInput("--rate is too short", "1s at least")
+        raise BadInput("--rate is too short", "use 1s or more")
     try:
         pattern = compile_pattern(account) if account else None
     except re.error as error:
