@@ -141,7 +141,7 @@ class BlockingConnection:
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if is_first:
                 link = tls["tls"].wrap_socket(link, server_hostname=tls_name)
-            line, rest = _read_line(link)
+            line, rest = _read_line(link, deadline)
             if line.startswith(b"-ERR"):
                 raise ConnectionLost(parse_error(line).text)
             if not line.startswith(b"INFO "):
@@ -353,10 +353,15 @@ class BlockingConnection:
             raise ConnectionLost(str(error)) from None
 
 
-def _read_line(link: socket.socket) -> tuple[bytes, bytes]:
-    """Read a server's first line; return it and what follows it."""
+def _read_line(link: socket.socket, deadline: float) -> tuple[bytes, bytes]:
+    """Read a server's first line; return it and what follows it. `deadline` is on time.monotonic; raise
+    TimeoutError there."""
     data = b""
     while b"\r\n" not in data:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        link.settimeout(left)
         chunk = link.recv(65536)
         if not chunk or len(data) > MAX_LINE:
             raise NoGreeting("the server closed the connection without a reason")

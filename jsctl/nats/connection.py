@@ -26,7 +26,7 @@ from jsctl.nats.events import (
     denied,
 )
 from jsctl.nats.failures import connection_failure, most_telling, reason
-from jsctl.nats.message import Message, MessageHandler, OutgoingMessage, is_no_responders
+from jsctl.nats.message import REPLIES_SIZE, Message, MessageHandler, OutgoingMessage, is_no_responders
 from jsctl.nats.subscription import Subscription as Subscription
 from jsctl.nats.tls import tls_options
 from jsctl.units import SECOND
@@ -195,14 +195,15 @@ class Connection:
         expect: int = 0,
         timeout: int | None = None,
         stall: int = SECOND // 4,
+        room: int = REPLIES_SIZE,
     ) -> list[Message]:
         """Return all replies: until `expect` of them, `stall` ns of silence after one, or `timeout` ns.
 
-        Raises NoResponders when nobody listens.
+        Raises NoResponders when nobody listens, JsctlError for more than `room` bytes.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + (timeout or self.settings.timeout) / SECOND
-        replies: list[Message] = []
+        replies, left_room = list[Message](), room
         inbox = self.new_inbox()
         async with self.subscribe(inbox) as subscription:
             await self.publish(subject, data, reply=inbox)
@@ -215,6 +216,8 @@ class Connection:
                 if is_no_responders(message):
                     raise NoResponders(f"nobody answers on {subject}")
                 replies.append(message)
+                if (left_room := left_room - message.size - 1024) < 0:  # what a message takes beside
+                    raise JsctlError(f"the replies on {subject} have more than {room:,} bytes")
         return replies
 
     # -- publishing and subscribing -----------------------------------------------------------------

@@ -7,6 +7,9 @@ from jsctl.nats.acks import Metadata, parse_ack_subject
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.headers import Headers, parse_headers, parse_status
 
+REPLIES_SIZE = 64 << 20
+"""Maximum number of bytes of all replies to one request, where nothing else is said."""
+
 
 class Message:
     """A message that was received, or that a stream holds.

@@ -3,6 +3,7 @@ statistics.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from jsctl import registry
@@ -21,6 +22,7 @@ SILENCE = 300 * MS
 """ns without another reply after which all have answered."""
 
 _MANY = 1 << 30  #: replies
+_TOLD = 10  #: malformed replies
 _TYPES = {
     "PING": "io.nats.micro.v1.ping_response",
     "INFO": "io.nats.micro.v1.info_response",
@@ -80,8 +82,7 @@ async def gather(
             )
         raise await missing(connection, service)
     answers = parse_replies(verb, replies)
-    for text in answers.malformed:
-        warn(f"jsctl: a reply is left out: {text}")
+    _warn_of(answers.malformed, warn)
     if answers.malformed and not answers.documents:
         raise JsctlError(f"no reply on {subject} follows the service protocol", "jsctl request shows them")
     return list(answers.documents)
@@ -97,19 +98,31 @@ async def ping(
     limits = ReplyLimits(replies=_MANY, gap=silence, timeout=connection.settings.timeout)
     message = OutgoingMessage(verb_subject("PING", service), b"")
     answers: list[tuple[str, str, int]] = []
+    malformed: list[str] = []
     try:
-        async for reply, rtt in send_request(connection, message, limits):
-            try:
-                document = parse_reply("PING", reply.data)
-            except ValueError as error:
-                warn(f"jsctl: a reply is left out: {error}")
-                continue
-            answers.append((document["name"], document["id"], rtt))
+        async with aclosing(send_request(connection, message, limits)) as replies:
+            async for reply, rtt in replies:
+                if rtt > limits.timeout:  # somebody answers without end
+                    break
+                try:
+                    document = parse_reply("PING", reply.data)
+                    answers.append((document["name"], document["id"], rtt))
+                except ValueError as error:
+                    malformed.append(str(error))
     except NoResponders:
         pass
+    _warn_of(malformed, warn)
     if service and not answers:
         raise await missing(connection, service)
     return answers
+
+
+def _warn_of(malformed: Sequence[str], warn: Callable[[str], None]) -> None:
+    """Tell what is wrong with the first malformed replies, and how many others there are."""
+    for text in malformed[:_TOLD]:
+        warn(f"jsctl: a reply is left out: {text}")
+    if len(malformed) > _TOLD:
+        warn(f"jsctl: {len(malformed):,} replies are left out in all")
 
 
 async def missing(connection: Connection, service: str) -> NotFound:

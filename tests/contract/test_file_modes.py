@@ -5,6 +5,7 @@ import os
 import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,19 @@ auth nkey seal here.txt mine.nk {reader} --output sealed
 server generate generated --source leaf --set credentials=U.creds --defaults
 exporter --server {url} --textfile metrics.prom --count 1
 server network down networks --force
+"""
+
+EXPORTS = """
+export stream S --to parquet --partition-by date
+export stream S --to json --format json --incremental
+export stream S --to csv --format csv
+export stream S --to orc --format orc
+export stream S --to xml --format xml
+export kv CONFIG --to kv --format csv
+export objects BOX --to objects --format json
+export reports --to reports
+export reports --to reports-json --format json
+export rollup --from reports
 """
 
 
@@ -96,3 +110,30 @@ def test_every_file_is_private(
     assert len(found) > 40
     assert not failed, "\n".join(map(str, failed))
     assert not seen, seen
+
+
+@pytest.mark.spark
+def test_every_format_of_an_export_is_private(
+    cli: Cli, url: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What Spark's JVM, its tasks and jsctl itself write: tables, markers, checkpoints and what hides."""
+    to = tmp_path / "exports"
+    to.mkdir()
+    monkeypatch.chdir(to)
+    js.stream(url, "S", "s.>", allow_direct=True)
+    js.publish(url, "s.a", b"one")
+    js.bucket(url, "CONFIG")
+    js.publish(url, "$KV.CONFIG.a", b"one")
+    cli("object add BOX", status=0)
+    (tmp_path / "file").write_text("x")
+    cli(["object", "put", "BOX", str(tmp_path / "file"), "--force"], status=0)
+    mask = os.umask(0o077)  # as the program does
+    try:
+        for line in EXPORTS.strip().splitlines():
+            cli(line, status=0)
+    finally:
+        os.umask(mask)
+    written = list(to.rglob("*"))
+    assert {path.suffix for path in written} >= {".parquet", ".json", ".csv", ".orc", ".xml"}
+    open_to_others = {str(path): oct(path.stat().st_mode) for path in written if path.stat().st_mode & 0o077}
+    assert not open_to_others

@@ -232,3 +232,51 @@ def cutting_server(hello: bytes, pong: bytes) -> Iterator[str]:
 
     with listening(listener, serve):
         yield f"nats://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@contextmanager
+def serving(serve: Callable[[socket.socket], None]) -> Iterator[str]:
+    """The URL of a server that is `serve` for each connection, which ends with an OSError or a return."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def one(client: socket.socket) -> None:
+        with client, suppress(OSError):
+            serve(client)
+
+    with listening(listener, one):
+        yield f"nats://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def log_in(client: socket.socket) -> bytes:
+    """Let a client log in. Returns what it sent."""
+    client.sendall(info())
+    seen = b""
+    while b"PING\r\n" not in seen:
+        if not (data := client.recv(65536)):
+            raise OSError
+        seen += data
+    client.sendall(PONG)
+    return seen
+
+
+def answer_without_end(payload: bytes) -> Callable[[socket.socket], None]:
+    """A server that repeats one reply to the first request, as fast as it is taken."""
+
+    def serve(client: socket.socket) -> None:
+        seen = log_in(client)
+        while not (words := _request(seen)):
+            if not (data := client.recv(65536)):
+                return
+            seen += data
+        sid = [line for line in seen.split(b"\r\n") if line.startswith(b"SUB")][-1].split()[-1]
+        frame = b"MSG %b %b %d\r\n%b\r\n" % (words[2], sid, len(payload), payload)
+        while True:
+            client.sendall(frame * max(1, 65536 // len(frame)))
+
+    return serve
+
+
+def _request(sent: bytes) -> list[bytes]:
+    """The words of the first line with which a client published with a reply subject."""
+    lines = (line.split() for line in sent.split(b"\r\n") if line.startswith((b"PUB ", b"HPUB ")))
+    return next((words for words in lines if len(words) == 3 + len(words[0]) - 2), [])

@@ -13,7 +13,7 @@ from jsctl.jetstream.api import Json
 from jsctl.monitor.audit.archive import LOG, METADATA, UNCLUSTERED, ArchiveWriter
 from jsctl.monitor.audit.replay import KINDS, LISTS
 from jsctl.monitor.server.list_ import fetch_servers
-from jsctl.monitor.server.requests import ask_server, parse_reply, ping
+from jsctl.monitor.server.requests import ROOM, ask_server, parse_reply, ping
 from jsctl.monitor.server.rows import account_detail
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND, format_rfc3339, plural, seconds_to_ns
@@ -266,7 +266,7 @@ class Gatherer:
     async def _ask_all(self, subject: str, body: bytes, expect: int) -> list[Json]:
         """Return one good answer of each known server."""
         try:
-            messages = await self._connection.request_many(subject, body, expect=expect)
+            messages = await self._connection.request_many(subject, body, expect=expect, room=ROOM)
         except JsctlError as error:
             self._fail(subject, error)
             return []

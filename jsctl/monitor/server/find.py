@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jsctl.errors import NotFound
+from jsctl.errors import NotFound, RequestTimeout
 from jsctl.monitor.server.requests import ask_server, ping
 from jsctl.nats.connection import Connection
 from jsctl.registry.noun_record import nearest_name
@@ -33,7 +33,10 @@ async def fetch_account(connection: Connection, account: str, server: str = "") 
         named = await find_server(connection, server)
         reply = await ask_server(connection, named["server"]["id"], "ACCOUNTZ", {"account": account})
     else:
-        reply = (await ping(connection, "ACCOUNTZ", {"account": account}, expect=1))[0]
+        replies = await ping(connection, "ACCOUNTZ", {"account": account}, expect=1)
+        if not replies:
+            raise RequestTimeout("no server answered in time", "--timeout may help")
+        reply = replies[0]
     detail: Json | None = (reply.get("data") or {}).get("account_detail")
     if not detail:
         raise NotFound(f"there is no account {account!r}", "jsctl server report accounts shows the accounts")

@@ -12,6 +12,9 @@ from jsctl.units import SECOND
 
 Json = dict[str, Any]
 
+ROOM = 1 << 30
+"""Maximum number of bytes of all servers' replies: of a thousand, with a page of connections each."""
+
 
 class Filter(NamedTuple):
     """The servers that are to answer; empty means all. host: the name of a server. address: its host name."""
@@ -57,6 +60,7 @@ async def ping(
             json.dumps(request).encode(),
             expect=expect,
             timeout=timeout or _filtered_timeout(connection, only),
+            room=ROOM,
         )
     except NoResponders:
         raise no_system_account() from None
@@ -76,7 +80,7 @@ async def ping_account(
     subject = f"$SYS.REQ.ACCOUNT.PING.{what}"
     try:
         messages = await connection.request_many(
-            subject, json.dumps(dict(body or {})).encode(), expect=expect
+            subject, json.dumps(dict(body or {})).encode(), expect=expect, room=ROOM
         )
     except NoResponders:
         raise Denied(f"no server answers on {subject}", "the login needs permission for it") from None
