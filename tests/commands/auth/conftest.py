@@ -1,5 +1,6 @@
 """A store of operators, accounts and users of the test's own."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,22 @@ def auth_cli(tmp_path: Path) -> Cli:
     return cli
 
 
+@pytest.fixture(scope="session")
+def acme_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of `acme`, of which each test has a copy."""
+    folder = tmp_path_factory.mktemp("acme")
+    cli = Cli(folder / "config")
+    cli.environ["XDG_DATA_HOME"] = str(folder / "data")
+    cli("auth operator add ACME", status=0)
+    cli("auth account add ORDERS --jetstream", status=0)
+    cli("auth user add alice ORDERS", status=0)
+    return folder / "data"
+
+
 @pytest.fixture
-def acme(auth_cli: Cli, tmp_path: Path) -> AuthStore:
+def acme(acme_files: Path, auth_cli: Cli, tmp_path: Path) -> AuthStore:
     """The store of operator ACME with account ORDERS and its user alice."""
-    auth_cli("auth operator add ACME", status=0)
-    auth_cli("auth account add ORDERS --jetstream", status=0)
-    auth_cli("auth user add alice ORDERS", status=0)
+    shutil.copytree(acme_files, tmp_path / "data")
     return AuthStore(StoreFolders.below(tmp_path / "data" / "nats" / "nsc"), "ACME")
 
 
