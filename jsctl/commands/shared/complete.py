@@ -12,11 +12,16 @@ import click
 
 from jsctl import registry
 from jsctl.commands.cli.declare import given_name
+from jsctl.commands.shared.listable import FILE, FOLDER, OR_FILE, path_of, thing_of, word_of
+from jsctl.commands.shared.listers import HERE, ON_SERVERS, given
 from jsctl.commands.shared.nouns import list_names, list_offline
 from jsctl.commands.shared.shells import is_safe
+from jsctl.registry.top import NOUNS
 from jsctl.units import parse_duration
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from jsctl.env import Env
 
 _TIMEOUT = "5s"
@@ -30,7 +35,7 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[
     """
     env: Env = ctx.obj
     noun = registry.noun(noun_name)
-    parent = given_name(ctx, noun.parent)
+    parent = given_name(ctx, noun.parent) or given(ctx, noun.parent)
     if noun.parent and not parent:
         return []
     try:
@@ -41,6 +46,43 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[
     except Exception:  # a traceback in the middle of the command line would be worse than no names
         return []
     return [name for name in names if name.startswith(incomplete) and is_safe(name)]
+
+
+def complete_thing(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Return what a parameter without a completer of its own may name, or that files complete."""
+    from click.shell_completion import CompletionItem
+
+    thing = thing_of(path_of(ctx), param)
+    if thing in (FILE, FOLDER):
+        return [CompletionItem(incomplete, type="file" if thing == FILE else "dir")]
+    if thing == "subject":
+        names = complete_subjects(ctx, incomplete)
+    elif thing in NOUNS:
+        names = complete_names(thing, ctx, incomplete)
+    else:
+        try:
+            names = _names_of(thing, ctx)
+        except Exception:  # as above
+            return []
+    items = [CompletionItem(name) for name in names if name.startswith(incomplete) and is_safe(name)]
+    return items or [CompletionItem(incomplete, type="file")] * (word_of(param) in OR_FILE)
+
+
+def _names_of(thing: str, ctx: click.Context) -> list[str]:
+    if thing in HERE:
+        return sorted(HERE[thing](ctx))
+    if thing not in ON_SERVERS:
+        return []
+    env: Env = ctx.obj
+    lister, parts = ON_SERVERS[thing]
+    parents = [given(ctx, part) for part in parts]
+    if thing != "peer" and not all(parents):
+        return []
+
+    async def list_all() -> list[str]:
+        return sorted(filter(None, await lister(env, parents)))
+
+    return _listed(env, thing, " ".join(parents), list_all)
 
 
 def complete_subjects(ctx: click.Context, incomplete: str) -> list[str]:

@@ -198,7 +198,7 @@ def _complete_operators(ctx: click.Context, param: click.Parameter, incomplete: 
     return [name for name in choices(ctx.obj).folders.operators() if name.startswith(incomplete)]
 
 
-def _stores(ctx: click.Context) -> list[AuthStore]:
+def stores(ctx: click.Context) -> list[AuthStore]:
     """Return the stores of the operators that a command line may mean."""
     chosen = choices(ctx.obj)
     name = str(ctx.params.get("operator") or chosen.operator.value)
@@ -207,13 +207,13 @@ def _stores(ctx: click.Context) -> list[AuthStore]:
 
 
 def _complete_accounts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [n for store in _stores(ctx) for n in store.account_names() if n.startswith(incomplete)]
+    return [n for store in stores(ctx) for n in store.account_names() if n.startswith(incomplete)]
 
 
 def _complete_users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     names = {
         user
-        for store in _stores(ctx)
+        for store in stores(ctx)
         for account in store.account_names()
         for user in store.user_names(account)
     }

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem, ShellComplete
+from click.shell_completion import CompletionItem
 
 from jsctl.commands.shared.command_line import last_word
-from jsctl.commands.shared.shells import VARIABLE, is_safe
+from jsctl.commands.shared.shells import VARIABLE, Completer, is_safe
 from jsctl.prompts.shell import Candidate
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class ShellCompletion:
             for name, help in self._builtins.items():
                 if name.startswith(word):
                     yield CompletionItem(name, help=help)
-        shell = ShellComplete(self._root, {"obj": self._child()}, "jsctl", VARIABLE)
+        shell = Completer(self._root, {"obj": self._child()}, "jsctl", VARIABLE)
         try:
             items = shell.get_completions(words, word)
         except Exception:  # a traceback in the middle of the line would be worse than no completion
@@ -58,7 +58,8 @@ class ShellCompletion:
         for item in items:
             if item.type == "plain":
                 yield item
-        if not items and word[:1] in ("/", ".", "~") and "/" in word:
+        takes_path = any(item.type != "plain" for item in items)
+        if takes_path or (not items and word[:1] in ("/", ".", "~") and "/" in word):
             yield from map(CompletionItem, _paths(word))
 
 

@@ -15,6 +15,8 @@ from click.shell_completion import (
     FishComplete,
     ShellComplete,
     ZshComplete,
+    _resolve_context,
+    _resolve_incomplete,
     add_completion_class,
     split_arg_string,
 )
@@ -125,7 +127,25 @@ complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
 """
 
 
-class _Bash(BashComplete):
+class Completer(ShellComplete):
+    """Completes as click does; what a parameter names is listed where its declaration does not say it."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
+        # A flag whose value is being typed would end the parsing before the arguments.
+        whole = args[:-1] if args and args[-1].startswith("-") else args
+        ctx = _resolve_context(self.cli, self.ctx_args, self.prog_name, whole)
+        place, incomplete = _resolve_incomplete(ctx, args, incomplete)
+        declared = getattr(place, "_custom_shell_complete", None) or isinstance(
+            getattr(place, "type", None), click.Choice
+        )
+        if isinstance(place, click.Parameter) and not declared:
+            from jsctl.commands.shared.complete import complete_thing
+
+            return complete_thing(ctx, place, incomplete)
+        return place.shell_complete(ctx, incomplete)
+
+
+class _Bash(Completer, BashComplete):
     source_template = _BASH
 
     def get_completion_args(self) -> tuple[list[str], str]:
@@ -141,11 +161,11 @@ class _Bash(BashComplete):
         return f"{item.type},{_quoted(item.value)}"
 
 
-class _Zsh(ZshComplete):
+class _Zsh(Completer, ZshComplete):
     source_template = _ZSH
 
 
-class _Fish(FishComplete):
+class _Fish(Completer, FishComplete):
     source_template = _FISH
 
 
