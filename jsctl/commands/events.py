@@ -73,7 +73,7 @@ class Options:
 @option("--js-metric", is_flag=True, help="Show JetStream metrics")
 @option("--js-advisory", is_flag=True, help="Show JetStream advisories")
 @option("--srv-advisory/--no-srv-advisory", "servers", default=True, help="Show server advisories (yes)")
-@option("--subjects", metavar="SUBJECT", multiple=True, help="Show events on these subjects alone")
+@option("--subjects", metavar="SUBJECT", multiple=True, help="Show only events on these subjects")
 @option("--stream", metavar="STREAM", default="", help="Read events from a stream")
 @option(
     "--since",

@@ -69,7 +69,14 @@ class Options:
 )
 @argument("subject", shell_complete=complete_subjects)
 @argument("body", required=False)
-@option("--wait", "-w", "wait", is_flag=True, hidden=True, help="Accepted: a request always waits")
+@option(
+    "--wait",
+    "-w",
+    "wait",
+    is_flag=True,
+    hidden=True,
+    help="Accepted for compatibility: a request always waits",
+)
 @option("--raw", "-r", is_flag=True, help="Show only payloads, one per line")
 @option("--raw-bytes", is_flag=True, help="Show payloads byte for byte, without line ends between them")
 @option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")

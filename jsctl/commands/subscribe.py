@@ -141,7 +141,7 @@ class Options:
     help="Save messages in FILE.jsonl, or each in a file of a folder; - is stdout, separated by NUL",
 )
 @option("--headers-only", is_flag=True, help="Show no payloads")
-@option("--subjects-only", is_flag=True, help="Show subjects alone")
+@option("--subjects-only", is_flag=True, help="Show only subjects")
 @option("--stream", "stream", metavar="STREAM", default="", help="Read from this stream")
 @option("--start-sequence", type=int, metavar="SEQUENCE", help="Start at this sequence of the stream")
 @option("--all", "all_", is_flag=True, help="All messages of the stream")

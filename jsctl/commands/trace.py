@@ -73,7 +73,7 @@ class Options:
 )
 @argument("words", metavar="SUBJECT [PAYLOAD]", nargs=-1)
 @option("--deliver", is_flag=True, help="Deliver the message, too")
-@option("--timestamp", "-T", is_flag=True, help="Show the time since the message came in")
+@option("--timestamp", "-T", is_flag=True, help="Show the time since the message was received")
 @option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")
 @option("--dot", is_flag=True, help="Show a graph for Graphviz")
 async def trace(env: Env, options: Options) -> Result:

@@ -26,7 +26,7 @@ HELP = (
     ("1 … 9, tab", "show another part"),
     ("enter, esc", "open the selected row; go back"),
     ("/", "filter by a regular expression; !TEXT inverts it, esc clears it"),
-    ("s S", "sort by the next column; turn the order round"),
+    ("s S", "sort by the next column; reverse the order"),
     ("f", "show only what is wrong"),
     ("w", "show all columns, wide ones too"),
     ("p space", "pause and continue"),

@@ -17,7 +17,7 @@ from jsctl.views.result import Result
     metavar="DURATION",
     help="Fail when a certificate expires within this time, 0 for none (1w)",
 )
-@option("--ocsp", is_flag=True, help="Show who can tell whether a certificate was revoked")
+@option("--ocsp", is_flag=True, help="Show the responders that know whether a certificate was revoked")
 @option("--pem/--no-pem", default=True, help="Show the certificates themselves")
 async def tls(env: Env, expire_warn: int, ocsp: bool, pem: bool) -> Result:
     """Show the chain from the server's certificate to that of the CA which this machine trusts. Fail when one

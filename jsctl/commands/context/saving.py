@@ -35,7 +35,7 @@ def context_flags(function: F) -> F:
     """Add the flags of `ContextFlags`."""
     for declare in (
         option("--nsc", metavar="URL", help="User to look up with nsc: nsc://operator/account/user"),
-        option("--embed", is_flag=True, help="Store what --creds or --nkey holds, not its path"),
+        option("--embed", is_flag=True, help="Store the content of the --creds or --nkey file, not its path"),
         option("--select", "-S", "select_it", is_flag=True, help="Select the saved context"),
         option("--description", metavar="TEXT", help="Description, shown in lists"),
     ):

@@ -33,7 +33,7 @@ def _flags(verb: Callable[..., Any]) -> Callable[..., Any]:
         option("--keep", is_flag=True, help="Leave the network running"),
         option("--list", "show_list", is_flag=True, help="List the parts and steps, and run nothing"),
         option("--from", "from_", metavar="PART|N", default="", help="Show from this part or step on"),
-        option("--only", metavar="PART|N", default="", help="Show this part or step alone"),
+        option("--only", metavar="PART|N", default="", help="Show only this part or step"),
         option("--step", is_flag=True, help="Wait for a key after each step"),
     ):
         verb = declare(verb)

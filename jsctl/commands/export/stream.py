@@ -107,7 +107,7 @@ class Options:
     help="parquet, json, csv, orc, xml, or another that Spark has (parquet)",
 )
 @option("--incremental", is_flag=True, help="Continue where the last run ended")
-@option("--follow", is_flag=True, help="Continue until Ctrl-C")
+@option("--follow", is_flag=True, help="Continue until ctrl-C")
 @option(
     "--every", type=DURATION, metavar="DURATION", default=5 * SECOND, help="With --follow: the interval (5s)"
 )

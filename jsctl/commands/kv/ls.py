@@ -29,7 +29,7 @@ from jsctl.views.result import Result
 @argument("key", nargs=-1)
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 @option("--verbose", "-v", is_flag=True, help="Show when each key was stored, its revision and its size")
-@option("--display-value", is_flag=True, help="Show values, too; goes with --verbose")
+@option("--display-value", is_flag=True, help="Show values, too; needs --verbose")
 async def ls(
     env: Env, bucket: str, key: tuple[str, ...], names_only: bool, verbose: bool, display_value: bool
 ) -> Result | Events[str]:

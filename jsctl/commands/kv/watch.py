@@ -56,10 +56,10 @@ class Options:
 )
 @argument("bucket")
 @argument("keys", metavar="[KEY]...", nargs=-1, shell_complete=complete_keys)
-@option("--history", is_flag=True, help="Begin with all values that are kept, not only the newest")
+@option("--history", is_flag=True, help="Start with all values that are kept, not only the newest")
 @option("--deletes/--no-deletes", default=True, help="Show deletes, too (default)")
 @option("--updates", "--updates-only", is_flag=True, help="Show only what is stored from now on")
-@option("--revision", type=revision_type(), metavar="REVISION", help="Begin at this revision")
+@option("--revision", type=revision_type(), metavar="REVISION", help="Start at this revision")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
 async def watch(env: Env, options: Options) -> Events[Entry]:
     """Show the newest value of each key, then each change, until ctrl-C. KEY is a key or a pattern: in

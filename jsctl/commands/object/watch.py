@@ -14,7 +14,7 @@ from jsctl.views.object import watch as view
 
 @command("watch", examples=["jsctl object watch FILES", "jsctl object watch FILES --updates-only --json"])
 @bucket_argument()
-@option("--updates-only", is_flag=True, help="Leave out the objects that are there already")
+@option("--updates-only", is_flag=True, help="Leave out the objects that already exist")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
 async def watch(env: Env, bucket: str, updates_only: bool, count: int) -> Events[ObjectInfo]:
     """Show the newest state of each object first, then what changes."""

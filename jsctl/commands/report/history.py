@@ -37,9 +37,9 @@ from jsctl.views.result import Result
 @option(
     "--since",
     metavar="TIME",
-    help="Show what was after this time: 2026-11-21, 2026-11-21T06:00:00Z, or 7d for 7 days ago",
+    help="Start at this time: 2026-11-21, 2026-11-21T06:00:00Z, or 7d for 7 days ago",
 )
-@option("--until", metavar="TIME", help="Show what was before this time")
+@option("--until", metavar="TIME", help="End before this time")
 @option("--hourly/--daily", default=True, help="The time that each point of the plots covers (hourly)")
 @option("--html", metavar="FILE", help="Write one HTML page instead")
 def history(

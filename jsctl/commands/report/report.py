@@ -108,7 +108,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
     "--keep",
     metavar="DURATION",
     type=Duration(),
-    help="Forget recorded rounds that are older: 48h (never)",
+    help="Drop recorded rounds that are older than this: 48h (never)",
 )
 @option("--replay", metavar="FILE", default="", help="Show the rounds that --record wrote to FILE")
 @option("--all-contexts", is_flag=True, help="Report on all contexts")

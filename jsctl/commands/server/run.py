@@ -110,7 +110,7 @@ class Options:
 @option("--port", "-p", type=click.IntRange(0, 65535), help="Port of the first server (4222); 0: free ports")
 @option("--store", metavar="DIR", default="", help="Folder for data, configurations and logs")
 @option("--domain", metavar="DOMAIN", default="", help="JetStream domain of the server")
-@option("--config", metavar="FILE", default="", help="nats-server configuration to use as it is")
+@option("--config", metavar="FILE", default="", help="nats-server configuration to use unchanged")
 @option("--name", metavar="NAME", default="", help="Name of the contexts and of the default folder (local)")
 @option("--logs", is_flag=True, help="Show the servers' logs")
 @option("--background", is_flag=True, help="Return once the servers run; jsctl server stop ends them")

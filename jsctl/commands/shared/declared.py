@@ -48,7 +48,7 @@ def file_flags(function: F) -> F:
 def push_flags(function: F) -> F:
     """Add --push and --no-push; the function gets True, False or None as `push`."""
     text = (
-        "Also send the accounts to servers, as jsctl auth account push does; by itself where streams name one"
+        "Also send the accounts to servers, as jsctl auth account push does; the default if streams name one"
     )
     return option("--push/--no-push", default=None, help=text)(function)
 

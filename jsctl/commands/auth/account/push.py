@@ -59,7 +59,9 @@ class Options:
 @operator_option()
 @option("--all", is_flag=True, help="All accounts of the operator")
 @option(
-    "--diff", is_flag=True, help="Show what differs from the servers, and send nothing; exits with 2 then"
+    "--diff",
+    is_flag=True,
+    help="Show what differs from the servers, and send nothing; exit with 2 if anything does",
 )
 @option(
     "--prune", is_flag=True, help="Remove accounts from the servers that the store does not have; with --all"

@@ -18,7 +18,7 @@ from jsctl.views.result import Result
 @option("--service", metavar="URL", multiple=True, help="URLs of the operator's servers; may be repeated")
 @option("--account-server", metavar="URL", default="", help="URL of the account server, nats:// or http://")
 @option("--signing-key/--no-signing-key", default=True, help="Create a signing key, too (by default)")
-@option("--strict", is_flag=True, help="Let signing keys alone sign accounts and users")
+@option("--strict", is_flag=True, help="Let only signing keys sign accounts and users")
 @option(
     "--system-account", metavar="NAME", default=SYSTEM_ACCOUNT, help="Name of the system account (SYSTEM)"
 )

@@ -40,7 +40,7 @@ class Options:
     "--resolver",
     type=click.Choice([FULL, CACHE, MEMORY]),
     default=FULL,
-    help="Where servers have accounts: a folder with all (full), with some, or the configuration",
+    help="Where servers keep accounts: a folder with all (full), one with some, or the configuration",
 )
 @option("--dir", metavar="DIR", default="./jwt", help="Folder of each server for its accounts (./jwt)")
 @option(
@@ -54,7 +54,7 @@ class Options:
     "--sentinel",
     metavar="USER",
     default="",
-    help="User that clients without a JWT come as, for an account with an auth callout; ACCOUNT/USER",
+    help="User as which clients without a JWT log in, for an account with an auth callout; ACCOUNT/USER",
 )
 @option("--output", metavar="FILE", default="", help="Write the configuration to a file")
 async def config(env: Env, options: Options) -> Result:

@@ -42,7 +42,7 @@ class Options:
 @account_argument("account", metavar="ACCOUNT", default=None, required=True)
 @account_argument("importer", metavar="IMPORTER|KEY", default=None, required=True)
 @operator_option()
-@option("--only", metavar="SUBJECT", default="", help="Allow this part of the exported subject alone")
+@option("--only", metavar="SUBJECT", default="", help="Allow only this part of the exported subject")
 @option("--expiry", metavar="DURATION|TIME", default="", help="How long, or until when, the token is valid")
 @option("--output", metavar="FILE", default="", help="Write the token to a file")
 async def add(env: Env, options: Options) -> Result:

@@ -36,7 +36,7 @@ class Options:
 @argument("subject")
 @account_argument()
 @operator_option()
-@option("--service", is_flag=True, help="Export a service, which answers requests, and not a stream")
+@option("--service", is_flag=True, help="Export a service, which answers requests, instead of a stream")
 @export_flags
 async def add(env: Env, options: Options) -> Result:
     """Let other accounts import the subject: jsctl auth account imports add."""

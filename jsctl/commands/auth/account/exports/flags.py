@@ -23,7 +23,9 @@ def export_flags(function: F) -> F:
             help="Token of the subject where the importing account's public key stands; 0 for none",
         ),
         _flag("--advertise/--no-advertise", default=None, help="Advertise the export"),
-        _flag("--private/--public", default=None, help="Let accounts with an activation token alone import"),
+        _flag(
+            "--private/--public", default=None, help="Let only accounts with an activation token import it"
+        ),
         _flag(
             "--response-type",
             type=click.Choice(list(RESPONSE_TYPES), case_sensitive=False),

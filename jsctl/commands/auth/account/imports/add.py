@@ -61,11 +61,13 @@ class Options:
 @argument("subject")
 @account_argument()
 @operator_option()
-@option("--source", metavar="ACCOUNT|KEY", default="", help="The account that exports, also a foreign one")
+@option(
+    "--source", metavar="ACCOUNT|KEY", default="", help="The account that exports, which may be a foreign one"
+)
 @option("--local", metavar="SUBJECT", default="", help="Its subject in this account, by default the same")
-@option("--share", is_flag=True, help="Share who requests with the service, for latencies")
+@option("--share", is_flag=True, help="Share the requester's identity with the service, for latencies")
 @option("--traceable", is_flag=True, help="Let traces of messages come through the stream")
-@option("--service", is_flag=True, help="Import a service, which answers requests, and not a stream")
+@option("--service", is_flag=True, help="Import a service, which answers requests, instead of a stream")
 @option("--token", metavar="FILE", default="", help="File of the activation token for a private export")
 async def add(env: Env, options: Options) -> Result:
     """Sign the activation token, too, for a private export of an account in the store."""

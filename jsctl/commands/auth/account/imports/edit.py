@@ -36,7 +36,7 @@ class Options:
 @account_argument()
 @operator_option()
 @option("--local", metavar="SUBJECT", default="", help="Its new subject in this account")
-@option("--share/--no-share", default=None, help="Share who requests with the service, or not")
+@option("--share/--no-share", default=None, help="Share the requester's identity with the service, or not")
 @option("--traceable/--no-traceable", default=None, help="Let traces of messages come through, or not")
 @option("--token", metavar="FILE", default=None, help="File of a new activation token; empty removes it")
 async def edit(env: Env, options: Options) -> Result:
