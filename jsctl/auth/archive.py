@@ -72,9 +72,11 @@ def _parse(text: str) -> Json:
     try:
         document = parse_json(text)
         operator = _parse_entry(document, "operator")
-        operator["accounts"] = [_parse_entry(one, "account") for one in document.get("accounts") or ()]
+        operator["accounts"] = [
+            _parse_entry(account, "account") for account in document.get("accounts") or ()
+        ]
         for account, source in zip(operator["accounts"], document.get("accounts") or (), strict=True):
-            account["users"] = [_parse_entry(one, "user") for one in source.get("users") or ()]
+            account["users"] = [_parse_entry(user, "user") for user in source.get("users") or ()]
     except (BadInput, ValueError, TypeError, KeyError, AttributeError):
         raise BadInput(
             "this is not a backup of an operator", "jsctl auth operator backup writes one"

@@ -20,7 +20,7 @@ def as_list(value: Any) -> list[Any]:
 
 def as_objects(value: Any) -> list[Json]:
     """Return a list of objects with their indexes unchanged: an empty one stands for anything else."""
-    return [as_object(one) for one in as_list(value)]
+    return [as_object(item) for item in as_list(value)]
 
 
 def as_text(value: Any) -> str:
@@ -30,7 +30,7 @@ def as_text(value: Any) -> str:
 
 def as_texts(value: Any) -> list[str]:
     """Return the texts of a list."""
-    return [one for one in as_list(value) if isinstance(one, str)]
+    return [item for item in as_list(value) if isinstance(item, str)]
 
 
 def as_number(value: Any) -> int:
@@ -41,11 +41,11 @@ def as_number(value: Any) -> int:
 def signing_keys(nats: Json) -> dict[str, Json | None]:
     """Return the signing keys of an account's claims, each with its scope; None for a key without one."""
     keys: dict[str, Json | None] = {}
-    for one in as_list(nats.get("signing_keys")):
-        if isinstance(one, str):
-            keys[one] = None
-        elif isinstance(one, dict):
-            keys[as_text(one.get("key"))] = one
+    for key in as_list(nats.get("signing_keys")):
+        if isinstance(key, str):
+            keys[key] = None
+        elif isinstance(key, dict):
+            keys[as_text(key.get("key"))] = key
     return keys
 
 
@@ -61,23 +61,23 @@ def find_revocation(revocations: Any, public: str, issued: int) -> str:
     return ""
 
 
-def local_subject(one: Json) -> str:
+def local_subject(imported: Json) -> str:
     """Return the subject that an import has in the importing account, `$1` as `*`.
 
     `to`, the old member, is a prefix of streams and the exporter's subject of services.
     """
-    subject, old = as_text(one.get("subject")), as_text(one.get("to"))
-    if renamed := as_text(one.get("local_subject")):
+    subject, old = as_text(imported.get("subject")), as_text(imported.get("to"))
+    if renamed := as_text(imported.get("local_subject")):
         return ".".join("*" if _is_reference(token) else token for token in renamed.split("."))
-    if old and as_text(one.get("type")) == "stream":
+    if old and as_text(imported.get("type")) == "stream":
         return f"{old.removesuffix('.')}.{subject}"
     return subject
 
 
-def remote_subject(one: Json) -> str:
+def remote_subject(imported: Json) -> str:
     """Return the subject that an import has in the exporting account."""
-    subject, old = as_text(one.get("subject")), as_text(one.get("to"))
-    if old and as_text(one.get("type")) == "service" and not as_text(one.get("local_subject")):
+    subject, old = as_text(imported.get("subject")), as_text(imported.get("to"))
+    if old and as_text(imported.get("type")) == "service" and not as_text(imported.get("local_subject")):
         return old
     return subject
 

@@ -48,26 +48,28 @@ def make_graph(environment: Environment) -> Graph:
     exports: list[Export] = []
     places: dict[tuple[str, int], int] = {}
     for account in environment.accounts:
-        for at, one in enumerate(account.exports):
-            token = "private" if one.get("token_req") else ""
-            token = "account key" if as_number(one.get("account_token_position")) else token
+        for at, export in enumerate(account.exports):
+            token = "private" if export.get("token_req") else ""
+            token = "account key" if as_number(export.get("account_token_position")) else token
             places[account.public, at] = len(exports)
-            kind, name = as_text(one.get("type")), as_text(one.get("name"))
-            exports.append(Export(account.name, as_text(one.get("subject")), kind, name, token))
+            kind, name = as_text(export.get("type")), as_text(export.get("name"))
+            exports.append(Export(account.name, as_text(export.get("subject")), kind, name, token))
     imports = []
     for account in environment.accounts:
-        for one in account.imports:
-            approval = approve_import(environment, account, one)
+        for imported in account.imports:
+            approval = approve_import(environment, account, imported)
             key = approval.exporter.public if approval.exporter else ""
             imports.append(
                 Import(
                     account.name,
-                    environment.name_of(as_text(one.get("account"))),
-                    as_text(one.get("type")),
-                    remote_subject(one),
-                    local_subject(one),
+                    environment.name_of(as_text(imported.get("account"))),
+                    as_text(imported.get("type")),
+                    remote_subject(imported),
+                    local_subject(imported),
                     places.get((key, approval.at), -1),
                     approval.message,
                 )
             )
-    return Graph(environment.operator.name, [one.name for one in environment.accounts], exports, imports)
+    return Graph(
+        environment.operator.name, [account.name for account in environment.accounts], exports, imports
+    )

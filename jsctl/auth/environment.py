@@ -117,8 +117,8 @@ class Account(Claimed):
     def has_jetstream(self) -> bool:
         """Whether the limits give JetStream (nats-io/jwt: IsJSEnabled)."""
         tiers = as_object(self.limits.get("tiered_limits"))
-        every = [as_object(one) for one in tiers.values()] if tiers else [self.limits]
-        return any(as_number(one.get(key)) for one in every for key in ("mem_storage", "disk_storage"))
+        every = [as_object(tier) for tier in tiers.values()] if tiers else [self.limits]
+        return any(as_number(limits.get(key)) for limits in every for key in ("mem_storage", "disk_storage"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Environment:
         Raises NotFound for an account that does not exist.
         """
         accounts = [self.find_account(account)] if account else self.accounts
-        return [user for one in accounts for user in one.users if name in (user.name, user.public)]
+        return [user for owner in accounts for user in owner.users if name in (user.name, user.public)]
 
     def _names(self) -> str:
         return ", ".join(account.name for account in self.accounts) or "none"

@@ -22,7 +22,7 @@ class Expiration(NamedTuple):
 def list_expirations(environment: Environment) -> list[Expiration]:
     """Return when each JWT ends, the next one first and those without end last."""
     every = list(_collect(environment))
-    return sorted(every, key=lambda one: (one.expires == 0, one.expires))
+    return sorted(every, key=lambda expiration: (expiration.expires == 0, expiration.expires))
 
 
 def _collect(environment: Environment) -> Iterator[Expiration]:
@@ -30,10 +30,10 @@ def _collect(environment: Environment) -> Iterator[Expiration]:
     yield Expiration("operator", "", operator.name, operator.public, operator.expires)
     for account in environment.accounts:
         yield Expiration("account", account.name, account.name, account.public, account.expires)
-        for one in account.imports:
-            claims = read_activation(one) if one.get("token") else None
+        for imported in account.imports:
+            claims = read_activation(imported) if imported.get("token") else None
             if claims is not None:
-                subject, end = as_text(one.get("subject")), as_number(claims.get("exp"))
+                subject, end = as_text(imported.get("subject")), as_number(claims.get("exp"))
                 yield Expiration("activation", account.name, subject, as_text(claims.get("sub")), end)
         for user in account.users:
             yield Expiration("user", account.name, user.name, user.public, user.expires)

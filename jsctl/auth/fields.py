@@ -76,7 +76,7 @@ class Hours(ListOf):
         return [{"start": _time_of_day(start), "end": _time_of_day(end)}]
 
     def collect(self, values: Sequence[Any], before: Any) -> list[Any]:
-        return [one for value in values if value for one in self.parse(value)]
+        return [span for value in values if value for span in self.parse(value)]
 
 
 def _time_of_day(text: str) -> str:
@@ -100,10 +100,10 @@ class Words(Texts):
 
     def parse(self, text: str) -> list[str]:
         texts = super().parse(text)
-        for one in texts:
-            if one.lower() not in self._words:
-                raise ValueError(f"{one!r} is not one {self.takes}")
-        return [self._words[one.lower()] for one in texts]
+        for word in texts:
+            if word.lower() not in self._words:
+                raise ValueError(f"{word!r} is not one {self.takes}")
+        return [self._words[word.lower()] for word in texts]
 
 
 class Zone(Text):

@@ -141,7 +141,7 @@ def _identities(
 def _first_known(names: list[str], *wanted: Chosen) -> Chosen:
     if len(names) == 1:
         return Chosen(names[0], _ONLY_ONE)
-    return next((one for one in wanted if one.value in names), Chosen())
+    return next((chosen for chosen in wanted if chosen.value in names), Chosen())
 
 
 def _stores(environ: Mapping[str, str], home: Path, here: _Place | None, nsc: Mapping[str, Any]) -> Chosen:

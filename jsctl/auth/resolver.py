@@ -217,7 +217,11 @@ def server_config(store: AuthStore, resolver: str, folder: str, options: Mapping
     operator = store.read_operator()
     system = _system_account(operator)
     accounts = store.read_accounts()
-    preload = {one.public: one.token for one in accounts if resolver == MEMORY or one.public == system}
+    preload = {
+        account.public: account.token
+        for account in accounts
+        if resolver == MEMORY or account.public == system
+    }
     config: Json = {"operator": operator.token, "system_account": system}
     config["resolver"] = "MEMORY" if resolver == MEMORY else {"type": resolver, "dir": folder, **options}
     if resolver != CACHE:

@@ -139,7 +139,7 @@ def _find_problem(value: Any, shape: Any, path: str) -> str:
         case ():
             return ""
         case tuple():
-            problems_of = [_find_problem(value, one, path) for one in shape]
+            problems_of = [_find_problem(value, option, path) for option in shape]
             return "" if "" in problems_of else problems_of[-1]
     if isinstance(value, shape) and (shape is bool) == isinstance(value, bool):
         return "" if shape is not int or abs(value) < 1 << 63 else f"{place} is too large"

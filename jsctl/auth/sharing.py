@@ -27,7 +27,7 @@ def kind_of(member: Json) -> str:
 
 def sorted_exports(nats: Json) -> list[Json]:
     """Return the exports of an account, sorted by subject."""
-    return sorted(members(nats, "exports"), key=lambda one: str(one.get("subject", "")))
+    return sorted(members(nats, "exports"), key=lambda export: str(export.get("subject", "")))
 
 
 def sorted_imports(nats: Json) -> list[Json]:
@@ -37,9 +37,9 @@ def sorted_imports(nats: Json) -> list[Json]:
 
 def find_export(nats: Json, subject: str, account: str) -> Json:
     """Return the export of a subject. Raises NotFound."""
-    for one in members(nats, "exports"):
-        if one.get("subject") == subject:
-            return one
+    for export in members(nats, "exports"):
+        if export.get("subject") == subject:
+            return export
     raise NotFound(
         f"account {account} does not export {subject}",
         f"jsctl auth account exports ls {account} lists its exports",
@@ -48,10 +48,10 @@ def find_export(nats: Json, subject: str, account: str) -> Json:
 
 def find_import(nats: Json, local: str, account: str) -> Json:
     """Return the import at a local subject, or the only one of an exported subject. Raises NotFound."""
-    for one in members(nats, "imports"):
-        if local_subject(one) == local:
-            return one
-    remote = [one for one in members(nats, "imports") if one.get("subject") == local]
+    for imported in members(nats, "imports"):
+        if local_subject(imported) == local:
+            return imported
+    remote = [imported for imported in members(nats, "imports") if imported.get("subject") == local]
     if len(remote) == 1:
         return remote[0]
     raise NotFound(
@@ -69,8 +69,8 @@ def check_subject(subject: str) -> str:
 
 def add_export(nats: Json, export: Json, account: str) -> None:
     """Add an export in place. Raises BadInput."""
-    for one in members(nats, "exports"):
-        if one.get("subject") == export["subject"] and kind_of(one) == kind_of(export):
+    for other in members(nats, "exports"):
+        if other.get("subject") == export["subject"] and kind_of(other) == kind_of(export):
             raise BadInput(
                 f"account {account} exports {export['subject']} already", "change it with exports edit"
             )
@@ -80,8 +80,8 @@ def add_export(nats: Json, export: Json, account: str) -> None:
 def add_import(nats: Json, imported: Json, account: str) -> None:
     """Add an import in place. Raises BadInput."""
     local = local_subject(imported)
-    for one in members(nats, "imports"):
-        if local_subject(one) == local and kind_of(one) == kind_of(imported):
+    for other in members(nats, "imports"):
+        if local_subject(other) == local and kind_of(other) == kind_of(imported):
             raise BadInput(f"account {account} has an import at {local} already", "give another --local")
     nats["imports"] = [*(nats.get("imports") or ()), imported]
 
@@ -143,7 +143,11 @@ def check_local(subject: str, local: str) -> str:
     references = [int(token[1:]) for token in tokens if token[:1] == "$" and token[1:].isdecimal()]
     count = wildcards.count("*")
     named = tokens.count("*") + len(references)
-    if (">" in wildcards) != (tokens[-1] == ">") or named != count or any(one > count for one in references):
+    if (
+        (">" in wildcards) != (tokens[-1] == ">")
+        or named != count
+        or any(number > count for number in references)
+    ):
         raise BadInput(
             f"the local subject {local} lacks the wildcards of {subject}",
             "use each of them, `*` as $1, $2, ...",
@@ -188,9 +192,9 @@ def check_activation(token: str, importer: str, source: str) -> str:
 def matching_exports(nats: Json, subject: str, kind: str) -> Sequence[Json]:
     """Return the exports of this kind that cover an import's `subject`."""
     return [
-        one
-        for one in members(nats, "exports")
-        if kind_of(one) == kind and covers(str(one.get("subject", "")), subject)
+        export
+        for export in members(nats, "exports")
+        if kind_of(export) == kind and covers(str(export.get("subject", "")), subject)
     ]
 
 
@@ -242,9 +246,9 @@ def importers(store: AuthStore, account: Record, export: Json) -> list[str]:
         other.name
         for other in store.read_accounts()
         if any(
-            one.get("account") == account.public
-            and kind_of(one) == kind_of(export)
-            and covers(subject, remote_subject(one))
-            for one in members(other.nats, "imports")
+            imported.get("account") == account.public
+            and kind_of(imported) == kind_of(export)
+            and covers(subject, remote_subject(imported))
+            for imported in members(other.nats, "imports")
         )
     ]

@@ -234,9 +234,9 @@ class AuthStore:
         """Create a folder below those of the store, with the missing folders above it."""
         stores, keys = self.folders.stores, self.folders.keys
         top = (stores if folder.is_relative_to(stores) else keys).parent
-        below = [one for one in (folder, *folder.parents) if one.is_relative_to(top)]
-        for one in reversed(below):
-            one.mkdir(mode=0o700, parents=True, exist_ok=True)
+        below = [path for path in (folder, *folder.parents) if path.is_relative_to(top)]
+        for path in reversed(below):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _write(self, path: Path, text: str) -> None:
         self._make_folder(path.parent)

@@ -113,10 +113,10 @@ def _warnings(one: Json, other: Json) -> list[str]:
 def worse_than(comparison: Comparison, tolerance: float) -> list[Difference]:
     """Return the rate and the percentiles that are worse by more than `tolerance`, a share."""
     return [
-        one
-        for one in comparison.differences
-        if one.is_better is False
-        and one.change is not None
-        and abs(one.change) > tolerance
-        and one.measure in ("Messages/s", "Latency P50", "Latency P99")
+        difference
+        for difference in comparison.differences
+        if difference.is_better is False
+        and difference.change is not None
+        and abs(difference.change) > tolerance
+        and difference.measure in ("Messages/s", "Latency P50", "Latency P99")
     ]

@@ -74,7 +74,7 @@ class Bench:
         else:
             processes, failure = await self._run_here()
         outcome = Outcome(processes, stopped=self._is_stopped)
-        outcome.notes = list(dict.fromkeys(note for one in processes for note in one.notes))
+        outcome.notes = list(dict.fromkeys(note for process in processes for note in process.notes))
         self._see_server(outcome, self._server)
         return outcome, failure
 
@@ -135,8 +135,8 @@ class Bench:
                         failure = error
                         stop()
             finally:
-                for one in collecting:
-                    one.cancel()
+                for future in collecting:
+                    future.cancel()
         finally:
             for worker in workers:
                 await worker.end()

@@ -54,8 +54,12 @@ class ProcessResult:
     @property
     def duration(self) -> int:
         """ns from its first client's first message to its last client's last."""
-        started = [one.started for one in self.clients if one.started]
-        return max([one.ended for one in self.clients], default=0) - min(started, default=0) if started else 0
+        started = [client.started for client in self.clients if client.started]
+        return (
+            max([client.ended for client in self.clients], default=0) - min(started, default=0)
+            if started
+            else 0
+        )
 
 
 @dataclass(slots=True)
@@ -72,38 +76,40 @@ class Outcome:
     @property
     def clients(self) -> list[ClientResult]:
         """Every client, by number."""
-        return sorted((one for p in self.processes for one in p.clients), key=lambda one: one.client)
+        return sorted(
+            (client for p in self.processes for client in p.clients), key=lambda client: client.client
+        )
 
     @property
     def messages(self) -> int:
         """Messages of all clients."""
-        return sum(one.messages for one in self.clients)
+        return sum(client.messages for client in self.clients)
 
     @property
     def bytes(self) -> int:
         """Bytes of all clients, of payloads and headers."""
-        return sum(one.bytes for one in self.clients)
+        return sum(client.bytes for client in self.clients)
 
     @property
     def duration(self) -> int:
         """ns from the first client's start to the last one's end."""
-        worked = [one for one in self.clients if one.started]
+        worked = [client for client in self.clients if client.started]
         if not worked:
             return 0
-        return max(one.ended for one in worked) - min(one.started for one in worked)
+        return max(client.ended for client in worked) - min(client.started for client in worked)
 
     @property
     def latencies(self) -> Histogram:
         """The latencies of all clients."""
         merged = Histogram()
-        for one in self.clients:
-            merged.merge(one.latencies)
+        for client in self.clients:
+            merged.merge(client.latencies)
         return merged
 
     @property
     def client_cpu(self) -> float:
         """The share of a core that the busiest process of ours took."""
-        shares = [one.cpu / one.duration for one in self.processes if one.duration]
+        shares = [process.cpu / process.duration for process in self.processes if process.duration]
         return max(shares, default=0.0)
 
 

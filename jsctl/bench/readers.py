@@ -201,7 +201,7 @@ async def put_objects(client: Client) -> None:
 async def get_objects(client: Client) -> None:
     """Get the objects of a bucket, one after the other; after the last one the first again."""
     plan, meter, pace = client.plan, client.meter, client.pace
-    infos = [one for one in await requests.list_all(client.api, plan.name) if not one.is_deleted]
+    infos = [info for info in await requests.list_all(client.api, plan.name) if not info.is_deleted]
     if not infos:
         raise NotFound(f"bucket {plan.name} has no object", "jsctl bench object put stores some")
     await client.start()

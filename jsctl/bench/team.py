@@ -122,7 +122,7 @@ class Team:
             if self._timer:
                 self._timer.cancel()
             ticking.cancel()
-            await asyncio.gather(*(one.close() for one in connections), return_exceptions=True)
+            await asyncio.gather(*(connection.close() for connection in connections), return_exceptions=True)
         self._report()
         notes = list(dict.fromkeys(note for client in self._clients for note in client.notes))
         results = [client.meter.result for client in self._clients]

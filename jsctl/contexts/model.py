@@ -118,9 +118,9 @@ def _hide(key: str, value: Any) -> Any:
     if key in SECRETS or (key not in KEYS and re.search(_SECRET_NAME, key)):
         return HIDDEN
     if isinstance(value, Mapping):
-        return {name: _hide(str(name), one) for name, one in value.items()}
+        return {name: _hide(str(name), item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_hide("", one) for one in value]
+        return [_hide("", item) for item in value]
     if not isinstance(value, str):
         return value
     if is_secret(value):

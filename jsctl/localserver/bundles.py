@@ -55,7 +55,7 @@ def load_bundle(source: str) -> Template:
     name = PurePosixPath(source.rstrip("/")).stem
     questions = list(_questions(source, form.get("properties") or []))
     keys = [question.key for question in questions]
-    if unknown := [one.when for one in questions if one.when and one.when not in keys]:
+    if unknown := [question.when for question in questions if question.when and question.when not in keys]:
         raise BadInput(f"form.yaml of {source} has no {unknown[0]}, on which others depend", "add it")
     needs_operator = bool(isinstance(requires, Mapping) and requires.get("operator"))
     return Template(name, description, questions, make, needs_operator, message=message)
@@ -157,24 +157,24 @@ def _questions(source: str, properties: Any, above: str = "", when: str = "") ->
     """Yield the questions of a form, also those of its groups, whose keys begin with the group's."""
     if not isinstance(properties, list):
         raise BadInput(f"form.yaml of {source} is not valid", "properties are a list")
-    for one in properties:
-        if not isinstance(one, dict) or not one.get("name"):
+    for prop in properties:
+        if not isinstance(prop, dict) or not prop.get("name"):
             raise BadInput(f"form.yaml of {source} is not valid", "each property has a name")
-        key, condition = f"{above}{one['name']}", when
-        if text := one.get("conditional"):
+        key, condition = f"{above}{prop['name']}", when
+        if text := prop.get("conditional"):
             match = _CONDITION.fullmatch(str(text))
             if match is None:
                 raise BadInput(
                     f"form.yaml of {source}: condition {text!r} is not known", "write input.KEY == true"
                 )
             condition = match[1]
-        if one.get("properties"):
-            yield from _questions(source, one["properties"], f"{key}.", condition)
+        if prop.get("properties"):
+            yield from _questions(source, prop["properties"], f"{key}.", condition)
             continue
-        default = one.get("default")
+        default = prop.get("default")
         shown = ("yes" if default else "no") if isinstance(default, bool) else str(default or "")
-        message = str(one.get("description") or key).strip().split("\n")[0]
-        kind = _KINDS.get(str(one.get("type") or ""), "text" if one.get("required") else "any")
+        message = str(prop.get("description") or key).strip().split("\n")[0]
+        kind = _KINDS.get(str(prop.get("type") or ""), "text" if prop.get("required") else "any")
         yield Question(key, message, shown, kind, condition)  # type: ignore[arg-type]
 
 

@@ -81,7 +81,11 @@ class _Compiler:
         return Node(server.name, ports, text, cluster.domain, None, cluster.name, server.binary)
 
     def _is_hub(self, cluster: ClusterSpec) -> bool:
-        return any(remote.to == cluster.name for one in self._spec.clusters for remote in one.remotes)
+        return any(
+            remote.to == cluster.name
+            for cluster_spec in self._spec.clusters
+            for remote in cluster_spec.remotes
+        )
 
     def _options(self, cluster: ClusterSpec, server: ServerSpec, ports: Mapping[str, int]) -> Json:
         def listen(purpose: str) -> str:
@@ -156,7 +160,7 @@ class _Compiler:
         options["gateways"] = [
             {
                 "name": other.cluster_name,
-                "urls": [f"nats://{_HOST}:{port(other, one)}" for one in other.servers],
+                "urls": [f"nats://{_HOST}:{port(other, server)}" for server in other.servers],
             }
             for other in others
         ]
@@ -165,7 +169,9 @@ class _Compiler:
     # -- accounts ---------------------------------------------------------------------------------
 
     def _accounts(self) -> str:
-        options: Json = {"accounts": {one.name: _account_options(one) for one in self._spec.accounts}}
+        options: Json = {
+            "accounts": {account.name: _account_options(account) for account in self._spec.accounts}
+        }
         for account in self._spec.accounts:
             if account.system:
                 options["system_account"] = account.name
@@ -220,11 +226,11 @@ class _Compiler:
                     waiting.append(other)
         return reached
 
-    def _joins(self, one: ClusterSpec, other: ClusterSpec, account: AccountSpec) -> bool:
+    def _joins(self, cluster: ClusterSpec, other: ClusterSpec, account: AccountSpec) -> bool:
         gateways = self._spec.gateways
-        if one.name in gateways and other.name in gateways:
+        if cluster.name in gateways and other.name in gateways:
             return True
-        pairs = ((one, other), (other, one))
+        pairs = ((cluster, other), (other, cluster))
         return any(r.to == hub.name and r.user in account.users for leaf, hub in pairs for r in leaf.remotes)
 
     def _links(self) -> Iterator[Link]:

@@ -53,7 +53,9 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
     """
     store = AuthStore(StoreFolders.below(folder / FOLDER), spec.operator)
     operator = _key(store, store.operator_jwt, OPERATOR)
-    accounts = {one.name: _key(store, store.account_jwt(one.name), ACCOUNT) for one in spec.accounts}
+    accounts = {
+        account.name: _key(store, store.account_jwt(account.name), ACCOUNT) for account in spec.accounts
+    }
     system = next(account.name for account in spec.accounts if account.system)
     wanted: dict[str, Json] = {
         "": {"type": "operator", "version": 2, "system_account": accounts[system].public},
@@ -181,8 +183,8 @@ def _account_claims(account: AccountSpec, keys: Mapping[str, KeyPair]) -> Json:
         "version": 2,
         "limits": limits,
         "default_permissions": {"pub": {}, "sub": {}},
-        "exports": [_export(one) for one in account.exports],
-        "imports": [_import(one, keys) for one in account.imports],
+        "exports": [_export(export) for export in account.exports],
+        "imports": [_import(imported, keys) for imported in account.imports],
     }
 
 

@@ -363,7 +363,9 @@ async def stop(where: Path, environ: Mapping[str, str] | None = None) -> None:
             with contextlib.suppress(OSError):  # on a full disk it is to stop, too
                 save_state(where, state)
         order = [RELAY, *(node.name for node in state.nodes)] if state else []
-        known = sorted(running.values(), key=lambda one: order.index(one.name) if one.name in order else -1)
+        known = sorted(
+            running.values(), key=lambda process: order.index(process.name) if process.name in order else -1
+        )
         await processes.stop(known)
         if state and state.temporary:
             names = [login.context for login in state.logins]

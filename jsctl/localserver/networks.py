@@ -288,7 +288,9 @@ def plan_scaling(network: LocalNetwork, cluster: str, size: int) -> Scaling:
             f"network {state.name} has no cluster {cluster!r}",
             f"its clusters are {', '.join(dict.fromkeys(node.cluster for node in state.nodes))}",
         )
-    wanted = {server.name for one in spec.clusters if one.name == cluster for server in one.servers}
+    wanted = {
+        server.name for members in spec.clusters if members.name == cluster for server in members.servers
+    }
     surplus = [node for node in state.nodes if node.name in members - wanted]
     return Scaling(spec, surplus, wanted - members)
 

@@ -91,8 +91,12 @@ def forgive_lone_streams(health: Sequence[Json], jsz: Sequence[Json]) -> list[Js
     forgiven = []
     for reply in health:
         name, data = reply["server"]["name"], reply.get("data") or {}
-        lone = [one for one in _lone_assets(reply) if (name, one.get("account"), one.get("stream")) in alone]
-        errors = [one for one in data.get("errors") or () if one not in lone]
+        lone = [
+            error
+            for error in _lone_assets(reply)
+            if (name, error.get("account"), error.get("stream")) in alone
+        ]
+        errors = [error for error in data.get("errors") or () if error not in lone]
         fine = {} if errors else {"status": "ok", "status_code": 200}
         forgiven.append({**reply, "data": {**data, "errors": errors, **fine}} if lone else reply)
     return forgiven
@@ -101,7 +105,7 @@ def forgive_lone_streams(health: Sequence[Json], jsz: Sequence[Json]) -> list[Js
 def _lone_assets(reply: Json) -> list[Json]:
     """Return the errors about streams and consumers that should have several replicas and have no group."""
     errors = (reply.get("data") or {}).get("errors") or ()
-    return [one for one in errors if str(one.get("error", "")).endswith("group node missing")]
+    return [error for error in errors if str(error.get("error", "")).endswith("group node missing")]
 
 
 async def find_behind(api: Api) -> list[str]:

@@ -23,7 +23,7 @@ def _block(options: Mapping[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}}}"
         elif isinstance(value, list) and value:
             yield f"{indent}{name}: ["
-            yield from (f"{indent}    {_value(one)}" for one in value)
+            yield from (f"{indent}    {_value(item)}" for item in value)
             yield f"{indent}]"
         else:
             yield f"{indent}{name}: {_value(value)}"
@@ -31,7 +31,7 @@ def _block(options: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 def _value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(key)}: {_value(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{json.dumps(key)}: {_value(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(_value(one) for one in value) + "]"
+        return "[" + ", ".join(_value(item) for item in value) + "]"
     return json.dumps(value)

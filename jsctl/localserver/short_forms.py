@@ -15,7 +15,9 @@ def single(name: str = "local", domain: str = "") -> NetworkSpec:
         spec,
         name=name,
         clusters=(replace(cluster, domain=domain, servers=(server,)),),
-        contexts=tuple(replace(one, name=one.name.replace(spec.name, name, 1)) for one in spec.contexts),
+        contexts=tuple(
+            replace(context, name=context.name.replace(spec.name, name, 1)) for context in spec.contexts
+        ),
     )
 
 
@@ -27,5 +29,5 @@ def named(source: str, name: str = "") -> NetworkSpec:
     spec = load_spec(source)
     if not name:
         return spec
-    contexts = tuple(replace(one, name=f"{name}-{one.name}") for one in spec.contexts)
+    contexts = tuple(replace(context, name=f"{name}-{context.name}") for context in spec.contexts)
     return replace(spec, name=name, contexts=contexts)

@@ -31,7 +31,7 @@ _FLAGS = ("max_bytes_required",)
 
 def read_limits(node: Node) -> Json:
     """Return the limits of an account's JetStream by option; sizes in bytes. Raises BadInput."""
-    return {option: _limit(option, one, LIMITS) for option, one in node.keys("jetstream").items()}
+    return {option: _limit(option, limit, LIMITS) for option, limit in node.keys("jetstream").items()}
 
 
 def _limit(option: str, node: Node, known: Collection[str]) -> int | bool:

@@ -125,7 +125,7 @@ class _Reader:
                 "the network has no accounts", "see jsctl server network topology hub-leaf"
             )
         every = node.keys("accounts")
-        accounts = tuple(self._account(name, one, every) for name, one in every.items())
+        accounts = tuple(self._account(name, account, every) for name, account in every.items())
         system = [account.name for account in accounts if account.system]
         if len(system) > 1:
             raise node.error(f"{' and '.join(system)} are both system accounts", "a server can have only one")
@@ -146,8 +146,8 @@ class _Reader:
             system,
             users,
             jetstream,
-            [read_export(one) for one in exports],
-            [read_import(one, every) for one in imports],
+            [read_export(export) for export in exports],
+            [read_import(imported, every) for imported in imports],
             dict(_json(keys["mappings"], "mappings")) if "mappings" in keys else {},
         )
 
@@ -156,10 +156,11 @@ class _Reader:
         if node is None or node.value is None:
             return {}
         if isinstance(node.value, list):
-            users = {_name(one, "a user"): (one, one.string("a user")) for one in node.value}
+            users = {_name(user, "a user"): (user, user.string("a user")) for user in node.value}
         else:
             users = {
-                name: (one, one.string(f"the password of {name}")) for name, one in node.keys("users").items()
+                name: (password, password.string(f"the password of {name}"))
+                for name, password in node.keys("users").items()
             }
         for name, (one, _) in users.items():
             if name in self._users:
@@ -172,7 +173,7 @@ class _Reader:
         if node is None or not node.keys("clusters"):
             raise self._root.error("the network has no clusters", "add clusters: {NAME: {servers: 3}}")
         names = list(node.value)
-        return tuple(self._cluster(name, one, names) for name, one in node.keys("clusters").items())
+        return tuple(self._cluster(name, cluster, names) for name, cluster in node.keys("clusters").items())
 
     def _cluster(self, name: str, node: Node, names: Collection[str]) -> ClusterSpec:
         _check_name(node, name, "cluster")
@@ -180,7 +181,7 @@ class _Reader:
         keys = _keys(node, "a cluster", known)
         monitoring = _flag(keys.get("monitoring"), "monitoring")
         binary = self._binary(keys["binary"]) if "binary" in keys else ""
-        remotes = [self._remote(one, names, name) for one in _items(keys.get("remotes"), "remotes")]
+        remotes = [self._remote(remote, names, name) for remote in _items(keys.get("remotes"), "remotes")]
         return ClusterSpec(
             name,
             _name(keys["cluster_name"], "cluster_name") if "cluster_name" in keys else name,
@@ -197,7 +198,7 @@ class _Reader:
         if node is None:
             raise above.error(f"cluster {cluster} has no servers", "add servers: 3, or a list of names")
         if isinstance(node.value, list):
-            servers = tuple(self._server(one, binary) for one in node.value)
+            servers = tuple(self._server(server, binary) for server in node.value)
         else:
             count = node.value
             if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MAX_SERVERS:
@@ -275,7 +276,7 @@ class _Reader:
         for key in ("cert", "key", "ca"):
             if key not in keys:
                 raise node.error(f"tls has no {key}", "write {cert: FILE, key: FILE, ca: FILE}")
-        return {key: self._path(one) for key, one in keys.items()}
+        return {key: self._path(file) for key, file in keys.items()}
 
     def _binary(self, node: Node) -> str:
         path = self._path(node)
@@ -295,7 +296,9 @@ class _Reader:
     ) -> tuple[ContextSpec, ...]:
         if node is None:
             return tuple(_default_contexts(accounts, clusters))
-        return tuple(self._context(name, one, clusters) for name, one in node.keys("contexts").items())
+        return tuple(
+            self._context(name, context, clusters) for name, context in node.keys("contexts").items()
+        )
 
     def _context(self, name: str, node: Node, clusters: Collection[str]) -> ContextSpec:
         _check_name(node, name, "context")
@@ -369,7 +372,9 @@ def _leads_to(joined: Mapping[str, Collection[str]], start: str, end: str) -> bo
 
     There must be no cycle among them yet.
     """
-    return end in joined.get(start, ()) or any(_leads_to(joined, one, end) for one in joined.get(start, ()))
+    return end in joined.get(start, ()) or any(
+        _leads_to(joined, following, end) for following in joined.get(start, ())
+    )
 
 
 def _name(node: Node, what: str) -> str:

@@ -80,7 +80,7 @@ class NetworkStatus:
     def healthy(self) -> bool:
         """Whether all servers run, answer and are healthy, and no link is disturbed."""
         disturbed = any(link.get(key) for link in self.links.values() for key in ("down", "drop"))
-        return not disturbed and all(one.answers and not one.error for one in self.servers)
+        return not disturbed and all(server.answers and not server.error for server in self.servers)
 
 
 async def fetch_status(network: LocalNetwork) -> NetworkStatus:
@@ -195,7 +195,7 @@ async def _find_unready(settings: Settings, login: LoginState, up: int, whole: b
 
 def _system_logins(network: LocalNetwork) -> Iterator[Settings]:
     """Yield a login of the system account at one running server of each cluster."""
-    login = next((one for one in network.state.logins if one.servers), None)
+    login = next((candidate for candidate in network.state.logins if candidate.servers), None)
     if login is None:
         return
     raw = private_store(network.folder).load(login.context).raw

@@ -177,14 +177,14 @@ def _node(
     options["cluster"] = {
         "name": cluster,
         "listen": "0.0.0.0:6222",
-        "routes": [f"nats-route://{one}.{cluster}.{domain}:6222" for one in members],
+        "routes": [f"nats-route://{member}.{cluster}.{domain}:6222" for member in members],
     }
     if len(clusters) > 1:
         options["gateway"] = {
             "name": cluster,
             "listen": "0.0.0.0:7222",
             "gateways": [
-                {"name": other, "urls": [f"nats://{one}.{other}.{domain}:7222" for one in members]}
+                {"name": other, "urls": [f"nats://{member}.{other}.{domain}:7222" for member in members]}
                 for other in clusters
             ],
         }

@@ -69,7 +69,7 @@ async def update_network(
 
 async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[str]:
     """Push the JWT of every account; return their names. Servers keep a JWT that they have already."""
-    login = next((one for one in network.state.logins if one.servers), None)
+    login = next((candidate for candidate in network.state.logins if candidate.servers), None)
     if login is None:
         raise JsctlError("no context of the network has the system account", "take it down, and up again")
     raw = private_store(network.folder).load(login.context).raw
@@ -109,9 +109,9 @@ async def _reload(where: Path, nodes: list[NodeState]) -> None:
                 while _count(where, node, _RELOADED) <= counts[node.name]:
                     if _count(where, node, _FAILED) > failures[node.name]:
                         line = next(
-                            one
-                            for one in reversed(folder.last_lines(where / f"{node.name}.log", 50))
-                            if _FAILED in one
+                            line
+                            for line in reversed(folder.last_lines(where / f"{node.name}.log", 50))
+                            if _FAILED in line
                         )
                         raise JsctlError(
                             f"{node.name} refuses the change: {line.partition(_FAILED)[2].strip(': ')}"

@@ -51,7 +51,7 @@ def parse_addresses(url: str) -> list[ServerAddress]:
         addresses.append(ServerAddress(public, unquote(parts.username or ""), password))
     if not addresses:
         raise BadInput("the server address is empty", "use nats://host:port")
-    if len({one.url.startswith("ws") for one in addresses}) > 1:
+    if len({address.url.startswith("ws") for address in addresses}) > 1:
         raise BadInput("websocket and other server addresses cannot be mixed")
     return addresses
 

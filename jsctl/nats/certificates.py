@@ -56,7 +56,10 @@ def verified_chain(ssl_object: Any) -> list[Certificate]:
     if ssl_object.context.verify_mode == ssl.CERT_NONE:
         return []
     chain = ssl_object._sslobj.get_verified_chain() or []
-    return [_certificate(one.get_info(), ssl.PEM_cert_to_DER_cert(one.public_bytes())) for one in chain]
+    return [
+        _certificate(certificate.get_info(), ssl.PEM_cert_to_DER_cert(certificate.public_bytes()))
+        for certificate in chain
+    ]
 
 
 def _certificate(info: dict[str, Any], der: bytes) -> Certificate:

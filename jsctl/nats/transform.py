@@ -56,7 +56,9 @@ class SubjectTransform:
         if match := _DOLLAR.fullmatch(token):
             return self._wildcard(int(match[1]))
         if match := _FUNCTION.fullmatch(token):
-            return self._function(match[1], [one.strip() for one in match[2].split(",") if one.strip()])
+            return self._function(
+                match[1], [argument.strip() for argument in match[2].split(",") if argument.strip()]
+            )
         if "{{" in token:
             raise BadInput(f"{token!r} is not a mapping function", "a function must be a whole token")
         return lambda subject, values: token
@@ -102,7 +104,7 @@ def _split_destination(destination: str) -> list[str]:
 
 def _numbers(name: str, arguments: Sequence[str], least: int, most: int) -> list[int]:
     try:
-        numbers = [int(one) for one in arguments]
+        numbers = [int(argument) for argument in arguments]
     except ValueError:
         numbers = []
     if not least <= len(numbers) <= most or any(number < 1 for number in numbers):

@@ -127,7 +127,7 @@ class ProgressListener(StreamingQueryListener):
 
     def queries(self) -> list[SparkQuery]:
         """Return the newest progress of all queries."""
-        return [one for group in self._queries.values() for one in group.values()]
+        return [query for group in self._queries.values() for query in group.values()]
 
     def _guarded(self, work: Callable[[], None]) -> None:
         with self._lock:
@@ -202,7 +202,7 @@ class ProgressListener(StreamingQueryListener):
             *((name, pa.int64()) for name in ("drain_ns", "lost", "deleted")),
             *((name, pa.string()) for name in ("state", "error")),
         ]
-        values = [{**one.record(), "at": parse_time_ns(one.at) // 1000} for one in rows]
+        values = [{**row.record(), "at": parse_time_ns(row.at) // 1000} for row in rows]
         table = pa.Table.from_pylist(values, pa.schema(types))
         folder = self._folder / TABLE
         folder.mkdir(parents=True, exist_ok=True)
@@ -215,10 +215,10 @@ def prometheus_text(queries: Sequence[SparkQuery]) -> str:
     lines = []
     for key, name, kind, text in _METRICS:
         lines += [f"# HELP jsctl_spark_{name} {text}", f"# TYPE jsctl_spark_{name} {kind}"]
-        for one in queries:
-            value = _metric(one, key)
+        for query in queries:
+            value = _metric(query, key)
             if value is not None:
-                labels = f'query="{_escape(one.query)}",stream="{_escape(one.stream)}"'
+                labels = f'query="{_escape(query.query)}",stream="{_escape(query.stream)}"'
                 lines.append(f"jsctl_spark_{name}{{{labels}}} {value}")
     return "\n".join([*lines, ""])
 

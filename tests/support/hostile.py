@@ -236,7 +236,8 @@ def cutting_server(hello: bytes, pong: bytes) -> Iterator[str]:
 
 @contextmanager
 def serving(serve: Callable[[socket.socket], None]) -> Iterator[str]:
-    """The URL of a server that is `serve` for each connection, which ends with an OSError or a return."""
+    """Run a server that calls `serve` for each connection, which ends with an OSError or a return; yield its
+    URL."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def one(client: socket.socket) -> None:
@@ -248,7 +249,7 @@ def serving(serve: Callable[[socket.socket], None]) -> Iterator[str]:
 
 
 def log_in(client: socket.socket) -> bytes:
-    """Let a client log in. Returns what it sent."""
+    """Let a client log in; return what it sent."""
     client.sendall(info())
     seen = b""
     while b"PING\r\n" not in seen:
@@ -260,7 +261,7 @@ def log_in(client: socket.socket) -> bytes:
 
 
 def answer_without_end(payload: bytes) -> Callable[[socket.socket], None]:
-    """A server that repeats one reply to the first request, as fast as it is taken."""
+    """Return a `serve` that repeats one reply to the first request, as fast as it is taken."""
 
     def serve(client: socket.socket) -> None:
         seen = log_in(client)
@@ -277,6 +278,6 @@ def answer_without_end(payload: bytes) -> Callable[[socket.socket], None]:
 
 
 def _request(sent: bytes) -> list[bytes]:
-    """The words of the first line with which a client published with a reply subject."""
+    """Return the words of the first line with which a client published with a reply subject."""
     lines = (line.split() for line in sent.split(b"\r\n") if line.startswith((b"PUB ", b"HPUB ")))
     return next((words for words in lines if len(words) == 3 + len(words[0]) - 2), [])

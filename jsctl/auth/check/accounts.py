@@ -83,7 +83,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
                 f"the account has {count} {key}, and may have {most}",
                 account_line(owner, "edit", f"--{key}", str(count)),
             )
-    wide = [as_text(one.get("subject")) for one in account.exports]
+    wide = [as_text(export.get("subject")) for export in account.exports]
     wide = [subject for subject in wide if has_wildcards(subject)]
     if as_number(limits.get("exports")) != NO_LIMIT and not limits.get("wildcards") and wide:
         yield owner.error(
@@ -163,15 +163,15 @@ def _check_callout(environment: Environment, account: Account, owner: Owner) -> 
         elif user not in known and known:
             why = f"authorization callout: user {user} is not in the store"
             yield owner.warning("callout-user-missing", f"authorization.auth_users[{at}]", why, fix)
-    for at, one in enumerate(accounts):
-        if one == ALL and len(accounts) > 1:
+    for at, account_key in enumerate(accounts):
+        if account_key == ALL and len(accounts) > 1:
             yield error(
                 f"allowed_accounts[{at}]", "* stands for all accounts, and cannot be used beside others"
             )
-        elif one != ALL and kind_of_key(one) != ACCOUNT:
-            yield error(f"allowed_accounts[{at}]", f"{one!r} is not the public key of an account")
-        elif one != ALL and environment.account_of(one) is None:
-            why = f"authorization callout: account {one} is not in the store"
+        elif account_key != ALL and kind_of_key(account_key) != ACCOUNT:
+            yield error(f"allowed_accounts[{at}]", f"{account_key!r} is not the public key of an account")
+        elif account_key != ALL and environment.account_of(account_key) is None:
+            why = f"authorization callout: account {account_key} is not in the store"
             path = f"authorization.allowed_accounts[{at}]"
             yield owner.warning("callout-account-missing", path, why, fix)
     xkey = as_text(claims.get("xkey"))

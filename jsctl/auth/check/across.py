@@ -35,10 +35,10 @@ class Approval(NamedTuple):
 def check_across(environment: Environment, account: Account) -> Iterator[Finding]:
     """Yield the problems of an account's imports that show only beside the accounts that export."""
     owner = owner_of(environment.operator, account)
-    for at, one in enumerate(account.imports):
-        subject, origin = as_text(one.get("subject")), as_text(one.get("account"))
+    for at, imported in enumerate(account.imports):
+        subject, origin = as_text(imported.get("subject")), as_text(imported.get("account"))
         head = f"import {subject!r} of {environment.name_of(origin)}"
-        approval = approve_import(environment, account, one)
+        approval = approve_import(environment, account, imported)
         if approval.code == "import-origin-unknown":
             yield owner.warning(
                 approval.code, f"imports[{at}].account", f"{head} {approval.message}", approval.fix
@@ -47,24 +47,24 @@ def check_across(environment: Environment, account: Account) -> Iterator[Finding
             yield owner.error(approval.code, f"imports[{at}]", f"{head} {approval.message}", approval.fix)
         elif approval.exporter:
             export = approval.exporter.exports[approval.at]
-            if one.get("token") and not export.get("token_req"):
+            if imported.get("token") and not export.get("token_req"):
                 why = f"{head} has an activation token, and the export is public"
-                fix = import_line(owner, "edit", name_of_import(one), "--token", "")
+                fix = import_line(owner, "edit", name_of_import(imported), "--token", "")
                 yield owner.warning("import-token-unneeded", f"imports[{at}].token", why, fix)
-            if circle := find_cycle(environment, account, one):
+            if circle := find_cycle(environment, account, imported):
                 names = " -> ".join(environment.name_of(key) for key in circle)
                 why = f"{head} is part of a cycle, which servers leave out: {names}"
                 yield owner.error(
-                    "import-cycle", f"imports[{at}]", why, import_line(owner, "rm", name_of_import(one))
+                    "import-cycle", f"imports[{at}]", why, import_line(owner, "rm", name_of_import(imported))
                 )
     yield from _check_local_subjects(environment, account, owner)
 
 
-def approve_import(environment: Environment, account: Account, one: Json) -> Approval:
+def approve_import(environment: Environment, account: Account, imported: Json) -> Approval:
     """Return whether an import of an account works, by the first rule that refuses it."""
     owner = owner_of(environment.operator, account)
-    origin = as_text(one.get("account"))
-    remove = import_line(owner, "rm", name_of_import(one))
+    origin = as_text(imported.get("account"))
+    remove = import_line(owner, "rm", name_of_import(imported))
     if origin == account.public:
         return Approval("import-of-own", account, -1, "is of the account itself", remove)
     exporter = environment.account_of(origin)
@@ -72,31 +72,33 @@ def approve_import(environment: Environment, account: Account, one: Json) -> App
         why = "is of an account that is not in the store: whether it exports this is not known"
         fix = auth_line("account", "query", origin, "--save", "--operator", owner.operator)
         return Approval("import-origin-unknown", None, -1, why, fix)
-    at = find_export(exporter, one)
+    at = find_export(exporter, imported)
     if at < 0:
-        why, fix = _explain_missing(exporter, account, one, owner)
+        why, fix = _explain_missing(exporter, account, imported, owner)
         return Approval("import-not-exported", exporter, -1, why, fix)
     export = exporter.exports[at]
     position = as_number(export.get("account_token_position"))
     if position:
-        why = _find_position_problem(remote_subject(one), as_text(export.get("subject")), position, account)
-        fix = _position_line(owner, exporter, one, position, account)
+        why = _find_position_problem(
+            remote_subject(imported), as_text(export.get("subject")), position, account
+        )
+        fix = _position_line(owner, exporter, imported, position, account)
         return Approval("import-account-token" if why else "", exporter, at, why, fix)
     if export.get("token_req"):
-        grant = grant_line(exporter.name, export, one, account.name, owner)
-        if not as_text(one.get("token")):
+        grant = grant_line(exporter.name, export, imported, account.name, owner)
+        if not as_text(imported.get("token")):
             why = "has no activation token, and the export is private"
             return Approval("import-without-token", exporter, at, why, grant)
-        if problem := find_activation_problem(exporter, export, one):
+        if problem := find_activation_problem(exporter, export, imported):
             why = f"has an activation token that {problem}"
             return Approval("import-token-refused", exporter, at, why, grant)
     return Approval("", exporter, at)
 
 
-def find_export(exporter: Account, one: Json) -> int:
+def find_export(exporter: Account, imported: Json) -> int:
     """Return the index of the export that decides on an import: the one with the same subject, else the first
     that covers it; -1 for none."""
-    subject, kind = remote_subject(one), one.get("type")
+    subject, kind = remote_subject(imported), imported.get("type")
     place = -1
     for at, export in enumerate(exporter.exports):
         if export.get("type") != kind:
@@ -109,41 +111,41 @@ def find_export(exporter: Account, one: Json) -> int:
     return place
 
 
-def _explain_missing(exporter: Account, account: Account, one: Json, owner: Owner) -> tuple[str, str]:
+def _explain_missing(exporter: Account, account: Account, imported: Json, owner: Owner) -> tuple[str, str]:
     """Return why an import has no matching export, and the command line that fixes it."""
-    subject, kind = remote_subject(one), as_text(one.get("type"))
+    subject, kind = remote_subject(imported), as_text(imported.get("type"))
     other = {"stream": "service", "service": "stream"}.get(kind, "")
     for export in exporter.exports:
         offered = as_text(export.get("subject"))
         if export.get("type") == other and covers(offered, subject):
             flag = ("--service",) if other == "service" else ()
-            again = import_again_line(owner, one, {"type": other}, flag)
+            again = import_again_line(owner, imported, {"type": other}, flag)
             return f"is imported as a {kind}, and exported as a {other}", again
     for export in exporter.exports:
         offered = as_text(export.get("subject"))
         if export.get("type") == kind and covers(subject, offered):
-            again = import_again_line(owner, one, {"subject": offered})
+            again = import_again_line(owner, imported, {"subject": offered})
             if any(remote_subject(other) == offered for other in account.imports):
-                again = import_line(owner, "rm", name_of_import(one))
+                again = import_line(owner, "rm", name_of_import(imported))
             return f"is wider than what is exported, {offered!r}", again
     flags = ["--service"] if kind == "service" else []
-    name = as_text(one.get("name")) or subject
+    name = as_text(imported.get("name")) or subject
     words = ["account", "exports", "add", name, subject, exporter.name, *flags, "--operator", owner.operator]
     return "is not exported there", auth_line(*words)
 
 
-def import_again_line(owner: Owner, one: Json, changes: Json, flags: tuple[str, ...] = ()) -> str:
+def import_again_line(owner: Owner, imported: Json, changes: Json, flags: tuple[str, ...] = ()) -> str:
     """Return the command lines that remove an import and add it with `changes`. flags: the import's kind,
     where it changes."""
-    add = import_add_line(owner, {**one, **changes}, flags)
-    return f"{import_line(owner, 'rm', name_of_import(one))} && {add}"
+    add = import_add_line(owner, {**imported, **changes}, flags)
+    return f"{import_line(owner, 'rm', name_of_import(imported))} && {add}"
 
 
-def import_add_line(owner: Owner, one: Json, flags: tuple[str, ...] = ()) -> str:
+def import_add_line(owner: Owner, imported: Json, flags: tuple[str, ...] = ()) -> str:
     """Return the command line that adds an import. flags: its kind; taken from the import when empty."""
-    subject = as_text(one.get("subject"))
-    name, local = as_text(one.get("name")) or subject, as_text(one.get("local_subject"))
-    if not flags and one.get("type") == "service":
+    subject = as_text(imported.get("subject"))
+    name, local = as_text(imported.get("name")) or subject, as_text(imported.get("local_subject"))
+    if not flags and imported.get("type") == "service":
         flags = ("--service",)
     if local:
         flags = (*flags, "--local", local)
@@ -155,7 +157,7 @@ def import_add_line(owner: Owner, one: Json, flags: tuple[str, ...] = ()) -> str
         subject,
         owner.account,
         "--source",
-        as_text(one.get("account")),
+        as_text(imported.get("account")),
     )
     return auth_line(*words, *flags, "--operator", owner.operator)
 
@@ -171,29 +173,31 @@ def _find_position_problem(subject: str, offered: str, position: int, account: A
     )
 
 
-def _position_line(owner: Owner, exporter: Account, one: Json, position: int, account: Account) -> str:
-    tokens = remote_subject(one).split(".")
+def _position_line(owner: Owner, exporter: Account, imported: Json, position: int, account: Account) -> str:
+    tokens = remote_subject(imported).split(".")
     if position > len(tokens):
-        return export_line(owner._replace(account=exporter.name), "info", remote_subject(one))
+        return export_line(owner._replace(account=exporter.name), "info", remote_subject(imported))
     tokens[position - 1] = account.public
-    return import_again_line(owner, one, {"subject": ".".join(tokens)})
+    return import_again_line(owner, imported, {"subject": ".".join(tokens)})
 
 
 def _check_local_subjects(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
     """Yield the imports whose local subjects overlap, except services of one origin, which the JWT library
     checks (check/imports.py)."""
-    for at, one in enumerate(account.imports):
+    for at, imported in enumerate(account.imports):
         for earlier in account.imports[:at]:
-            kind, same = one.get("type"), one.get("account") == earlier.get("account")
-            if kind != earlier.get("type") or not overlap(local_subject(one), local_subject(earlier)):
+            kind, same = imported.get("type"), imported.get("account") == earlier.get("account")
+            if kind != earlier.get("type") or not overlap(local_subject(imported), local_subject(earlier)):
                 continue
-            subject, path = as_text(one.get("subject")), f"imports[{at}]"
-            here = local_subject(one)
-            names = [environment.name_of(as_text(each.get("account"))) for each in (earlier, one)]
-            fix = import_line(owner, "edit", name_of_import(one), "--local", "<subject>")
+            subject, path = as_text(imported.get("subject")), f"imports[{at}]"
+            here = local_subject(imported)
+            names = [environment.name_of(as_text(each.get("account"))) for each in (earlier, imported)]
+            fix = import_line(owner, "edit", name_of_import(imported), "--local", "<subject>")
             if kind == "stream" and same and subject == as_text(earlier.get("subject")):
                 why = f"stream {subject!r} of {names[0]} is imported twice: servers take the first"
-                yield owner.error("import-twice", path, why, import_line(owner, "rm", name_of_import(one)))
+                yield owner.error(
+                    "import-twice", path, why, import_line(owner, "rm", name_of_import(imported))
+                )
             elif kind == "service" and not same:
                 both = f"of {names[0]} and {names[1]} are both at {here!r} here"
                 why = f"services {both}: each request goes to both"

@@ -13,24 +13,24 @@ from jsctl.auth.keys import ACCOUNT, kind_of_key
 from jsctl.errors import BadInput
 
 
-def check_activation(public: str, one: Json, path: str, owner: Owner, now: float) -> Iterator[Finding]:
+def check_activation(public: str, imported: Json, path: str, owner: Owner, now: float) -> Iterator[Finding]:
     """Yield the problems of an import's activation token, as far as the importing account alone shows them.
 
     public: the importing account's key. now: seconds since 1970.
     """
-    subject = as_text(one.get("subject"))
-    for problem in _find_problems(public, one, now):
+    subject = as_text(imported.get("subject"))
+    for problem in _find_problems(public, imported, now):
         yield owner.error(
             "import-token",
             f"{path}.token",
             f"the activation token of import {subject!r} {problem}",
-            _token_line(owner, one),
+            _token_line(owner, imported),
         )
 
 
-def find_activation_problem(exporter: Account, export: Json, one: Json) -> str:
+def find_activation_problem(exporter: Account, export: Json, imported: Json) -> str:
     """Return why the exporting account does not take an import's token; empty when it does."""
-    claims = read_activation(one)
+    claims = read_activation(imported)
     if claims is None:
         return "cannot be read"
     issuer = as_text(claims.get("iss"))
@@ -41,48 +41,48 @@ def find_activation_problem(exporter: Account, export: Json, one: Json) -> str:
     return ""
 
 
-def read_activation(one: Json) -> Json | None:
+def read_activation(imported: Json) -> Json | None:
     """Return the claims of an import's token; None for one that cannot be read."""
     try:
-        return decode_jwt(as_text(one.get("token")))
+        return decode_jwt(as_text(imported.get("token")))
     except BadInput:
         return None
 
 
-def grant_line(exporter: str, export: Json, one: Json, importer: str, owner: Owner) -> str:
+def grant_line(exporter: str, export: Json, imported: Json, importer: str, owner: Owner) -> str:
     """Return the command lines with which the exporting account creates a token and the import takes it."""
-    offered, wanted = as_text(export.get("subject")), remote_subject(one)
+    offered, wanted = as_text(export.get("subject")), remote_subject(imported)
     only = ("--only", wanted) if wanted != offered else ()
     words = ("account", "activations", "add", offered, exporter, importer, *only, "--output", "<file>")
-    return f"{auth_line(*words, '--operator', owner.operator)} && {_token_line(owner, one)}"
+    return f"{auth_line(*words, '--operator', owner.operator)} && {_token_line(owner, imported)}"
 
 
-def _token_line(owner: Owner, one: Json) -> str:
-    return import_line(owner, "edit", name_of_import(one), "--token", "<file>")
+def _token_line(owner: Owner, imported: Json) -> str:
+    return import_line(owner, "edit", name_of_import(imported), "--token", "<file>")
 
 
-def _find_problems(public: str, one: Json, now: float) -> Iterator[str]:
-    claims = read_activation(one)
+def _find_problems(public: str, imported: Json, now: float) -> Iterator[str]:
+    claims = read_activation(imported)
     if claims is None:
         yield "cannot be read"
         return
     nats = as_object(claims.get("nats"))
-    issuer, origin = as_text(claims.get("iss")), as_text(one.get("account"))
+    issuer, origin = as_text(claims.get("iss")), as_text(imported.get("account"))
     if nats.get("type") != "activation":
         yield "is another kind of JWT"
         return
-    if not is_signed(as_text(one.get("token")), issuer):
+    if not is_signed(as_text(imported.get("token")), issuer):
         yield "has a wrong signature"
     if origin not in (issuer, as_text(nats.get("issuer_account"))):
         yield "is of another account than the one imported from"
     if as_text(claims.get("sub")) != public:
         yield "is for another account than this one"
-    if as_text(nats.get("kind")) != as_text(one.get("type")):
+    if as_text(nats.get("kind")) != as_text(imported.get("type")):
         yield f"is for a {as_text(nats.get('kind')) or 'thing of no kind'}"
     granted = as_text(nats.get("subject"))
     if problem := find_subject_problem(granted):
         yield f"is for subject {granted!r}, which {problem}"
-    elif not is_contained(remote_subject(one), granted):
+    elif not is_contained(remote_subject(imported), granted):
         yield f"is for {granted!r} only"
     account = as_text(nats.get("issuer_account"))
     if account and kind_of_key(account) != ACCOUNT:

@@ -43,9 +43,13 @@ def check_for_push(environment: Environment, account: str, *, now: float = 0) ->
     findings = [*check_account(environment, chosen, now), *check_across(environment, chosen)]
     for other in environment.accounts:
         if other.public != chosen.public and any(
-            one.get("account") == chosen.public for one in other.imports
+            imported.get("account") == chosen.public for imported in other.imports
         ):
-            places = {place for place, one in enumerate(other.imports) if one.get("account") == chosen.public}
+            places = {
+                place
+                for place, imported in enumerate(other.imports)
+                if imported.get("account") == chosen.public
+            }
             findings += (
                 finding._replace(severity="warning")
                 for finding in check_across(environment, other)
@@ -56,10 +60,10 @@ def check_for_push(environment: Environment, account: str, *, now: float = 0) ->
 
 def _check_files(environment: Environment) -> Iterator[Finding]:
     """Yield the files that hold no valid JWT, and accounts that share a public key."""
-    for one in environment.unreadable:
-        owner = Owner(environment.operator.name, one.account, one.user)
-        fix = user_line(owner, "rm") if one.user else account_line(owner, "query", "--save", "--force")
-        yield owner.error("unreadable", "", f"{one.path.name}: {one.why}", fix)
+    for unreadable in environment.unreadable:
+        owner = Owner(environment.operator.name, unreadable.account, unreadable.user)
+        fix = user_line(owner, "rm") if unreadable.user else account_line(owner, "query", "--save", "--force")
+        yield owner.error("unreadable", "", f"{unreadable.path.name}: {unreadable.why}", fix)
     seen: dict[str, Account] = {}
     for account in environment.accounts:
         first = seen.setdefault(account.public, account)

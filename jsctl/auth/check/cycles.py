@@ -6,48 +6,54 @@ from jsctl.auth.environment import Account, Environment
 from jsctl.nats.subjects import covers, overlap
 
 
-def find_cycle(environment: Environment, account: Account, one: Json) -> list[str]:
+def find_cycle(environment: Environment, account: Account, imported: Json) -> list[str]:
     """Return the keys of the accounts through which an import returns to its own account; empty when it does
     not."""
-    exporter = environment.account_of(as_text(one.get("account")))
+    exporter = environment.account_of(as_text(imported.get("account")))
     if exporter is None:
         return []
-    if one.get("type") == "service":
-        return _follow_services(environment, exporter, local_subject(one), [account.public])
-    for subject in (local_subject(one), remote_subject(one)):
+    if imported.get("type") == "service":
+        return _follow_services(environment, exporter, local_subject(imported), [account.public])
+    for subject in (local_subject(imported), remote_subject(imported)):
         if circle := _follow_streams(environment, exporter, subject, [account.public]):
             return circle
     return []
 
 
 def _follow_services(environment: Environment, account: Account, subject: str, way: list[str]) -> list[str]:
-    for one in account.imports:
-        if one.get("type") != "service" or not overlap(subject, remote_subject(one)):
+    for imported in account.imports:
+        if imported.get("type") != "service" or not overlap(subject, remote_subject(imported)):
             continue
-        following = local_subject(one) if covers(local_subject(one), subject) else subject
-        if circle := _go_on(environment, account, one, following, way, services=True):
+        following = local_subject(imported) if covers(local_subject(imported), subject) else subject
+        if circle := _go_on(environment, account, imported, following, way, services=True):
             return circle
     return []
 
 
 def _follow_streams(environment: Environment, account: Account, subject: str, way: list[str]) -> list[str]:
-    exports = [as_text(one.get("subject")) for one in account.exports if one.get("type") == "stream"]
+    exports = [as_text(export.get("subject")) for export in account.exports if export.get("type") == "stream"]
     if not any(covers(offered, subject) for offered in exports):
         return []
-    for one in account.imports:
-        local = local_subject(one)
-        if one.get("type") != "stream" or not overlap(subject, local):
+    for imported in account.imports:
+        local = local_subject(imported)
+        if imported.get("type") != "stream" or not overlap(subject, local):
             continue
         following = local if covers(local, subject) else subject
-        if circle := _go_on(environment, account, one, following, way, services=False):
+        if circle := _go_on(environment, account, imported, following, way, services=False):
             return circle
     return []
 
 
 def _go_on(
-    environment: Environment, account: Account, one: Json, subject: str, way: list[str], *, services: bool
+    environment: Environment,
+    account: Account,
+    imported: Json,
+    subject: str,
+    way: list[str],
+    *,
+    services: bool,
 ) -> list[str]:
-    origin = as_text(one.get("account"))
+    origin = as_text(imported.get("account"))
     if origin in way:
         return [*way, account.public, origin]
     following = environment.account_of(origin)

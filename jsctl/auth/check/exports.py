@@ -14,15 +14,15 @@ RESPONSES = ("Singleton", "Stream", "Chunked")
 
 def check_exports(account: Account, owner: Owner) -> Iterator[Finding]:
     """Yield the problems of each export, and of exports that overlap."""
-    for at, one in enumerate(account.exports):
-        yield from _check_export(one, f"exports[{at}]", owner)
+    for at, export in enumerate(account.exports):
+        yield from _check_export(export, f"exports[{at}]", owner)
     yield from _check_overlaps(account, owner)
 
 
-def _check_export(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
-    subject, kind = as_text(one.get("subject")), as_text(one.get("type"))
+def _check_export(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
+    subject, kind = as_text(export.get("subject")), as_text(export.get("type"))
     remove = export_line(owner, "rm", subject)
-    again = export_again_line(owner, one)
+    again = export_again_line(owner, export)
     if kind not in ("stream", "service"):
         yield owner.error(
             "export-type", f"{path}.type", f"export {subject!r} is neither a stream nor a service", remove
@@ -32,7 +32,7 @@ def _check_export(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
             "export-subject", f"{path}.subject", f"export subject {subject!r} {problem}", remove
         )
         return
-    response = as_text(one.get("response_type"))
+    response = as_text(export.get("response_type"))
     if response and (kind == "stream" or response not in RESPONSES):
         why = "a stream has none" if kind == "stream" else f"known: {', '.join(RESPONSES)}"
         yield owner.error(
@@ -41,46 +41,46 @@ def _check_export(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
             f"export {subject!r} has response type {response!r}; {why}",
             again,
         )
-    if kind == "stream" and one.get("allow_trace"):
+    if kind == "stream" and export.get("allow_trace"):
         yield owner.error(
             "export-trace",
             f"{path}.allow_trace",
             f"export {subject!r} allows traces, which only services do",
             again,
         )
-    yield from _check_threshold(one, path, owner)
-    if one.get("service_latency") is not None:
-        yield from _check_latency(one, path, owner)
-    if problem := _find_position_problem(one, subject):
+    yield from _check_threshold(export, path, owner)
+    if export.get("service_latency") is not None:
+        yield from _check_latency(export, path, owner)
+    if problem := _find_position_problem(export, subject):
         yield owner.error(
             "export-token-position",
             f"{path}.account_token_position",
             f"export {subject!r}: {problem}",
             export_line(owner, "edit", subject, "--token-position", _position_of_star(subject)),
         )
-    if problem := find_info_problem(one):
+    if problem := find_info_problem(export):
         yield owner.error("export-info", path, f"export {subject!r}: {problem}", again)
 
 
-def _check_threshold(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
-    subject = as_text(one.get("subject"))
-    threshold = as_number(one.get("response_threshold"))
-    if threshold < 0 or (threshold and one.get("type") != "service"):
+def _check_threshold(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
+    subject = as_text(export.get("subject"))
+    threshold = as_number(export.get("response_threshold"))
+    if threshold < 0 or (threshold and export.get("type") != "service"):
         why = "is negative" if threshold < 0 else "is for services only"
         yield owner.error(
             "export-threshold",
             f"{path}.response_threshold",
             f"export {subject!r}: the response threshold {why}",
-            export_again_line(owner, one),
+            export_again_line(owner, export),
         )
 
 
-def _check_latency(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
-    subject = as_text(one.get("subject"))
-    latency = as_object(one.get("service_latency"))
+def _check_latency(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
+    subject = as_text(export.get("subject"))
+    latency = as_object(export.get("service_latency"))
     results, sampling = as_text(latency.get("results")), as_number(latency.get("sampling"))
     problem = ""
-    if one.get("type") != "service":
+    if export.get("type") != "service":
         problem = "only services have their latency measured"
     elif not 0 <= sampling <= 100:
         problem = f"the latency of {sampling}% cannot be sampled, 1 to 100 can"
@@ -89,12 +89,12 @@ def _check_latency(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
     elif has_wildcards(results):
         problem = f"the subject for latencies {results!r} has wildcards"
     if problem:
-        fix = export_again_line(owner, one)
+        fix = export_again_line(owner, export)
         yield owner.error("export-latency", f"{path}.service_latency", f"export {subject!r}: {problem}", fix)
 
 
-def _find_position_problem(one: Json, subject: str) -> str:
-    position, tokens = as_number(one.get("account_token_position")), subject.split(".")
+def _find_position_problem(export: Json, subject: str) -> str:
+    position, tokens = as_number(export.get("account_token_position")), subject.split(".")
     if not position:
         return ""
     if not has_wildcards(subject):
@@ -114,11 +114,11 @@ def _position_of_star(subject: str) -> str:
 def _check_overlaps(account: Account, owner: Owner) -> Iterator[Finding]:
     """Yield the exports that lie within another export of the same kind."""
     exports = as_objects(account.nats.get("exports"))
-    for at, one in enumerate(exports):
-        subject, kind = as_text(one.get("subject")), as_text(one.get("type"))
+    for at, export in enumerate(exports):
+        subject, kind = as_text(export.get("subject")), as_text(export.get("type"))
         for other_at, other in enumerate(exports):
             wide = as_text(other.get("subject"))
-            same = (one.get("type") == "service") == (other.get("type") == "service")
+            same = (export.get("type") == "service") == (other.get("type") == "service")
             # Of two that are within each other, the first one stands.
             twice = is_contained(wide, subject) and other_at > at
             if at != other_at and same and subject and is_contained(subject, wide) and not twice:

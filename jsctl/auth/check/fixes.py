@@ -39,12 +39,20 @@ def export_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
     return auth_line(*words)
 
 
-def export_again_line(owner: Owner, one: Json) -> str:
+def export_again_line(owner: Owner, export: Json) -> str:
     """Return the command lines that remove an export and add it without its settings."""
-    subject = as_text(one.get("subject"))
-    flags = [flag for flag, key in (("--private", "token_req"),) if one.get(key)]
-    flags += ["--service"] if one.get("type") == "service" else []
-    words = ("account", "exports", "add", as_text(one.get("name")) or subject, subject, owner.account, *flags)
+    subject = as_text(export.get("subject"))
+    flags = [flag for flag, key in (("--private", "token_req"),) if export.get(key)]
+    flags += ["--service"] if export.get("type") == "service" else []
+    words = (
+        "account",
+        "exports",
+        "add",
+        as_text(export.get("name")) or subject,
+        subject,
+        owner.account,
+        *flags,
+    )
     return f"{export_line(owner, 'rm', subject)} && {auth_line(*words, '--operator', owner.operator)}"
 
 
@@ -55,6 +63,6 @@ def import_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
     return auth_line(*words)
 
 
-def name_of_import(one: Json) -> str:
+def name_of_import(imported: Json) -> str:
     """Return the subject by which commands find an import: its local subject, or else the exporter's."""
-    return as_text(one.get("local_subject")) or as_text(one.get("subject"))
+    return as_text(imported.get("local_subject")) or as_text(imported.get("subject"))

@@ -14,31 +14,31 @@ from jsctl.auth.keys import ACCOUNT, kind_of_key
 
 def check_imports(account: Account, owner: Owner, now: float) -> Iterator[Finding]:
     """Yield the problems of each import, and of imports from one origin. now: seconds since 1970."""
-    for at, one in enumerate(account.imports):
+    for at, imported in enumerate(account.imports):
         path = f"imports[{at}]"
-        yield from _check_import(one, path, owner)
-        if as_text(one.get("token")):
-            yield from check_activation(account.public, one, path, owner, now)
+        yield from _check_import(imported, path, owner)
+        if as_text(imported.get("token")):
+            yield from check_activation(account.public, imported, path, owner, now)
     yield from _check_same_origin(account, owner)
 
 
-def _check_import(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
-    subject, kind = as_text(one.get("subject")), as_text(one.get("type"))
-    local = as_text(one.get("local_subject"))
-    name = name_of_import(one)
+def _check_import(imported: Json, path: str, owner: Owner) -> Iterator[Finding]:
+    subject, kind = as_text(imported.get("subject")), as_text(imported.get("type"))
+    local = as_text(imported.get("local_subject"))
+    name = name_of_import(imported)
     remove = import_line(owner, "rm", name)
     if kind not in ("stream", "service"):
         why = f"import {subject!r} is neither a stream nor a service"
         yield owner.error("import-type", f"{path}.type", why, remove)
-    if kind == "service" and one.get("allow_trace"):
+    if kind == "service" and imported.get("allow_trace"):
         why = f"import {subject!r} allows traces, which only streams do"
         fix = import_line(owner, "edit", name, "--no-traceable")
         yield owner.error("import-trace", f"{path}.allow_trace", why, fix)
-    if kind != "service" and one.get("share"):
+    if kind != "service" and imported.get("share"):
         why = f"import {subject!r} shares connection information, which only services do"
         fix = import_line(owner, "edit", name, "--no-share")
         yield owner.error("import-share", f"{path}.share", why, fix)
-    origin = as_text(one.get("account"))
+    origin = as_text(imported.get("account"))
     if kind_of_key(origin) != ACCOUNT:
         what = f"account {origin!r}, which is not a public key" if origin else "no account"
         yield owner.error("import-account", f"{path}.account", f"import {subject!r} names {what}", remove)
@@ -49,29 +49,31 @@ def _check_import(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
         why = f"local subject {local!r} of import {subject!r} {problem}"
         fix = import_line(owner, "edit", name, "--local", "<subject>")
         yield owner.error("import-local-subject", f"{path}.local_subject", why, fix)
-    if as_text(one.get("to")):
+    if as_text(imported.get("to")):
         if local:
             why = f"import {subject!r} has both a local subject and the old `to`"
             yield owner.error("import-to", f"{path}.to", why, remove)
         else:
             why = f"import {subject!r} has the old `to`, in place of a local subject"
-            fix = import_line(owner, "edit", name, "--local", local_subject(one))
+            fix = import_line(owner, "edit", name, "--local", local_subject(imported))
             yield owner.warning("import-to", f"{path}.to", why, fix)
 
 
 def _check_same_origin(account: Account, owner: Owner) -> Iterator[Finding]:
     """Yield the services of one origin whose local subjects overlap: servers refuse the account."""
-    services = [(at, one) for at, one in enumerate(account.imports) if one.get("type") == "service"]
-    for place, (at, one) in enumerate(services):
-        subject = local_subject(one)
+    services = [
+        (at, imported) for at, imported in enumerate(account.imports) if imported.get("type") == "service"
+    ]
+    for place, (at, imported) in enumerate(services):
+        subject = local_subject(imported)
         for _, other in services[:place]:
             earlier = local_subject(other)
-            same = one.get("account") == other.get("account")
+            same = imported.get("account") == other.get("account")
             if same and (is_contained(subject, earlier) or is_contained(earlier, subject)):
                 yield owner.error(
                     "import-overlap",
                     f"imports[{at}]",
                     f"two services imported from one account overlap here: {earlier!r} and {subject!r}",
-                    import_line(owner, "edit", name_of_import(one), "--local", "<subject>"),
+                    import_line(owner, "edit", name_of_import(imported), "--local", "<subject>"),
                 )
                 break

@@ -64,7 +64,7 @@ def networks_of(claims: Json) -> list[str]:
     """Return the source networks, in lower case. Old claims hold them as one text, separated by commas."""
     source = claims.get("src")
     if isinstance(source, str):
-        return [one.strip().lower() for one in source.split(",") if one.strip()]
+        return [network.strip().lower() for network in source.split(",") if network.strip()]
     return as_texts(as_list(source))
 
 

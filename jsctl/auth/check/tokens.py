@@ -19,13 +19,13 @@ MAX_TOKEN = 1 << 20
 _ISSUERS = {"operator": (OPERATOR,), "account": (ACCOUNT, OPERATOR), "user": (ACCOUNT,)}
 
 
-def check_token(one: Claimed, kind: str, owner: Owner, now: float) -> Iterator[Finding]:
+def check_token(claimed: Claimed, kind: str, owner: Owner, now: float) -> Iterator[Finding]:
     """Yield the problems of a JWT as such. kind: operator, account or user. now: seconds since 1970."""
     again = again_line(owner)
-    if len(one.token) > MAX_TOKEN:
+    if len(claimed.token) > MAX_TOKEN:
         yield owner.error("token-size", "", f"the JWT has more than {MAX_TOKEN:,} characters", again)
-    version = as_number(one.nats.get("version"))
-    kind_of_claims = as_text(one.nats.get("type")) or as_text(one.claims.get("type"))
+    version = as_number(claimed.nats.get("version"))
+    kind_of_claims = as_text(claimed.nats.get("type")) or as_text(claimed.claims.get("type"))
     if kind_of_claims != kind:
         yield owner.error(
             "token-type", "type", f"the JWT is of type {kind_of_claims or 'none'}, not {kind}", again
@@ -39,23 +39,29 @@ def check_token(one: Claimed, kind: str, owner: Owner, now: float) -> Iterator[F
         )
     elif version < VERSION:
         yield owner.warning("token-version", "version", f"the JWT is of version {version or 1}", again)
-    if kind_of_key(one.public) != kind:
-        yield owner.error("token-subject", "sub", f"{one.public!r} is not the public key of a {kind}", again)
-    if kind_of_key(one.issuer) not in _ISSUERS[kind]:
-        yield owner.error("token-issuer", "iss", f"{one.issuer!r} is not a key that signs a {kind}", again)
-    elif version == VERSION and not (is_signed(one.token, one.issuer) and _is_header(one.token)):
+    if kind_of_key(claimed.public) != kind:
+        yield owner.error(
+            "token-subject", "sub", f"{claimed.public!r} is not the public key of a {kind}", again
+        )
+    if kind_of_key(claimed.issuer) not in _ISSUERS[kind]:
+        yield owner.error(
+            "token-issuer", "iss", f"{claimed.issuer!r} is not a key that signs a {kind}", again
+        )
+    elif version == VERSION and not (is_signed(claimed.token, claimed.issuer) and _is_header(claimed.token)):
         yield owner.error("token-signature", "", "the signature is wrong: the JWT was changed or cut", again)
-    yield from check_times(one, owner, now)
+    yield from check_times(claimed, owner, now)
 
 
-def check_times(one: Claimed, owner: Owner, now: float) -> Iterator[Finding]:
+def check_times(claimed: Claimed, owner: Owner, now: float) -> Iterator[Finding]:
     """Yield the problems of a JWT's start and end. now: seconds since 1970."""
     again = again_line(owner) + " --expiry <duration>"
     if not owner.account:
         again = auth_line("operator", "import", "<file>")
-    if 0 < one.expires < now:
-        yield owner.error("expired", "exp", f"the JWT expired at {format_time(one.expires * SECOND)}", again)
-    if as_number(one.claims.get("nbf")) > now:
+    if 0 < claimed.expires < now:
+        yield owner.error(
+            "expired", "exp", f"the JWT expired at {format_time(claimed.expires * SECOND)}", again
+        )
+    if as_number(claimed.claims.get("nbf")) > now:
         yield owner.error("not-yet-valid", "nbf", "the JWT is not valid yet", again_line(owner))
 
 

@@ -43,7 +43,7 @@ class KnownKeys(Keys):
 
     def account(self, name: str) -> str:
         accounts = self.environment.accounts if self.environment else ()
-        return next((one.public for one in accounts if one.name == name), name)
+        return next((account.public for account in accounts if account.name == name), name)
 
 
 def change_operator_claims(declared: DeclaredOperator, keys: Keys) -> Callable[[Json], None]:
@@ -84,7 +84,9 @@ def change_account_claims(
         _put(
             nats, "exports", _merge_items(nats, "exports", declared.exports, _export_key, exclusive=exclusive)
         )
-        imports = [_import_claims(one, environment, keys, nats, declared.name) for one in declared.imports]
+        imports = [
+            _import_claims(imported, environment, keys, nats, declared.name) for imported in declared.imports
+        ]
         _put(nats, "imports", _merge_items(nats, "imports", imports, _import_key, exclusive=exclusive))
         _put(nats, "signing_keys", _merge_roles(nats, declared, keys, exclusive=exclusive, strict=strict))
 
@@ -131,12 +133,14 @@ def _complete_jetstream(nats: Json) -> None:
             place.setdefault("consumer", -1)
 
 
-def _import_claims(one: Json, environment: Environment | None, keys: Keys, nats: Json, name: str) -> Json:
+def _import_claims(
+    imported: Json, environment: Environment | None, keys: Keys, nats: Json, name: str
+) -> Json:
     """Return the claims of a declared import, with the exporting account's key, and an activation token where
     the export requires one."""
-    claims = {key: value for key, value in one.items() if value is not None}
-    claims["account"] = keys.account(as_text(one.get("account")))
-    claims.setdefault("name", as_text(one.get("local_subject")) or as_text(one.get("subject")))
+    claims = {key: value for key, value in imported.items() if value is not None}
+    claims["account"] = keys.account(as_text(imported.get("account")))
+    claims.setdefault("name", as_text(imported.get("local_subject")) or as_text(imported.get("subject")))
     exporter = environment.account_of(claims["account"]) if environment else None
     if exporter is None or claims.get("token"):
         return claims
@@ -164,15 +168,15 @@ def _merge_items(
 
     exclusive: leave out existing objects that are not declared.
     """
-    wanted = {key_of(one): one for one in declared}
+    wanted = {key_of(item): item for item in declared}
     items = []
     for live in as_objects(nats.get(key)):
-        one = wanted.pop(key_of(live), None)
-        if one is not None:
-            items.append(merge(live, one))
+        item = wanted.pop(key_of(live), None)
+        if item is not None:
+            items.append(merge(live, item))
         elif not exclusive:
             items.append(live)
-    return [*items, *(merge({}, one) for one in wanted.values())]
+    return [*items, *(merge({}, item) for item in wanted.values())]
 
 
 def _merge_roles(
@@ -200,12 +204,12 @@ def _merge_roles(
     return roles
 
 
-def _export_key(one: Json) -> tuple[Any, ...]:
-    return one.get("type"), one.get("subject")
+def _export_key(export: Json) -> tuple[Any, ...]:
+    return export.get("type"), export.get("subject")
 
 
-def _import_key(one: Json) -> tuple[Any, ...]:
-    return one.get("type"), one.get("account"), one.get("subject")
+def _import_key(imported: Json) -> tuple[Any, ...]:
+    return imported.get("type"), imported.get("account"), imported.get("subject")
 
 
 def _put(nats: Json, key: str, items: list[Any]) -> None:
@@ -220,7 +224,7 @@ def _replace(nats: Json, updated: Json) -> None:
 
 def find_role_key(nats: Json, role: str, account: str) -> str:
     """Return the public key of a role. Raises BadInput."""
-    for one in as_objects(nats.get("signing_keys")):
-        if one.get("role") == role:
-            return as_text(one.get("key"))
+    for key in as_objects(nats.get("signing_keys")):
+        if key.get("role") == role:
+            return as_text(key.get("key"))
     raise BadInput(f"account {account} has no signing key of role {role!r}", "declare it in signing_keys")

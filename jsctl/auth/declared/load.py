@@ -165,11 +165,11 @@ def _read_name(node: Node, what: str) -> str:
     return text
 
 
-def _refuse_same(seen: dict[str, Any], name: str, one: Any, what: str) -> None:
-    first = seen.setdefault(name, one)
-    if first is not one:
+def _refuse_same(seen: dict[str, Any], name: str, item: Any, what: str) -> None:
+    first = seen.setdefault(name, item)
+    if first is not item:
         raise BadInput(
-            f"{one.position}: {what.removesuffix(' of operator')} is declared twice",
+            f"{item.position}: {what.removesuffix(' of operator')} is declared twice",
             f"first in {first.position}",
         )
 

@@ -200,8 +200,8 @@ class _Planner:
         """Raise BadInput for an import from an account, or for a system account, that neither the files nor
         the store have."""
         for account in self._declared.accounts:
-            for one in account.imports:
-                name = str(one.get("account"))
+            for imported in account.imports:
+                name = str(imported.get("account"))
                 if not self._is_known(name):
                     raise BadInput(
                         f"{account.position}: account {account.name} imports of {name}, which is not there",

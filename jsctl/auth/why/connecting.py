@@ -71,7 +71,7 @@ def explain_callout(account: Account, user: User) -> str:
     users = as_texts(as_object(account.nats.get("authorization")).get("auth_users"))
     if not users or user.public in users:
         return ""
-    names = [next((one.name for one in account.users if one.public == key), key) for key in users]
+    names = [next((user.name for user in account.users if user.public == key), key) for key in users]
     return (
         f"the callout of {account.name} decides who it becomes: servers ask the service that is connected as"
         f" {' or '.join(names)}, and refuse the user when it does, or when there is none"

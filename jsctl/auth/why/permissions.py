@@ -72,7 +72,7 @@ def permissions_of(account: Account, user: User) -> Permissions:
     origins: Mapping[str, Sequence[int]] = {}
     if scope is not None:
         expanded = expand_template(account, user)
-        at = next(n for n, one in enumerate(as_list(account.nats.get("signing_keys"))) if one is scope)
+        at = next(n for n, key in enumerate(as_list(account.nats.get("signing_keys"))) if key is scope)
         path = f"signing_keys[{at}].template."
         where = f"role {as_text(scope.get('role')) or user.issuer} of account {account.name}"
         claims, origins = expanded.claims, expanded.origins
@@ -150,7 +150,7 @@ def _decide(
     else:
         limited = bool(texts)
     if not limited:
-        if any(_has_rules(claims, one) for one in ("pub", "sub")) or claims.get("resp") is not None:
+        if any(_has_rules(claims, action) for action in ("pub", "sub")) or claims.get("resp") is not None:
             path = f"{permissions.path}{action}.allow"
             return Verdict(True, Rule(permissions.where, path), "nothing limits it: the list is empty")
         return Verdict(True, Rule(permissions.where), "nothing limits it: there are no permissions")

@@ -26,13 +26,13 @@ def find_imports(environment: Environment, account: Account, subject: str, kind:
     kind: "stream" or "service"; empty for both.
     """
     routes = []
-    for at, one in enumerate(account.imports):
-        here, there = local_subject(one), remote_subject(one)
-        if kind and one.get("type") != kind:
+    for at, imported in enumerate(account.imports):
+        here, there = local_subject(imported), remote_subject(imported)
+        if kind and imported.get("type") != kind:
             continue
         if overlap(here, subject) or (not kind and subject == there):
-            remote = _translate(one, subject) if covers(here, subject) else there
-            routes.append(Route(at, one, remote, approve_import(environment, account, one)))
+            remote = _translate(imported, subject) if covers(here, subject) else there
+            routes.append(Route(at, imported, remote, approve_import(environment, account, imported)))
     return routes
 
 
@@ -47,11 +47,11 @@ def find_offers(environment: Environment, account: Account, subject: str) -> lis
     ]
 
 
-def _translate(one: Json, subject: str) -> str:
+def _translate(imported: Json, subject: str) -> str:
     """Return the exporting account's subject for a local subject."""
-    here, there = as_text(one.get("local_subject")) or local_subject(one), remote_subject(one)
+    here, there = as_text(imported.get("local_subject")) or local_subject(imported), remote_subject(imported)
     try:
-        source = local_subject(one)
+        source = local_subject(imported)
         return SubjectTransform(source, _in_order_of(here, there)).apply(subject) or there
     except BadInput:
         return there

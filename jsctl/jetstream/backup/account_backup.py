@@ -62,7 +62,10 @@ async def backup_account(
         with observer.progress(Phase("transfer"), size) as advance:
             outcomes = await _save_streams(api, locked, names, options.stream, advance)
     if options.strict:
-        outcomes = [one._replace(status="failed") if one.status == "warning" else one for one in outcomes]
+        outcomes = [
+            outcome._replace(status="failed") if outcome.status == "warning" else outcome
+            for outcome in outcomes
+        ]
     return AccountResult(outcomes, time.monotonic_ns() - started)
 
 
@@ -100,7 +103,7 @@ async def _save_streams(
         folder.mkdir(mode=0o700)
         write_unfinished(folder, len(names))
         outcomes = await _save_to(api, folder, target.path, names, options, advance)
-        if failed := {one.stream: one.remark for one in outcomes if one.status == "failed"}:
+        if failed := {outcome.stream: outcome.remark for outcome in outcomes if outcome.status == "failed"}:
             write_unfinished(folder, len(names), failed)
             if not existing_account_backup(target.path):
                 target.put(folder)
@@ -156,7 +159,7 @@ async def _save_to(
 
 async def _gather(work: Iterable[Coroutine[Any, Any, StreamOutcome]]) -> list[StreamOutcome]:
     """Do what `asyncio.gather` does, but wait until all work has ended when a part fails or is cancelled."""
-    tasks = [asyncio.ensure_future(one) for one in work]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
     try:
         return list(await asyncio.gather(*tasks))
     except BaseException:

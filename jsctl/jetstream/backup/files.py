@@ -208,7 +208,7 @@ def _check_manifest(manifest: Json, path: Path) -> None:
     sizes_and_digests = saved.values() if isinstance(saved, dict) else [None]
     if not (
         type(format) is int
-        and all(isinstance(one, dict) and type(one.get("bytes")) is int for one in sizes_and_digests)
+        and all(isinstance(entry, dict) and type(entry.get("bytes")) is int for entry in sizes_and_digests)
         and isinstance(consumers, list)
         and all(isinstance(consumer, dict) for consumer in consumers)
         and isinstance(account, dict)

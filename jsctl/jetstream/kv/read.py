@@ -161,10 +161,10 @@ def read_entries(
 def distinct_patterns(patterns: Sequence[str]) -> list[str]:
     """Return the patterns without repetitions. Raises BadInput when two overlap, which consumers refuse."""
     distinct = list(dict.fromkeys(patterns))
-    for at, one in enumerate(distinct):
+    for at, pattern in enumerate(distinct):
         for other in distinct[:at]:
-            if overlap(one, other):
-                raise BadInput(f"{other} and {one} overlap", "leave one of them out")
+            if overlap(pattern, other):
+                raise BadInput(f"{other} and {pattern} overlap", "leave one of them out")
     return distinct
 
 

@@ -114,12 +114,12 @@ async def read(
             position = wanted.stop
             width = min(width * 2, _AHEAD) if 2 * len(messages) > len(wanted) else max(width // 2, 1)
             continue
-        one = await fetch_next(api, stream, position, subject)
-        if one is None:
+        following = await fetch_next(api, stream, position, subject)
+        if following is None:
             return
-        width = min(width * 2, _AHEAD) if one.sequence == position else width
-        next_position = _after(one.sequence, position, stream)
-        yield one
+        width = min(width * 2, _AHEAD) if following.sequence == position else width
+        next_position = _after(following.sequence, position, stream)
+        yield following
         position = next_position
 
 

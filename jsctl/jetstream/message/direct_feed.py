@@ -126,7 +126,7 @@ class DirectFeed(Feed):
         subjects = self._options.subjects
         for message in messages:
             self._last = max(self._last, message.sequence)
-            if not subjects or any(matches(one, message.subject) for one in subjects):
+            if not subjects or any(matches(pattern, message.subject) for pattern in subjects):
                 self._hand(message)
             if self._finished:
                 return True

@@ -69,7 +69,7 @@ def _is_settled(info: Json, age: int) -> bool:
     since, replicas = cluster.get("leader_since"), cluster.get("replicas") or []
     if not since or parse_time_ns(since) <= parse_time_ns(info["ts"]) - age:
         return False
-    current = sum(1 for one in replicas if one.get("current") and not one.get("lag"))
+    current = sum(1 for replica in replicas if replica.get("current") and not replica.get("lag"))
     return 2 * (current + 1) > len(replicas) + 1
 
 

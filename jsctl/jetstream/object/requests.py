@@ -196,7 +196,7 @@ async def count(api: Api, bucket: str, config: Json) -> tuple[int, int]:
         async for object_info in infos:
             latest[object_info.name] = object_info
             known |= {object_info.nuid} if not object_info.is_deleted else set()
-    return sum(not one.is_deleted for one in latest.values()), len(chunks.keys() - known)
+    return sum(not entry.is_deleted for entry in latest.values()), len(chunks.keys() - known)
 
 
 async def _chunks(api: Api, bucket: str) -> dict[str, int]:

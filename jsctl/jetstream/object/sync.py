@@ -59,7 +59,7 @@ def plan_upload(files: Mapping[str, Path], objects: Mapping[str, ObjectInfo], *,
     same = len(files) - len(changes)
     if remove:
         changes += [
-            Change("remove", name, one.size) for name, one in sorted(objects.items()) if name not in files
+            Change("remove", name, info.size) for name, info in sorted(objects.items()) if name not in files
         ]
     return Plan(changes, same, {})
 
@@ -72,9 +72,9 @@ def plan_download(
     changes: list[Change] = []
     ignored: dict[str, str] = {}
     same = 0
-    for name, one in sorted(objects.items()):
-        if one.link is not None:
-            ignored[name] = f"a link to {one.link}"
+    for name, info in sorted(objects.items()):
+        if info.link is not None:
+            ignored[name] = f"a link to {info.link}"
             continue
         try:
             path = path_below(folder, name)
@@ -82,11 +82,11 @@ def plan_download(
             ignored[name] = error.message
             continue
         if not path.exists():
-            changes.append(Change("add", name, one.size))
+            changes.append(Change("add", name, info.size))
         elif not path.is_file():
             ignored[name] = "a folder of that name is there"
-        elif not is_same(path, one):
-            changes.append(Change("replace", name, one.size))
+        elif not is_same(path, info):
+            changes.append(Change("replace", name, info.size))
         else:
             same += 1
     if remove:

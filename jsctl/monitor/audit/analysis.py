@@ -17,7 +17,7 @@ from jsctl.units import format_rfc3339, seconds_to_ns
 
 Json = dict[str, Any]
 
-CHECKS = sorted((*SERVER_CHECKS, *STREAM_CHECKS), key=lambda one: (one.suite, one.code))
+CHECKS = sorted((*SERVER_CHECKS, *STREAM_CHECKS), key=lambda check: (check.suite, check.code))
 _TYPE = "io.nats.audit.v1.analysis"
 
 
@@ -31,7 +31,7 @@ def analyze(archive: Archive, skip: Collection[str], most: int, now: float) -> J
     if unknown := skipped - {check.code for check in CHECKS}:
         raise BadInput(f"there is no check {min(unknown)}", "jsctl audit checks lists them")
     try:
-        doctor = [_finding(one) for one in findings_of(archive)]
+        doctor = [_finding(finding) for finding in findings_of(archive)]
     except BadInput as error:
         doctor = [{"code": "DOCTOR_FAILED", "about": "the archive", "seen": error.message}]
     results = [_result(check, archive, most, check.code in skipped) for check in CHECKS]
@@ -77,14 +77,14 @@ def _result(check: Check, archive: Archive, most: int, skip: bool) -> Json:
     }
 
 
-def _finding(one: Finding) -> Json:
+def _finding(finding: Finding) -> Json:
     return {
-        "code": one.code,
-        "about": one.about,
-        "seen": one.seen,
-        "why": one.why,
-        "mend": one.mend,
-        "objects": list(one.objects),
+        "code": finding.code,
+        "about": finding.about,
+        "seen": finding.seen,
+        "why": finding.why,
+        "mend": finding.mend,
+        "objects": list(finding.objects),
     }
 
 

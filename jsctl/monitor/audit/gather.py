@@ -241,7 +241,7 @@ class Gatherer:
         name, known = account
         infos: list[Json] = []
         for endpoint, kind in _ACCOUNT_ENDPOINTS.items():
-            has_jetstream = any((one.get("data") or {}).get("jetstream_enabled") for one in infos)
+            has_jetstream = any((info.get("data") or {}).get("jetstream_enabled") for info in infos)
             if endpoint == "JSZ" and not has_jetstream:
                 continue
             replies = await self._gather_answers(

@@ -59,7 +59,7 @@ class Check:
 
     def limits(self) -> dict[str, float]:
         """Return the thresholds by key."""
-        return {one.key: one.default for one in self.thresholds}
+        return {threshold.key: threshold.default for threshold in self.thresholds}
 
     def record(self) -> Json:
         """Return the check as JSON."""
@@ -69,13 +69,13 @@ class Check:
             "name": self.name,
             "description": self.description,
             "configuration": {
-                one.key: {
-                    "key": one.key,
+                threshold.key: {
+                    "key": threshold.key,
                     "check": self.code,
-                    "description": one.description,
-                    "default": one.default,
-                    "unit": one.unit,
+                    "description": threshold.description,
+                    "default": threshold.default,
+                    "unit": threshold.unit,
                 }
-                for one in self.thresholds
+                for threshold in self.thresholds
             },
         }

@@ -68,7 +68,7 @@ def archived_pings(archive: Archive) -> list[Json]:
         outbound = (gateways.get(server["id"], {}).get("data") or {}).get("outbound_gateways") or {}
         keys = ("start", "mem", "cpu", "cores", "connections", "subscriptions", "slow_consumers")
         statsz = {key: data[key] for key in keys if key in data}
-        statsz["routes"] = [{"rid": one.get("rid"), "name": one.get("remote_name", "")} for one in links]
+        statsz["routes"] = [{"rid": link.get("rid"), "name": link.get("remote_name", "")} for link in links]
         statsz["gateways"] = [{"name": name} for name in outbound]
         pings.append({"server": server, "statsz": statsz})
     return pings
@@ -80,7 +80,9 @@ def of_account(replies: Sequence[Json], account: str) -> list[Json]:
     for reply in replies:
         data = reply.get("data") or {}
         details = [
-            one for one in data.get("account_details") or () if account in (one.get("name"), one.get("id"))
+            account_detail
+            for account_detail in data.get("account_details") or ()
+            if account in (account_detail.get("name"), account_detail.get("id"))
         ]
         chosen.append({**reply, "data": {**data, "account_details": details}})
     return chosen
@@ -107,20 +109,20 @@ def _answers(archive: Archive, what: str, kind: str) -> Iterator[tuple[dict[str,
 
 def _add_accounts(archive: Archive, replies: Mapping[str, Json]) -> None:
     accounts = {
-        (str(document["server"]["id"]), one.get("cid")): tags.get("account", "")
+        (str(document["server"]["id"]), connection.get("cid")): tags.get("account", "")
         for tags, document in _answers(archive, "CONNZ", "account_connections")
-        for one in (document.get("data") or {}).get("connections") or ()
+        for connection in (document.get("data") or {}).get("connections") or ()
     }
     names = {
         tags.get("account", ""): str((document.get("data") or {}).get("name_tag") or "")
         for tags, document in archive.load(artifact_type="account_info")
     }
     for id, reply in replies.items():
-        for one in (reply.get("data") or {}).get("connections") or ():
-            if not one.get("account") and (id, one.get("cid")) in accounts:
-                one["account"] = accounts[id, one["cid"]]
-            if (name := names.get(str(one.get("account") or ""))) and not one.get("name_tag"):
-                one["name_tag"] = name
+        for connection in (reply.get("data") or {}).get("connections") or ():
+            if not connection.get("account") and (id, connection.get("cid")) in accounts:
+                connection["account"] = accounts[id, connection["cid"]]
+            if (name := names.get(str(connection.get("account") or ""))) and not connection.get("name_tag"):
+                connection["name_tag"] = name
 
 
 def _is_wanted(server: Json, only: Filter | None) -> bool:

@@ -37,7 +37,7 @@ def _health(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     for _, server, data in _servers(archive, "health"):
         if data.get("status") not in ("ok", "", None):
-            errors = [str(one.get("error", "")) for one in data.get("errors") or ()]
+            errors = [str(error.get("error", "")) for error in data.get("errors") or ()]
             why = next(filter(None, [*errors, data.get("error")]), "")
             status = f"{data['status']} ({data.get('status_code', 0)})"
             verdict.add(f"{server}: {status}{': ' if why else ''}{why}", Outcome.WARN)
@@ -147,8 +147,10 @@ def _gateways(archive: Archive, limits: Limits) -> Verdict:
         outbound = data.get("outbound_gateways") or {}
         inbound = data.get("inbound_gateways") or {}
         configured = {
-            "outbound": [name for name, one in outbound.items() if one.get("configured")],
-            "inbound": [name for name, some in inbound.items() if any(one.get("configured") for one in some)],
+            "outbound": [name for name, gateway in outbound.items() if gateway.get("configured")],
+            "inbound": [
+                name for name, some in inbound.items() if any(gateway.get("configured") for gateway in some)
+            ],
         }
         for kind, names in configured.items():
             clusters.setdefault((cluster, kind), {})[server] = sorted(names)

@@ -92,7 +92,7 @@ async def check_meta(connection: Connection, domain: str, limits: Limits) -> Che
     check.measure("peers", len(peers) + 1, "peers")
     for name, label, names in wrong:
         check.measure(name, len(names), f"peers that are {label}")
-        check.criticals += [f"{one} is {label}" for one in names]
+        check.criticals += [f"{name} is {label}" for name in names]
     return check
 
 

@@ -129,7 +129,7 @@ def judge_consumer(info: Json, name: str, flags: Limits, *, pinned: bool) -> Che
             check.require(0 <= span <= limits[key], f"{label} {shown}", f"{label} {shown}")
     if pinned:
         groups = info["config"].get("priority_groups") or []
-        held = [one for one in info.get("priority_groups") or [] if one.get("pinned_client_id")]
+        held = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
         is_pinned = bool(groups) and len(held) == len(groups)
         check.require(is_pinned, "every group has a pinned client", "not every group has a pinned client")
     return check

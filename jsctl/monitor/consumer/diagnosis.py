@@ -291,7 +291,9 @@ def _nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
     # Copies and transformed messages have subjects of which the configuration does not tell.
     has_others = any(stored_config.get(key) for key in ("mirror", "sources", "subject_transform"))
     dead = [
-        one for one in subjects if takes and not has_others and not any(overlap(mine, one) for mine in takes)
+        subject
+        for subject in subjects
+        if takes and not has_others and not any(overlap(mine, subject) for mine in takes)
     ]
     if dead and len(dead) == len(subjects) and not facts.matching:
         yield Cause(
@@ -340,6 +342,6 @@ def _all_well(facts: Facts) -> Cause:
     return Cause("done", FINE, "it has delivered everything there is", numbers)
 
 
-def _messages(number: int, one: str, many: str) -> str:
+def _messages(number: int, singular: str, many: str) -> str:
     """Return `1 message waits`, `3 messages wait`."""
-    return f"1 message {one}" if number == 1 else f"{format_count(number)} messages {many}"
+    return f"1 message {singular}" if number == 1 else f"{format_count(number)} messages {many}"

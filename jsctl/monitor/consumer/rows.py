@@ -56,7 +56,7 @@ class Row(NamedTuple):
     @property
     def idle(self) -> bool:
         """Whether messages are pending and no client requests them."""
-        return self.unprocessed > 0 and any(one.words in NOBODY for one in self.troubles)
+        return self.unprocessed > 0 and any(trouble.words in NOBODY for trouble in self.troubles)
 
     @property
     def trouble(self) -> list[str]:
@@ -78,9 +78,9 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
     those that did not answer. Raises what `Api.call` raises."""
     lists = await consumers.listings(api, streams, keep_refused=True)
     pairs = {
-        (one.stream, only)
-        for one in lists
-        for info in one.infos
+        (listed.stream, only)
+        for listed in lists
+        for info in listed.infos
         if info.get("num_pending")
         for only in get_filters(info["config"])
     }
@@ -93,9 +93,9 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
     keys = sorted(pairs)
     counts = dict(zip(keys, await asyncio.gather(*(count_one(*key) for key in keys)), strict=True))
     rows = [
-        consumer_row(info, _matching(info, streams[one.stream], counts), streams[one.stream])
-        for one in lists
-        for info in one.infos
+        consumer_row(info, _matching(info, streams[listed.stream], counts), streams[listed.stream])
+        for listed in lists
+        for info in listed.infos
     ]
     return by_severity(rows), lists
 

@@ -112,7 +112,7 @@ def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
     findings: list[Finding] = []
     explained: dict[str, set[str]] = {}
     for rule in RULES:
-        known = {one for code in rule.causes for one in explained.get(code, ())}
+        known = {name for code in rule.causes for name in explained.get(code, ())}
         for finding in _findings(rule, snapshot):
             if known and set(finding.objects) <= known:
                 continue

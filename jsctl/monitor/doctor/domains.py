@@ -120,7 +120,7 @@ def create_subject(link: Link) -> str:
 def _filters(link: Link) -> list[str]:
     transforms = link.config.get("subject_transforms") or ()
     single = str(link.config.get("filter_subject") or "")
-    return [str(one.get("src") or ">") for one in transforms] or ([single] if single else [])
+    return [str(transform.get("src") or ">") for transform in transforms] or ([single] if single else [])
 
 
 async def _stuck(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:

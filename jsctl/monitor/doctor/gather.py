@@ -170,7 +170,10 @@ def _networks(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[s
     """
     groups: list[set[str]] = []
     system = {server.id for server in servers if server.varz}
-    for reached in [system, *({login.view.server, *(one.id for one in login.servers)} for login in logins)]:
+    for reached in [
+        system,
+        *({login.view.server, *(server.id for server in login.servers)} for login in logins),
+    ]:
         joined = [group for group in groups if group & reached]
         groups = [group for group in groups if group not in joined]
         groups.append(reached.union(*joined))

@@ -39,11 +39,15 @@ def details(servers: Iterable[ServerView], account: str, domain: str = "") -> li
 def service_imports(detail: Mapping[str, Any], kind: str = "service") -> Iterator[tuple[str, str, str]]:
     """Yield (exporting account, local subject, remote subject) of an account's valid imports, without the
     server's own. kind: "service" or "stream"."""
-    for one in detail.get("imports") or ():
-        remote = str(one.get("subject") or "")
-        local = str(one.get("local_subject") or one.get("to") or remote)
-        if one.get("type") == kind and not one.get("invalid") and not _is_servers_own(local, remote):
-            yield str(one.get("account") or ""), local, remote
+    for imported in detail.get("imports") or ():
+        remote = str(imported.get("subject") or "")
+        local = str(imported.get("local_subject") or imported.get("to") or remote)
+        if (
+            imported.get("type") == kind
+            and not imported.get("invalid")
+            and not _is_servers_own(local, remote)
+        ):
+            yield str(imported.get("account") or ""), local, remote
 
 
 def _is_servers_own(local: str, remote: str) -> bool:
@@ -53,8 +57,8 @@ def _is_servers_own(local: str, remote: str) -> bool:
 def exports(detail: Mapping[str, Any], kind: str, subject: str) -> bool:
     """Return whether an account exports a subject. kind: "service" or "stream"."""
     return any(
-        one.get("type") == kind and covers(str(one.get("subject") or ""), subject)
-        for one in detail.get("exports") or ()
+        export.get("type") == kind and covers(str(export.get("subject") or ""), subject)
+        for export in detail.get("exports") or ()
     )
 
 
@@ -110,7 +114,10 @@ async def try_imports(
     server = str(connection.server_info.get("server_id") or "")
     own = [view for view in servers if view.id == server] or list(servers)
     wanted = dict.fromkeys(
-        one for detail in details(own, account) for one in service_imports(detail) if _request(one[1], one[2])
+        imported
+        for detail in details(own, account)
+        for imported in service_imports(detail)
+        if _request(imported[1], imported[2])
     )
 
     async def attempt(exporter: str, local: str, remote: str) -> Import:
@@ -124,7 +131,7 @@ async def try_imports(
             return Import(exporter, local, remote)
         return Import(exporter, local, remote, True)
 
-    return await asyncio.gather(*(attempt(*one) for one in wanted))
+    return await asyncio.gather(*(attempt(*imported) for imported in wanted))
 
 
 def _request(local: str, remote: str) -> str:

@@ -49,9 +49,11 @@ def _view(context: str, account: str, domain: str, details: Sequence[tuple[Serve
             # Each server with a replica describes the stream; its leader knows most.
             if leader == server.name or info["name"] not in streams:
                 streams[info["name"]] = info
-                consumers = [one for one in consumers if one["stream_name"] != info["name"]]
-                consumers += [one for one in info.get("consumer_detail") or () if "stream_name" in one]
-    name = next((str(one.get("name")) for _, one in details if one.get("name")), account)
+                consumers = [consumer for consumer in consumers if consumer["stream_name"] != info["name"]]
+                consumers += [
+                    consumer for consumer in info.get("consumer_detail") or () if "stream_name" in consumer
+                ]
+    name = next((str(detail.get("name")) for _, detail in details if detail.get("name")), account)
     return DomainView(
         context,
         account,
@@ -59,7 +61,7 @@ def _view(context: str, account: str, domain: str, details: Sequence[tuple[Serve
         domain,
         api_prefix(domain),
         streams=streams,
-        consumers=[one for one in consumers if isinstance(one.get("config"), dict)],
+        consumers=[consumer for consumer in consumers if isinstance(consumer.get("config"), dict)],
         is_page=True,
     )
 

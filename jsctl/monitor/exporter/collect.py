@@ -109,6 +109,6 @@ async def _until(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T | None:
         await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
         return task.result() if task.done() else None
     finally:
-        for one in (task, stopping):
-            one.cancel()
+        for pending in (task, stopping):
+            pending.cancel()
         await asyncio.gather(task, stopping, return_exceptions=True)

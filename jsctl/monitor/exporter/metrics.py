@@ -108,7 +108,11 @@ def samples(
     knows streams.
     """
     every = _samples(place, answers, problems, identity, is_alone)
-    return (one for one in every if names == "all" or (names == "jsctl") == one.metric.startswith("jsctl_"))
+    return (
+        sample
+        for sample in every
+        if names == "all" or (names == "jsctl") == sample.metric.startswith("jsctl_")
+    )
 
 
 def _samples(
@@ -319,7 +323,7 @@ def _figures(infos: Sequence[Json]) -> dict[str, float | None]:
         return [int((info.get(part) or {}).get(key, 0)) for info in infos]
 
     def since(part: str) -> float | None:
-        spans = [age(known_time((one.get(part) or {}).get("last_active")), one.get("ts")) for one in infos]
+        spans = [age(known_time((info.get(part) or {}).get("last_active")), info.get("ts")) for info in infos]
         known = [span for span in spans if span != NEVER]
         return _seconds(min(known)) if known else None
 
@@ -353,9 +357,9 @@ def _account(line: AccountLine, labels: Labels) -> Iterator[Sample]:
 def _ephemeral(infos: Sequence[Json]) -> set[tuple[str, ...]]:
     """Return the streams and names of the consumers that are not durable."""
     return {
-        (str(one["stream_name"]), str(one["name"]))
-        for one in infos
-        if not (one.get("config") or {}).get("durable_name")
+        (str(info["stream_name"]), str(info["name"]))
+        for info in infos
+        if not (info.get("config") or {}).get("durable_name")
     }
 
 

@@ -40,7 +40,7 @@ def server_samples(
     with_totals: report how many streams and consumers they hold, copies as well; else 0, as for the system
     account itself.
     """
-    held = {(one.get("server") or {}).get("id"): one.get("data") or {} for one in uses}
+    held = {(use.get("server") or {}).get("id"): use.get("data") or {} for use in uses}
     for reply in replies:
         server, stats = reply.get("server") or {}, reply.get("statsz") or {}
         jetstream = stats.get("jetstream") or {}

@@ -121,5 +121,5 @@ class Problem(NamedTuple):
     def key(self) -> Hashable:
         """What identifies it in every round: its text has numbers that change, and holds all problems of a
         consumer."""
-        words = "".join(one for one in self.trouble.words if not one.isdigit())
+        words = "".join(character for character in self.trouble.words if not character.isdigit())
         return self.kind, self.name, words if self.kind != "consumer" else self.trouble.bad

@@ -143,10 +143,14 @@ async def fetch_consumers(api: Api, streams: Sequence[str]) -> tuple[list[Json] 
     each. Raises RequestTimeout of a server that answers nothing more, and Unreachable.
     """
     lists = await _consumer_lists(api, streams)
-    infos = [info for one in lists if not isinstance(one, JsctlError) for info in one]
-    failed = [(name, one) for name, one in zip(streams, lists, strict=True) if isinstance(one, JsctlError)]
+    infos = [info for consumers in lists if not isinstance(consumers, JsctlError) for info in consumers]
+    failed = [
+        (name, consumers)
+        for name, consumers in zip(streams, lists, strict=True)
+        if isinstance(consumers, JsctlError)
+    ]
     none = bool(failed) and len(failed) == len(streams)
-    if none and any(isinstance(one, RequestTimeout) for _, one in failed):
+    if none and any(isinstance(error, RequestTimeout) for _, error in failed):
         raise failed[0][1]
     return None if none else infos, _gaps(failed)
 

@@ -33,8 +33,8 @@ class Replay:
         if not self._at < number <= self._at + _BEHIND:
             self._at = max(-1, number - _BEHIND - 1)
             self._trackers, self._answered = {}, {}
-        for one in range(self._at + 1, number + 1):
-            self._places = await self._take(one)
+        for earlier in range(self._at + 1, number + 1):
+            self._places = await self._take(earlier)
         self._at = number
         return self._places
 
@@ -48,7 +48,7 @@ class Replay:
         """Return what every place answered in a round, from 0. Raises BadInput for a damaged round."""
         document = self._recording.load(number)
         try:
-            return [parse_place(one) for one in document["places"]]
+            return [parse_place(place) for place in document["places"]]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(
                 f"round {number + 1} of {self._recording.path} cannot be read: {error!r}",
@@ -57,13 +57,13 @@ class Replay:
 
     async def _take(self, number: int) -> list[Place]:
         at = self.times[number]
-        return [await self._place(one, at) for one in self.places(number)]
+        return [await self._place(place, at) for place in self.places(number)]
 
-    async def _place(self, one: PlaceRound, at: float) -> Place:
-        key = (one.context, one.domain)
+    async def _place(self, place: PlaceRound, at: float) -> Place:
+        key = (place.context, place.domain)
         tracker = self._trackers.setdefault(key, Tracker())
-        if one.answers is not None:
-            await take_answers(tracker, at, one.answers)
+        if place.answers is not None:
+            await take_answers(tracker, at, place.answers)
             self._answered[key] = at
         answered = self._answered.get(key)
-        return Place(one.context, one.domain, one.flags, answered, one.error, one.state, tracker)
+        return Place(place.context, place.domain, place.flags, answered, place.error, place.state, tracker)

@@ -31,8 +31,8 @@ class PlaceRound(NamedTuple):
 def of_places(places: Sequence[Place], answers: Sequence[Answers | None]) -> list[PlaceRound]:
     """Return a round of what places answered in it."""
     return [
-        PlaceRound(place.context, place.domain, place.flags, place.error, place.state, one)
-        for place, one in zip(places, answers, strict=True)
+        PlaceRound(place.context, place.domain, place.flags, place.error, place.state, answer)
+        for place, answer in zip(places, answers, strict=True)
     ]
 
 
@@ -42,14 +42,14 @@ def round_document(places: Sequence[PlaceRound], at: float) -> Json:
         "at": format_rfc3339(seconds_to_ns(at)),
         "places": [
             {
-                "context": one.context,
-                "domain": one.domain,
-                "flags": list(one.flags),
-                "error": one.error,
-                "state": one.state,
-                **({} if one.answers is None else _answers(one.answers)),
+                "context": place.context,
+                "domain": place.domain,
+                "flags": list(place.flags),
+                "error": place.error,
+                "state": place.state,
+                **({} if place.answers is None else _answers(place.answers)),
             }
-            for one in places
+            for place in places
         ],
     }
 
@@ -94,15 +94,16 @@ def _overview(overview: Overview) -> Json:
         "at": format_rfc3339(overview.at),
         "streams": [_record(row, _STREAM) for row in overview.streams],
         "troubles": {
-            name: [[one.words, one.bad] for one in troubles] for name, troubles in overview.troubles.items()
+            name: [[trouble.words, trouble.bad] for trouble in troubles]
+            for name, troubles in overview.troubles.items()
         },
         "links": [_record(row, _LINK) for row in overview.links],
         "consumers": None if overview.consumers is None else list(overview.consumers),
         "account": overview.account,
         "consumed": dict(overview.consumed),
         "gaps": list(overview.gaps),
-        "limits": {name: _record(one, _LIMITS) for name, one in overview.limits.items()},
-        "hosting": {name: _record(one, _HOSTING) for name, one in overview.hosting.items()},
+        "limits": {name: _record(limits, _LIMITS) for name, limits in overview.limits.items()},
+        "hosting": {name: _record(hosting, _HOSTING) for name, hosting in overview.hosting.items()},
     }
 
 
@@ -119,8 +120,10 @@ def _parse_overview(document: Json) -> Overview:
         account=document["account"],
         consumed=document["consumed"],
         gaps=document["gaps"],
-        limits={name: Limits(**_values(one, _LIMITS)) for name, one in document["limits"].items()},
-        hosting={name: Hosting(**_values(one, _HOSTING)) for name, one in document["hosting"].items()},
+        limits={name: Limits(**_values(limits, _LIMITS)) for name, limits in document["limits"].items()},
+        hosting={
+            name: Hosting(**_values(hosting, _HOSTING)) for name, hosting in document["hosting"].items()
+        },
     )
 
 

@@ -32,20 +32,20 @@ class States:
     def take(self, places: Sequence[PlaceRound], at: float, moment: float) -> list[DomainState]:
         """Return the states after a round. at: of the round, in seconds since 1970. moment: the same on a
         clock that does not jump."""
-        return [self._state(one, at, moment) for one in places]
+        return [self._state(place, at, moment) for place in places]
 
-    def _state(self, one: PlaceRound, at: float, moment: float) -> DomainState:
-        history = self._histories.setdefault((one.context, one.domain), [])
-        error = one.error
-        if one.answers is not None and one.answers.overview is not None:
-            history.append((moment, one.answers.overview))
+    def _state(self, place: PlaceRound, at: float, moment: float) -> DomainState:
+        history = self._histories.setdefault((place.context, place.domain), [])
+        error = place.error
+        if place.answers is not None and place.answers.overview is not None:
+            history.append((moment, place.answers.overview))
             del history[:-WINDOW]
-        elif one.answers is not None and not history:
+        elif place.answers is not None and not history:
             error = error or "the account has no JetStream: its servers are all that is known"
-        kind = Unreachable if one.state in UNREACHABLE else JsctlError
+        kind = Unreachable if place.state in UNREACHABLE else JsctlError
         failure = kind(error) if error else None
         when = at if history else None
-        return DomainState(one.context, one.domain, "", "$JS.API", list(history), failure, when)
+        return DomainState(place.context, place.domain, "", "$JS.API", list(history), failure, when)
 
 
 async def fetch_states(

@@ -71,7 +71,7 @@ class SparkQuery:
 
 def encode_queries(queries: Sequence[SparkQuery]) -> str:
     """Return the content of a query's file: its progress in each of its streams."""
-    return json.dumps({"queries": [one.record() for one in queries]})
+    return json.dumps({"queries": [query.record() for query in queries]})
 
 
 def read_queries(folder: Path) -> list[SparkQuery]:
@@ -85,8 +85,8 @@ def read_queries(folder: Path) -> list[SparkQuery]:
             f"{folder} holds no progress of Spark queries",
             "jsctl.spark.progress.listen(spark, to=...) writes it",
         )
-    queries = [one for path in sorted(latest.glob("*.json")) for one in _read(path)]
-    return sorted(queries, key=lambda one: (one.query, one.stream))
+    queries = [query for path in sorted(latest.glob("*.json")) for query in _read(path)]
+    return sorted(queries, key=lambda query: (query.query, query.stream))
 
 
 def _read(path: Path) -> list[SparkQuery]:
@@ -94,8 +94,8 @@ def _read(path: Path) -> list[SparkQuery]:
     try:
         rows = parse_json(read_text(path))["queries"]
         queries = [SparkQuery(**{name: row[name] for name in names}) for row in rows]
-        for one in queries:
-            parse_time_ns(one.at)
+        for query in queries:
+            parse_time_ns(query.at)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise BadInput(f"{path} is not the progress of a Spark query", "remove it") from None
     return queries

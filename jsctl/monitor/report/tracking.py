@@ -59,8 +59,8 @@ class Tracker:
         lines = [self._stream(at, row, overview) for row in overview.streams]
         self._rows = {row.stream: row for row in overview.streams}
         self._purges = {name: count for name, count in self._purges.items() if name in self._rows}
-        for one in (self._stored, self._sizes, self._rates):
-            one.end_round()
+        for counters in (self._stored, self._sizes, self._rates):
+            counters.end_round()
         return sorted(lines, key=lambda line: line.row.stream)
 
     def _stream(self, at: float, row: StreamRow, overview: Overview) -> StreamLine:
@@ -87,7 +87,7 @@ class Tracker:
                 share = max(share or 0.0, row.messages / limits.messages)
                 counts = self._sizes.add((name, "messages"), whole, at, row.messages)
                 spans.append(counts.seconds_to(limits.messages))
-            known = [one for one in spans if one is not None]
+            known = [span for span in spans if span is not None]
             soonest = _span(min(known)) if known else None
         growth = sizes.slope
         idle = age(row.last_ts, overview.at) if row.last_ts else NEVER
@@ -129,8 +129,8 @@ class Tracker:
             if number % _TOGETHER == 0:
                 await asyncio.sleep(0)
             lines.append(self._consumer(at, info, overview))
-        for one in (self._pending, self._delivered, self._acknowledged):
-            one.end_round()
+        for counters in (self._pending, self._delivered, self._acknowledged):
+            counters.end_round()
         lines.sort(key=lambda line: (line.stream, line.consumer))
         return lines
 
@@ -210,9 +210,12 @@ class Tracker:
     def add_servers(self, at: float, replies: Sequence[Json], jetstream: Sequence[Json]) -> None:
         """Add the servers' statistics (PING.STATSZ) and use of JetStream (PING.JSZ), as the system account
         gets them."""
-        uses = {(one.get("server") or {}).get("id"): one.get("data") or {} for one in jetstream}
+        uses = {(reply.get("server") or {}).get("id"): reply.get("data") or {} for reply in jetstream}
         self.servers = sorted(
-            (self._server(at, one, uses.get((one.get("server") or {}).get("id"), {})) for one in replies),
+            (
+                self._server(at, reply, uses.get((reply.get("server") or {}).get("id"), {}))
+                for reply in replies
+            ),
             key=lambda line: (line.cluster, line.server),
         )
         self._server_counters.end_round()
@@ -251,9 +254,11 @@ class Tracker:
     def problems(self, now: float) -> list[Problem]:
         """Return the problems, the worst first, each with the time when it was first seen. now: seconds since
         1970."""
-        problems = [one._replace(since=self._seen.get(one.key, now)) for one in self._find_problems(now)]
-        self._seen = {one.key: one.since for one in problems}
-        return sorted(problems, key=lambda one: (not one.trouble.bad, one.kind, one.name))
+        problems = [
+            problem._replace(since=self._seen.get(problem.key, now)) for problem in self._find_problems(now)
+        ]
+        self._seen = {problem.key: problem.since for problem in problems}
+        return sorted(problems, key=lambda problem: (not problem.trouble.bad, problem.kind, problem.name))
 
     def _find_problems(self, now: float) -> Iterator[Problem]:
         for account in self.accounts or ():

@@ -23,7 +23,7 @@ _REQUESTS = (
 """Requests (nats-server: jetstream_api.go); the names that they are about follow."""
 
 _PREFIXES = tuple(
-    sorted((tuple(one.split(".")) for line in _REQUESTS for one in line.split()), key=len, reverse=True)
+    sorted((tuple(name.split(".")) for line in _REQUESTS for name in line.split()), key=len, reverse=True)
 )
 _MOST = 10_000  #: kinds of requests that are remembered
 
@@ -94,7 +94,7 @@ def request_type(subject: str, *, consumers: bool) -> tuple[str, str]:
     consumers: with the names of consumers.
     """
     tokens = tuple(subject.split(".")[2:])
-    prefix = next((one for one in _PREFIXES if tokens[: len(one)] == one), ())
+    prefix = next((known for known in _PREFIXES if tokens[: len(known)] == known), ())
     names = tokens[len(prefix) :]
     if prefix[:1] == ("CONSUMER",):
         names = names[: 2 if consumers else 1]

@@ -70,7 +70,7 @@ async def plan(connection: Connection, chosen: Selection) -> list[Load]:
             full = full or len(page) >= _PAGE
             servers[about["id"]] = about
             known = clients.setdefault(about["id"], [])
-            known += [_client(one) for one in page if _is_wanted(one, about, connection, chosen)]
+            known += [_client(client) for client in page if _is_wanted(client, about, connection, chosen)]
         if not full:
             break
         offset += _PAGE
@@ -88,7 +88,7 @@ def loads(servers: Mapping[str, Json], clients: Mapping[str, Sequence[Client]], 
     for cluster, members in sorted(clusters.items()):
         share = -(-sum(len(clients[id]) for id in members) // len(members))
         for id in sorted(members, key=lambda id: str(servers[id]["name"])):
-            ordered = sorted(clients[id], key=lambda one: (-one.idle, one.cid))
+            ordered = sorted(clients[id], key=lambda client: (-client.idle, client.cid))
             name = str(servers[id]["name"])
             surplus = ordered[: max(0, len(ordered) - share)] if only in ("", name) else []
             rows.append(Load(name, id, cluster, ordered, share, surplus))
@@ -113,17 +113,20 @@ async def close_surplus(
             await asyncio.sleep(pause)
 
 
-def _is_wanted(one: Json, about: Json, connection: Connection, chosen: Selection) -> bool:
+def _is_wanted(client: Json, about: Json, connection: Connection, chosen: Selection) -> bool:
     info = connection.server_info
-    ours = about["id"] == info.get("server_id") and one["cid"] == info.get("client_id")
+    ours = about["id"] == info.get("server_id") and client["cid"] == info.get("client_id")
     return (
         not ours
-        and one.get("kind", "Client") in chosen.kinds
-        and (not chosen.idle or span(one.get("idle")) > chosen.idle)
+        and client.get("kind", "Client") in chosen.kinds
+        and (not chosen.idle or span(client.get("idle")) > chosen.idle)
     )
 
 
-def _client(one: Json) -> Client:
+def _client(client: Json) -> Client:
     return Client(
-        one["cid"], one.get("name", ""), one.get("name_tag") or one.get("account", ""), span(one.get("idle"))
+        client["cid"],
+        client.get("name", ""),
+        client.get("name_tag") or client.get("account", ""),
+        span(client.get("idle")),
     )

@@ -36,7 +36,7 @@ def incompatible(
     streams: set[StreamLevel] = set()
     consumers: set[ConsumerLevel] = set()
     for account in (
-        one for reply in replies for one in (reply.get("data") or {}).get("account_details") or ()
+        account for reply in replies for account in (reply.get("data") or {}).get("account_details") or ()
     ):
         for stream in account.get("stream_detail") or ():
             needed = StreamLevel(account["name"], stream["name"], _level(stream))
@@ -47,7 +47,9 @@ def incompatible(
                 own = ConsumerLevel(needed.account, consumer["name"], needed.name, _level(consumer), stays)
                 if own.api_level > level or (with_all and not stays):
                     consumers.add(own)
-    return sorted(streams), sorted(consumers, key=lambda one: (one.account, one.stream, one.name))
+    return sorted(streams), sorted(
+        consumers, key=lambda consumer: (consumer.account, consumer.stream, consumer.name)
+    )
 
 
 def _level(detail: Json) -> int:

@@ -14,7 +14,9 @@ async def fetch_meta(connection: Connection, domain: str = "") -> Json:
     that jsctl is connected to. Raises JsctlError when that is not clustered."""
     replies = await fetch_jetstream(connection)
     if not domain:
-        own = [one for one in replies if one["server"]["id"] == connection.server_info.get("server_id", "")]
+        own = [
+            reply for reply in replies if reply["server"]["id"] == connection.server_info.get("server_id", "")
+        ]
         domain = own[0]["server"].get("domain", "") if own else ""
     metas: list[Json] = [
         {**meta, "is_leader": meta.get("leader") == reply["server"]["name"]}

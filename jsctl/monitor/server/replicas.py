@@ -115,48 +115,48 @@ def _replica(reply: Json, account: Json, detail: Json, parent: Json, group: str,
 def _judged(replicas: Sequence[Replica], faults: Any) -> list[Replica]:
     """Return the replicas, each with its problems beside the others of its group."""
     groups: dict[tuple[str, ...], list[Replica]] = {}
-    for one in replicas:
+    for replica in replicas:
         # Without a group, a server outside of a cluster has the only one.
-        key = (one.account, one.name, one.consumer, one.group or one.server_id)
-        groups.setdefault(key, []).append(one)
+        key = (replica.account, replica.name, replica.consumer, replica.group or replica.server_id)
+        groups.setdefault(key, []).append(replica)
     judged = []
     for _, peers in sorted(groups.items()):
-        for one in sorted(peers, key=lambda one: one.server):
-            statuses = tuple(dict.fromkeys(faults(one, peers)))
-            judged.append(one._replace(statuses=statuses or (IN_SYNC,)))
+        for replica in sorted(peers, key=lambda replica: replica.server):
+            statuses = tuple(dict.fromkeys(faults(replica, peers)))
+            judged.append(replica._replace(statuses=statuses or (IN_SYNC,)))
     return judged
 
 
-def _group_faults(one: Replica, peers: Sequence[Replica]) -> Iterator[str]:
+def _group_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
     """Yield what is wrong with the group, of streams and consumers alike."""
-    cluster = one.detail.get("cluster")
+    cluster = replica.detail.get("cluster")
     if not cluster:
         if len(peers) > 1:
             yield "NO_CLUSTER"
         return
     if not cluster.get("leader"):
         # Only the leader of a group of one says so; one that is alone needs none.
-        if cluster.get("replicas") or one.group:
+        if cluster.get("replicas") or replica.group:
             yield "LEADERLESS"
-    elif any(peer.leader and peer.leader != one.leader for peer in peers):
+    elif any(peer.leader and peer.leader != replica.leader for peer in peers):
         yield "MULTILEADER"
-    if one.leads and any(peer.get("name") == one.leader for peer in cluster.get("replicas") or ()):
+    if replica.leads and any(peer.get("name") == replica.leader for peer in cluster.get("replicas") or ()):
         yield "LEADER_IS_FOLLOWER"
 
 
-def _stream_faults(one: Replica, peers: Sequence[Replica]) -> Iterator[str]:
-    yield from _group_faults(one, peers)
-    state = one.detail.get("state") or {}
+def _stream_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
+    yield from _group_faults(replica, peers)
+    state = replica.detail.get("state") or {}
     for peer in peers:
         other = peer.detail.get("state") or {}
         if any(state.get(key) != other.get(key) for key in ("messages", "bytes", "first_seq", "last_seq")):
             yield "UNSYNCED"
 
 
-def _consumer_faults(one: Replica, peers: Sequence[Replica]) -> Iterator[str]:
-    yield from _group_faults(one, peers)
-    delivered, floor = position(one.detail, "delivered"), position(one.detail, "ack_floor")
-    last = int((one.stream.get("state") or {}).get("last_seq", 0))
+def _consumer_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
+    yield from _group_faults(replica, peers)
+    delivered, floor = position(replica.detail, "delivered"), position(replica.detail, "ack_floor")
+    last = int((replica.stream.get("state") or {}).get("last_seq", 0))
     if delivered[0] > last:
         yield "UNSYNCED:DELIVERED_AHEAD_OF_STREAM_SEQ"
     if floor[0] > last:

@@ -115,38 +115,38 @@ def connection_rows(replies: Sequence[Json], account: str = "") -> list[Connecti
     """Return the connections in answers to CONNZ. account: only those of this one, by ID or name."""
     return [
         ConnectionRow(
-            f"{'L' if one.get('kind') == 'Leafnode' else ''}{one['cid']}",
-            one.get("name", ""),
+            f"{'L' if connection.get('kind') == 'Leafnode' else ''}{connection['cid']}",
+            connection.get("name", ""),
             reply["server"]["name"],
             reply["server"].get("cluster", ""),
-            f"{one.get('ip', '')}:{one.get('port', 0)}",
-            one.get("name_tag") or one.get("account", ""),
-            span(one.get("uptime")),
-            one.get("in_msgs", 0),
-            one.get("out_msgs", 0),
-            one.get("in_bytes", 0),
-            one.get("out_bytes", 0),
-            one.get("subscriptions", 0),
-            one.get("reason", ""),
-            one,
+            f"{connection.get('ip', '')}:{connection.get('port', 0)}",
+            connection.get("name_tag") or connection.get("account", ""),
+            span(connection.get("uptime")),
+            connection.get("in_msgs", 0),
+            connection.get("out_msgs", 0),
+            connection.get("in_bytes", 0),
+            connection.get("out_bytes", 0),
+            connection.get("subscriptions", 0),
+            connection.get("reason", ""),
+            connection,
         )
         for reply in replies
-        for one in (reply.get("data") or {}).get("connections") or ()
-        if account in ("", one.get("account", ""), one.get("name_tag"))
+        for connection in (reply.get("data") or {}).get("connections") or ()
+        if account in ("", connection.get("account", ""), connection.get("name_tag"))
     ]
 
 
 def account_rows(connections: Sequence[ConnectionRow]) -> list[AccountRow]:
     """Return the sums of connections by account."""
     accounts: dict[str, AccountRow] = {}
-    for one in connections:
-        row = accounts.setdefault(one.account, AccountRow(one.account))
+    for connection in connections:
+        row = accounts.setdefault(connection.account, AccountRow(connection.account))
         row.connections += 1
-        row.in_msgs += one.in_msgs
-        row.out_msgs += one.out_msgs
-        row.in_bytes += one.in_bytes
-        row.out_bytes += one.out_bytes
-        row.subs += one.subs
+        row.in_msgs += connection.in_msgs
+        row.out_msgs += connection.out_msgs
+        row.in_bytes += connection.in_bytes
+        row.out_bytes += connection.out_bytes
+        row.subs += connection.subs
     return list(accounts.values())
 
 
@@ -182,7 +182,9 @@ def health_rows(replies: Sequence[Json]) -> list[HealthRow]:
     rows = []
     for reply in replies:
         data, server = reply.get("data") or {}, reply["server"]
-        errors = [(str(one.get("type", "")), str(one.get("error", ""))) for one in data.get("errors") or ()]
+        errors = [
+            (str(error.get("type", "")), str(error.get("error", ""))) for error in data.get("errors") or ()
+        ]
         if not errors and data.get("error"):
             errors = [("", str(data["error"]))]
         status, code = str(data.get("status", "")), int(data.get("status_code", 0))
@@ -210,23 +212,23 @@ def _gateways(data: Json) -> Iterator[tuple[str, Json, str]]:
             yield name, gateway, "Inbound"
 
 
-def _link(reply: Json, one: Json, name: str, kind: str = "") -> LinkRow:
-    number = one.get("rid", one.get("cid", one.get("id", "")))
+def _link(reply: Json, link: Json, name: str, kind: str = "") -> LinkRow:
+    number = link.get("rid", link.get("cid", link.get("id", "")))
     return LinkRow(
         reply["server"]["name"],
         reply["server"].get("cluster", ""),
         name,
-        one.get("account", ""),
-        f"{one.get('ip', '')}:{one.get('port', 0)}",
+        link.get("account", ""),
+        f"{link.get('ip', '')}:{link.get('port', 0)}",
         str(number),
-        span(one.get("uptime")),
-        span(one.get("rtt")),
-        one.get("in_msgs", 0),
-        one.get("out_msgs", 0),
-        one.get("in_bytes", 0),
-        one.get("out_bytes", 0),
-        one.get("subscriptions", 0),
-        str(one.get("compression", "")),
-        bool(one.get("is_spoke")),
+        span(link.get("uptime")),
+        span(link.get("rtt")),
+        link.get("in_msgs", 0),
+        link.get("out_msgs", 0),
+        link.get("in_bytes", 0),
+        link.get("out_bytes", 0),
+        link.get("subscriptions", 0),
+        str(link.get("compression", "")),
+        bool(link.get("is_spoke")),
         kind,
     )

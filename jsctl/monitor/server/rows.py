@@ -64,13 +64,13 @@ def account_detail(data: Json, account: str) -> Json:
     """Return the part of an account, by name or ID, of the JSZ data that were asked for it alone; empty where
     the server does not have it: it then describes all others (nats-server: Server.Jsz)."""
     details = data.get("account_details") or ()
-    return next((one for one in details if account in (one.get("id"), one.get("name"))), {})
+    return next((detail for detail in details if account in (detail.get("id"), detail.get("name"))), {})
 
 
 def _of_account(account: Json, server: str) -> Json:
     """Return the numbers of an account, zeros from a server without it."""
     streams = account.get("stream_detail") or []
-    consumers = [one for stream in streams for one in stream.get("consumer_detail") or []]
+    consumers = [consumer for stream in streams for consumer in stream.get("consumer_detail") or []]
     api = account.get("api") or {}
     # What the account says of itself is that of all servers, API requests as well.
     memory, stored = _stored(streams, "memory"), _stored(streams, "file")

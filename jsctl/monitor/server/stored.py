@@ -19,25 +19,26 @@ class Stored(NamedTuple):
 
 async def stored_of_account(connection: Connection, domain: str, account: str) -> Stored:
     """Return what an account, by its name or ID, holds in a domain, replicas counted once."""
-    return await _count(connection, domain, lambda one: account in (one.account, one.account_id))
+    return await _count(connection, domain, lambda replica: account in (replica.account, replica.account_id))
 
 
 async def stored_on_server(connection: Connection, domain: str, server: str) -> Stored:
     """Return what a server, by its name or ID, holds of all accounts."""
-    return await _count(connection, domain, lambda one: server in (one.server, one.server_id))
+    return await _count(connection, domain, lambda replica: server in (replica.server, replica.server_id))
 
 
 async def _count(connection: Connection, domain: str, is_meant: Callable[[Replica], bool]) -> Stored:
     replies = await fetch_details(connection)
-    replies = [one for one in replies if not domain or one["server"].get("domain", "") == domain]
+    replies = [reply for reply in replies if not domain or reply["server"].get("domain", "") == domain]
     streams: dict[tuple[str, str], Replica] = {}
-    for one in filter(is_meant, stream_replicas(replies)):
-        if one.leads or (one.account, one.name) not in streams:
-            streams[one.account, one.name] = one
+    for replica in filter(is_meant, stream_replicas(replies)):
+        if replica.leads or (replica.account, replica.name) not in streams:
+            streams[replica.account, replica.name] = replica
     consumers = {
-        (one.account, one.name, one.consumer) for one in filter(is_meant, consumer_replicas(replies))
+        (replica.account, replica.name, replica.consumer)
+        for replica in filter(is_meant, consumer_replicas(replies))
     }
-    states = [one.detail.get("state") or {} for one in streams.values()]
+    states = [stream.detail.get("state") or {} for stream in streams.values()]
     return Stored(
         len(streams),
         len(consumers),

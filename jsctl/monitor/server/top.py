@@ -120,8 +120,8 @@ class Top:
         self._rounds.begin()
         load = self._load(varz, connz)
         if self._lookup:
-            await self._look_up({str(one.get("ip", "")) for one, _ in _connections(connz)})
-        rows = [self._row(one, server) for one, server in _connections(connz)]
+            await self._look_up({str(client.get("ip", "")) for client, _ in _connections(connz)})
+        rows = [self._row(client, server) for client, server in _connections(connz)]
         if len(connz) > 1:  # each server has sorted its own
             rows = sorted(rows, key=_KEYS.get(self._order, _KEYS["cid"]))[: self._most]
         return load, rows
@@ -151,33 +151,33 @@ class Top:
             rates=(first, second, third, fourth),
         )
 
-    def _row(self, one: Json, server: Json) -> TopRow:
-        to, by = int(one.get("out_msgs", 0)), int(one.get("in_msgs", 0))
-        bytes_to, bytes_by = int(one.get("out_bytes", 0)), int(one.get("in_bytes", 0))
+    def _row(self, client: Json, server: Json) -> TopRow:
+        to, by = int(client.get("out_msgs", 0)), int(client.get("in_msgs", 0))
+        bytes_to, bytes_by = int(client.get("out_bytes", 0)), int(client.get("in_bytes", 0))
         first, second, third, fourth = self._rounds.rates(
-            (server["id"], one["cid"]), to, by, bytes_to, bytes_by
+            (server["id"], client["cid"]), to, by, bytes_to, bytes_by
         )
-        address = str(one.get("ip", ""))
+        address = str(client.get("ip", ""))
         return TopRow(
             server=str(server["name"]),
-            cid=int(one["cid"]),
-            host=self._hosts.get(address) or f"{address}:{one.get('port', 0)}",
-            name=str(one.get("name", "")),
-            account=str(one.get("name_tag") or one.get("account", "")),
-            subs=int(one.get("subscriptions", 0)),
-            pending=int(one.get("pending_bytes", 0)),
+            cid=int(client["cid"]),
+            host=self._hosts.get(address) or f"{address}:{client.get('port', 0)}",
+            name=str(client.get("name", "")),
+            account=str(client.get("name_tag") or client.get("account", "")),
+            subs=int(client.get("subscriptions", 0)),
+            pending=int(client.get("pending_bytes", 0)),
             msgs_to=to,
             msgs_from=by,
             bytes_to=bytes_to,
             bytes_from=bytes_by,
             rates=(first, second, third, fourth),
-            rtt=span(one.get("rtt")),
-            idle=span(one.get("idle")),
-            uptime=span(one.get("uptime")),
-            lang=str(one.get("lang", "")),
-            version=str(one.get("version", "")),
-            subjects=", ".join(map(str, one.get("subscriptions_list") or ())),
-            reason=str(one.get("reason", "")),
+            rtt=span(client.get("rtt")),
+            idle=span(client.get("idle")),
+            uptime=span(client.get("uptime")),
+            lang=str(client.get("lang", "")),
+            version=str(client.get("version", "")),
+            subjects=", ".join(map(str, client.get("subscriptions_list") or ())),
+            reason=str(client.get("reason", "")),
         )
 
     async def _look_up(self, addresses: set[str]) -> None:
@@ -193,7 +193,9 @@ class Top:
             self._hosts[address] = name
 
         if new:
-            _, pending = await asyncio.wait([asyncio.ensure_future(find(one)) for one in new], timeout=2)
+            _, pending = await asyncio.wait(
+                [asyncio.ensure_future(find(address)) for address in new], timeout=2
+            )
             for task in pending:
                 task.cancel()
 
@@ -201,9 +203,9 @@ class Top:
 def _connections(connz: Sequence[Json]) -> list[tuple[Json, Json]]:
     """Return the connections, each with its server."""
     return [
-        (one, reply["server"])
+        (client, reply["server"])
         for reply in connz
-        for one in (reply.get("data") or {}).get("connections") or ()
+        for client in (reply.get("data") or {}).get("connections") or ()
     ]
 
 

@@ -136,16 +136,16 @@ def account_rows(replies: Sequence[Json], rounds: Rounds) -> list[AccountRow]:
     rounds.begin()
     accounts: dict[str, list[Json]] = {}
     for reply in replies:
-        for one in (reply.get("data") or {}).get("account_statz") or ():
-            accounts.setdefault(str(one.get("acc", "")), []).append(one)
+        for part in (reply.get("data") or {}).get("account_statz") or ():
+            accounts.setdefault(str(part.get("acc", "")), []).append(part)
     rows = []
     for account, parts in accounts.items():
         row = AccountRow(account, str(parts[0].get("name") or account), len(parts))
-        for one in parts:
-            row.connections += int(one.get("conns", 0))
-            row.leafnodes += int(one.get("leafnodes", 0))
-            row.subscriptions += int(one.get("num_subscriptions", 0))
-            row.slow_consumers += int(one.get("slow_consumers", 0))
+        for part in parts:
+            row.connections += int(part.get("conns", 0))
+            row.leafnodes += int(part.get("leafnodes", 0))
+            row.subscriptions += int(part.get("num_subscriptions", 0))
+            row.slow_consumers += int(part.get("slow_consumers", 0))
         row.traffic = _traffic(parts, rounds, account)
         rows.append(row)
     return rows

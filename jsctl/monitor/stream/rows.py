@@ -174,7 +174,7 @@ def replication_rows(snap: Snapshot) -> list[ReplicationRow]:
 def stream_links(info: Json, context: str = "", domain: str = "") -> list[ReplicationRow]:
     """Return the rows of one stream's mirror or sources."""
     name = info["config"]["name"]
-    rows = [_replication_row(context, domain, name, "source", one) for one in info.get("sources") or ()]
+    rows = [_replication_row(context, domain, name, "source", source) for source in info.get("sources") or ()]
     rows.sort(key=lambda row: (row.origin, row.api_prefix, row.filters))
     if mirror := info.get("mirror"):
         rows.insert(0, _replication_row(context, domain, name, "mirror", mirror))

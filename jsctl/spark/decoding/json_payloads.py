@@ -122,10 +122,10 @@ def _converter_of_values(type: pa.DataType) -> Callable[[Any], Any]:
         return lambda value: {name: convert(_of(dict, value).get(name)) for name, convert in fields}
     if pa.types.is_list(type):
         element = _converter(type.value_type)
-        return lambda value: [element(one) for one in _of(list, value)]
+        return lambda value: [element(item) for item in _of(list, value)]
     if pa.types.is_map(type):
         item = _converter(type.item_type)
-        return lambda value: [(key, item(one)) for key, one in _of(dict, value).items()]
+        return lambda value: [(key, item(entry)) for key, entry in _of(dict, value).items()]
     if pa.types.is_integer(type):
         most = 1 << (type.bit_width - 1)
         return lambda value: _integer(value, most)

@@ -198,9 +198,9 @@ def _for_arrow(value: Any, type: pa.DataType) -> Any:
     if pa.types.is_struct(type):
         return {field.name: _for_arrow(value.get(field.name), field.type) for field in type}
     if pa.types.is_list(type):
-        return [_for_arrow(one, type.value_type) for one in value]
+        return [_for_arrow(item, type.value_type) for item in value]
     if pa.types.is_map(type):
-        return [(key, _for_arrow(one, type.item_type)) for key, one in value.items()]
+        return [(key, _for_arrow(item, type.item_type)) for key, item in value.items()]
     if pa.types.is_string(type) and not isinstance(value, str):
         return str(value) if isinstance(value, uuid.UUID) else json.dumps(value, default=str)
     if isinstance(value, datetime.time):

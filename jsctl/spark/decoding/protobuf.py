@@ -79,8 +79,8 @@ def _field_type(field: Any, inside: tuple[str, ...]) -> pa.DataType:
     if _is_map(field):
         key, value = (field.message_type.fields_by_name[name] for name in ("key", "value"))
         return pa.map_(_one_type(key, inside), _one_type(value, inside))
-    one = _one_type(field, inside)
-    return pa.list_(pa.field("element", one)) if field.is_repeated else one
+    item = _one_type(field, inside)
+    return pa.list_(pa.field("element", item)) if field.is_repeated else item
 
 
 def _one_type(field: Any, inside: tuple[str, ...]) -> pa.DataType:
@@ -127,7 +127,7 @@ def _value(field: Any, value: Any) -> Any:
     if _is_map(field):
         of_value = field.message_type.fields_by_name["value"]
         return {key: _one(of_value, value[key]) for key in value}
-    return [_one(field, one) for one in value] if field.is_repeated else _one(field, value)
+    return [_one(field, item) for item in value] if field.is_repeated else _one(field, value)
 
 
 def _one(field: Any, value: Any) -> Any:

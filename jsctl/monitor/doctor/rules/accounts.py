@@ -63,31 +63,31 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield service imports that are configured on both sides, and that nobody answers: a reload broke
     them."""
     for context in snapshot.contexts:
-        for one in context.tried:
-            if one.answers is not False:
+        for imported in context.tried:
+            if imported.answers is not False:
                 continue
-            there = details(snapshot.servers, one.account)
-            is_exported = any(exports(detail, "service", one.remote) for detail in there)
+            there = details(snapshot.servers, imported.account)
+            is_exported = any(exports(detail, "service", imported.remote) for detail in there)
             if not is_exported or not any(detail.get("jetstream_enabled") for detail in there):
                 continue
-            if not _is_reachable(snapshot, one.account, one.remote):
+            if not _is_reachable(snapshot, imported.account, imported.remote):
                 continue
             objects = [
                 link.object
                 for link in snapshot.links()
                 if link.view.account == context.account
-                and covers(one.local, f"{link.api}.{create_subject(link)}")
+                and covers(imported.local, f"{link.api}.{create_subject(link)}")
             ]
             yield Finding(
                 "IMPORT_DEAD",
                 f"account {context.account_name}",
-                f"it imports {one.local} from {name_of(snapshot, one.account)}, which exports it and has"
-                " JetStream, but nobody answers",
+                f"it imports {imported.local} from {name_of(snapshot, imported.account)}, which exports it"
+                " and has JetStream, but nobody answers",
                 "a reload that adds an account breaks its service imports: requests and mirrors through"
                 " them fail",
                 "reload the configuration once more: jsctl server config reload"
                 + (f" {_server_name(snapshot, context.server)}" if context.server else ""),
-                objects or [f"import {context.account_name} {one.local}"],
+                objects or [f"import {context.account_name} {imported.local}"],
             )
 
 
@@ -95,9 +95,9 @@ def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield imports of what is not exported, or whose token is not valid."""
     seen: set[tuple[str, str, str]] = set()
     for _, account, detail in importing(snapshot):
-        for one in detail.get("imports") or ():
-            key = (account, str(one.get("account")), str(one.get("subject")))
-            if not one.get("invalid") or key in seen:
+        for imported in detail.get("imports") or ():
+            key = (account, str(imported.get("account")), str(imported.get("subject")))
+            if not imported.get("invalid") or key in seen:
                 continue
             seen.add(key)
             exporter = name_of(snapshot, key[1])
@@ -106,7 +106,7 @@ def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
                 f"account {detail.get('name_tag') or account}",
                 f"the server refuses its import of {key[2]} from {exporter}",
                 "nothing passes through it",
-                mend_invalid(snapshot, account, key[1], one),
+                mend_invalid(snapshot, account, key[1], imported),
                 [f"import {detail.get('name_tag') or account} {key[2]}"],
             )
 
@@ -160,5 +160,7 @@ def _is_reachable(snapshot: Snapshot, account: str, remote: str) -> bool:
 
 
 def _server_name(snapshot: Snapshot, server: str) -> str:
-    view: ServerView | None = next((one for one in snapshot.servers if one.id == server), None)
+    view: ServerView | None = next(
+        (server_view for server_view in snapshot.servers if server_view.id == server), None
+    )
     return view.name if view else server

@@ -76,14 +76,14 @@ def _deliveries(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield push consumers that deliver to another account, where nobody listens any more."""
     for view in snapshot.domains:
         exported = [
-            str(one.get("subject"))
+            str(export.get("subject"))
             for detail in details(snapshot.servers, view.account, view.domain)
-            for one in detail.get("exports") or ()
-            if one.get("type") == "stream"
+            for export in detail.get("exports") or ()
+            if export.get("type") == "stream"
         ]
         for info in view.consumers or ():
             subject = (info.get("config") or {}).get("deliver_subject") or ""
-            is_for_others = any(covers(one, subject) for one in exported) or _is_for_stream(info)
+            is_for_others = any(covers(pattern, subject) for pattern in exported) or _is_for_stream(info)
             if not subject or info.get("push_bound") or not is_for_others:
                 continue
             stream, name = info["stream_name"], info["name"]

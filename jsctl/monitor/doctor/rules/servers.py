@@ -69,9 +69,11 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
         if server.jsz.get("meta_cluster") is not None:
             groups[server.domain].append(server)
     named = {view.domain for view in snapshot.domains if has_no_leader(view)}
-    for domain in sorted(named | {one for one, servers in groups.items() if _is_leaderless(servers)}):
+    for domain in sorted(named | {name for name, servers in groups.items() if _is_leaderless(servers)}):
         servers = groups.get(domain, [])
-        size = max((int(one.jsz["meta_cluster"].get("cluster_size") or 0) for one in servers), default=0)
+        size = max(
+            (int(server.jsz["meta_cluster"].get("cluster_size") or 0) for server in servers), default=0
+        )
         there = [server.name for server in servers] or sorted(
             server.name for server in snapshot.servers if server.domain == domain and server.jetstream
         )
@@ -117,7 +119,7 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
                 objects[peer].append(what or f"stream {view.named(name)}")
                 words.setdefault(peer, trouble)
     for peer, held in sorted(objects.items()):
-        streams = sum(one.startswith("stream ") for one in held)
+        streams = sum(name.startswith("stream ") for name in held)
         yield Finding(
             "REPLICA_OFFLINE",
             f"server {peer}",

@@ -30,13 +30,13 @@ def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
                 accounts[view.network, view.account] += stored
     for (_, _), stored in accounts.items():
         for group in _groups(snapshot, stored):
-            objects = sorted({one.object for one in group})
-            subjects = sorted({one.subject for one in group})
+            objects = sorted({entry.object for entry in group})
+            subjects = sorted({entry.subject for entry in group})
             yield Finding(
                 "SUBJECT_TWICE",
                 f"subject {subjects[0]}",
                 f"{format_count(len(objects))} streams of account {group[0].view.account_name} store it"
-                f" in different domains: {', '.join(one.removeprefix('stream ') for one in objects)}"
+                f" in different domains: {', '.join(name.removeprefix('stream ') for name in objects)}"
                 + (f" (subjects {', '.join(subjects)})" if len(subjects) > 1 else ""),
                 "while the domains are connected, every message is stored in each of them, and sources"
                 " that join these streams hold it several times",
@@ -49,8 +49,8 @@ def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
 def _groups(snapshot: Snapshot, stored: list[_Stored]) -> Iterator[list[_Stored]]:
     """Yield the streams of different domains whose subjects overlap, each group once."""
     by_token: dict[str, list[int]] = defaultdict(list)
-    for at, one in enumerate(stored):
-        by_token[one.subject.split(".")[0]].append(at)
+    for at, entry in enumerate(stored):
+        by_token[entry.subject.split(".")[0]].append(at)
     wild = [*by_token.pop("*", []), *by_token.pop(">", [])]
     parent = list(range(len(stored)))
 
@@ -63,14 +63,14 @@ def _groups(snapshot: Snapshot, stored: list[_Stored]) -> Iterator[list[_Stored]
         others = members if members is wild else [*members, *wild]
         for at in members:
             for other in others:
-                one, two = stored[at], stored[other]
+                entry, two = stored[at], stored[other]
                 if (
-                    one.view.domain != two.view.domain
-                    and overlap(one.subject, two.subject)
-                    and snapshot.are_connected(one.view, two.view)
+                    entry.view.domain != two.view.domain
+                    and overlap(entry.subject, two.subject)
+                    and snapshot.are_connected(entry.view, two.view)
                 ):
                     parent[root(at)] = root(other)
     groups: dict[int, list[_Stored]] = defaultdict(list)
-    for at, one in enumerate(stored):
-        groups[root(at)].append(one)
+    for at, entry in enumerate(stored):
+        groups[root(at)].append(entry)
     yield from (group for group in groups.values() if len(group) > 1)
