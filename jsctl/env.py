@@ -385,9 +385,15 @@ class Env:
         Raises Declined when the answer is no; BadInput, which names the flag, without a terminal.
         """
         self.announce(intent)
-        if force:
-            return
-        if not await self.prompter.confirm(intent.asked(), flag=flag, default=False):
+        if not force:
+            await self.require_yes(intent.asked(), flag=flag)
+
+    async def require_yes(self, question: str, *, flag: str = "--force") -> None:
+        """Ask before a change that was shown already.
+
+        Raises Declined when the answer is no; BadInput, which names the flag, without a terminal.
+        """
+        if not await self.prompter.confirm(question, flag=flag, default=False):
             raise Declined("nothing was changed")
 
     @property

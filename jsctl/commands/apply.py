@@ -24,7 +24,6 @@ from jsctl.jetstream.declared.model import Declared
 from jsctl.jetstream.declared.plan import Plan, Step, make_plan
 from jsctl.jetstream.declared.variables import parse_variables
 from jsctl.views.declared import plan as view
-from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ async def _confirm(env: Env, plan: Plan, force: bool) -> None:
         return
     env.say(view.format_plan(plan))
     env.say("")
-    await env.confirm(Intent("", {}, question=view.format_question(plan)), force=False)
+    await env.require_yes(view.format_question(plan))
 
 
 async def _run(env: Env, plan: Plan) -> Result:

@@ -19,7 +19,6 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.declared.variables import Variables
 from jsctl.views.auth.findings import format_findings
 from jsctl.views.declared import environment as view
-from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -115,8 +114,7 @@ class DeclaredAuth:
             return
         env.say(view.format_auth_plan(self.plan))
         env.say("")
-        question = view.format_auth_question(self.plan, self._differences)
-        await env.confirm(Intent("", {}, question=question), force=False)
+        await env.require_yes(view.format_auth_question(self.plan, self._differences))
 
     def _find_errors(self) -> list[Finding]:
         environments = [read_environment(self.folders, operator.name) for operator in self.operators]
