@@ -15,8 +15,8 @@ from jsctl.monitor.report.watching import Clock, Poller, Trace, Watch, watch
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.error_codes import ErrorCode
 
-UNREACHABLE = ("unreachable", "without JetStream")
-"""What places are called whose failure has the status of that name."""
+SILENT, WITHOUT_JETSTREAM, FAILED = "unreachable", "without JetStream", "failed"
+"""What places are called that failed."""
 
 _LATE = 3.0  #: seconds without an answer that are shown
 
@@ -194,10 +194,10 @@ async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:
 
 
 def failure_word(failure: JsctlError) -> str:
-    """Return the word for a context that failed: unreachable, failed, or without JetStream."""
+    """Return the word for a context that failed: SILENT, WITHOUT_JETSTREAM or FAILED."""
     if isinstance(failure, NoJetStream):
-        return UNREACHABLE[1]
-    return UNREACHABLE[0] if failure.status is ExitStatus.UNREACHABLE else "failed"
+        return WITHOUT_JETSTREAM
+    return SILENT if failure.status is ExitStatus.UNREACHABLE else FAILED
 
 
 def _flags(settings: Settings) -> list[str]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, Unreachable
 from jsctl.monitor.report.overview import Overview
-from jsctl.monitor.report.places import UNREACHABLE
+from jsctl.monitor.report.places import SILENT, WITHOUT_JETSTREAM
 from jsctl.monitor.report.round_json import PlaceRound
 from jsctl.monitor.report.rows import DomainState
 from jsctl.monitor.report.watching import WINDOW, Clock, Fetch, Trace, Watch, watch
@@ -42,7 +42,7 @@ class States:
             del history[:-WINDOW]
         elif place.answers is not None and not history:
             error = error or "the account has no JetStream: its servers are all that is known"
-        kind = Unreachable if place.state in UNREACHABLE else JsctlError
+        kind = Unreachable if place.state in (SILENT, WITHOUT_JETSTREAM) else JsctlError
         failure = kind(error) if error else None
         when = at if history else None
         return DomainState(place.context, place.domain, "", "$JS.API", list(history), failure, when)
