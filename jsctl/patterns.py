@@ -3,12 +3,21 @@
 import re
 from typing import AnyStr
 
+from jsctl.errors import BadInput
 
-def compile_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Compile a regular expression. Raises re.error for anything that is wrong with it, and nothing else."""
+
+def compile_pattern(text: AnyStr, flags: int = 0, *, flag: str = "") -> re.Pattern[AnyStr]:
+    """Compile a regular expression. flag: that of the command line, for the error.
+
+    Raises BadInput for anything that is wrong with it, and nothing else.
+    """
     try:
         return re.compile(text, flags)
+    except re.error as error:
+        reason = str(error)
     except RecursionError:
-        raise re.error("nested too deeply") from None
+        reason = "nested too deeply"
     except OverflowError:
-        raise re.error("a number in it is too large") from None
+        reason = "a number in it is too large"
+    shown = text.decode(errors="backslashreplace") if isinstance(text, bytes) else text
+    raise BadInput(f"{flag}{' ' * bool(flag)}{shown!r} is not a valid regular expression: {reason}")

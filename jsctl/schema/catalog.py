@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from jsctl import registry
-from jsctl.errors import BadInput, NotFound
+from jsctl.errors import NotFound
 from jsctl.patterns import compile_pattern
 
 Json = dict[str, Any]
@@ -35,10 +35,7 @@ def names(environ: Mapping[str, str] | None = None) -> list[str]:
 
 def search(pattern: str) -> list[str]:
     """Return the names that a regular expression matches. Raises BadInput."""
-    try:
-        regex = compile_pattern(pattern, re.IGNORECASE)
-    except re.error as error:
-        raise BadInput(f"{pattern!r} is not a valid regular expression", str(error)) from None
+    regex = compile_pattern(pattern, re.IGNORECASE)
     return [name for name in names() if regex.search(name)]
 
 

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
-from jsctl.errors import ExitStatus
+from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.report.rows import FINE
 from jsctl.patterns import compile_pattern
 from jsctl.units import SECOND
@@ -302,5 +302,5 @@ def parse_filter(text: str) -> Filter | None:
         return None
     try:
         return Filter(compile_pattern(body, 0 if body != body.lower() else re.IGNORECASE), inverse)
-    except re.error as error:
-        raise ValueError(f"{body!r} is not a valid regular expression: {error.msg}") from None
+    except BadInput as error:
+        raise ValueError(str(error)) from None

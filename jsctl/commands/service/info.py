@@ -1,11 +1,8 @@
 """`jsctl service info`."""
 
-import re
-
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.service.flags import pick_service, silence_flag
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.patterns import compile_pattern
 from jsctl.services.discovery import gather
 from jsctl.views.result import Result
@@ -21,10 +18,7 @@ from jsctl.views.service import documents as view
 @silence_flag
 async def info(env: Env, service: str, id: str, endpoint: str, silence: int) -> Result:
     """Show all instances, or the one of ID. Schemas in the metadata of endpoints are indented."""
-    try:
-        pattern = compile_pattern(endpoint)
-    except re.error as error:
-        raise BadInput(f"--endpoint {endpoint!r} is not a valid regular expression", str(error)) from None
+    pattern = compile_pattern(endpoint, flag="--endpoint")
     name = await pick_service(env, service)
     connection = await env.connection()
     return view.info(await gather(connection, "INFO", name, id, silence=silence, warn=env.say), pattern)

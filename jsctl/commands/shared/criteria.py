@@ -43,8 +43,8 @@ class Regex(click.ParamType[re.Pattern[str] | None]):
     ) -> re.Pattern[str] | None:
         try:
             return compile_pattern(value) if value else None
-        except re.error as error:
-            self.fail(f"{value!r} is not a valid regular expression: {error}", param, ctx)
+        except BadInput as error:
+            self.fail(str(error), param, ctx)
 
 
 class Expression(click.ParamType[Callable[..., bool] | None]):

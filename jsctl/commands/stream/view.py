@@ -1,6 +1,5 @@
 """`jsctl stream view`."""
 
-import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -79,7 +78,8 @@ async def view(env: Env, options: Options) -> Events[Message]:
     """
     if options.raw and env.wants_json:
         raise BadInput("--raw and --json cannot be used together")
-    pattern = _pattern(options.match)
+    match = options.match.encode(errors="surrogateescape")
+    pattern = compile_pattern(match, flag="--match") if match else None
     api = await env.jetstream()
     name = await pick_stream(env, api, options.stream)
     paged = env.is_terminal and env.can_ask and env.form == "table" and not options.follow
@@ -97,13 +97,6 @@ async def view(env: Env, options: Options) -> Events[Message]:
     if env.is_terminal and not env.wants_json:
         batches = _interactive(env, batches, size if paged else 0)
     return messages_view.several(batches, raw=options.raw, limit=0 if paged else size, follow=options.follow)
-
-
-def _pattern(text: str) -> re.Pattern[bytes] | None:
-    try:
-        return compile_pattern(text.encode(errors="surrogateescape")) if text else None
-    except re.error as error:
-        raise BadInput(f"--match {text!r} is not a valid regular expression: {error}") from None
 
 
 async def _interactive(env: Env, batches: Batches, page: int) -> Batches:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from jsctl.errors import BadInput
 from jsctl.patterns import compile_pattern
 
 Names = Mapping[str, Any]
@@ -276,8 +277,8 @@ def _comparison_of(operator: str, left: Node, right: Node) -> Node:
             return bool(compare(_zero(one, other), _zero(other, one)))
         except (TypeError, AttributeError):
             raise ValueError(f"cannot compare {one!r} {operator} {other!r}") from None
-        except re.error as error:
-            raise ValueError(f"{other!r} is not a valid regular expression: {error}") from None
+        except BadInput as error:
+            raise ValueError(str(error)) from None
 
     return value
 

@@ -4,7 +4,6 @@ Thresholds are by the name of their flag; spans are ns. Those that the command l
 metadata of the stream or consumer: `io.nats.monitor.lag-critical` (natscli: server check stream).
 """
 
-import re
 from collections.abc import Iterator, Mapping
 
 from jsctl.errors import BadInput, NotFound
@@ -167,10 +166,7 @@ async def check_message(
     )
     check.measure("size", len(message.data), "size", unit="B")
     if content != ".":
-        try:
-            matches = compile_pattern(content.encode()).search(message.data) is not None
-        except re.error as error:
-            raise BadInput(f"--content {content!r} is not a valid regular expression: {error}") from None
+        matches = compile_pattern(content.encode(), flag="--content").search(message.data) is not None
         check.require(matches, "the content matches", f"the content does not match {content}")
     return check
 

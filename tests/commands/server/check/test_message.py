@@ -13,6 +13,6 @@ def test_a_message(cli: Cli, url: str) -> None:
     assert check(cli, "message --stream ORDERS --content bad", 2)["critical"] == [
         "the content does not match bad"
     ]
-    assert "not a regular expression" in str(
+    assert "not a valid regular expression" in str(
         check(cli, "message --stream ORDERS --content '('", 2)["critical"]
     )

@@ -1,6 +1,5 @@
 """`jsctl server watch api requests`."""
 
-import re
 import time
 
 import click
@@ -49,10 +48,7 @@ async def requests(
     """
     if rate < SECOND:
         raise BadInput("--rate is too short", "use 1s or more")
-    try:
-        pattern = compile_pattern(account) if account else None
-    except re.error as error:
-        raise BadInput(f"--account {account!r} is not a valid regular expression: {error.msg}") from None
+    pattern = compile_pattern(account, flag="--account") if account else None
     connection = await env.connection()
     await count_servers(connection)
     counter = RequestCounter(rate / SECOND, time.monotonic, account=pattern, consumers=record_consumer)
