@@ -13,8 +13,9 @@ import click
 from jsctl import __version__
 from jsctl.commands.cli.global_flags import GlobalOption
 from jsctl.commands.cli.groups import Group
-from jsctl.env import Env, Streams
+from jsctl.env import Env
 from jsctl.errors import BadInput, Declined, ExitStatus, JsctlError
+from jsctl.standard_streams import Streams
 
 
 @click.version_option(__version__, "--version", message="jsctl %(version)s", help="Show the version")

@@ -2,13 +2,13 @@
 
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from jsctl.errors import Declined, DryRun, ExitStatus, JsctlError, MissingName
+from jsctl.standard_streams import Streams
 
 if TYPE_CHECKING:
     from jsctl.contexts.model import Context
@@ -26,31 +26,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NARROW = 40  #: columns of the narrowest terminal that is worth folding for
-
-
-class Streams:
-    """The standard streams of a run. Each knows whether it is a terminal.
-
-    width: columns of the terminal; None looks them up.
-    """
-
-    # Plain classes in this file: dataclasses cost 3 ms at every start.
-    def __init__(self, stdin: TextIO, stdout: TextIO, stderr: TextIO, width: int | None = None) -> None:
-        self.stdin = stdin
-        self.stdout = stdout
-        self.stderr = stderr
-        self.width = width
-
-    @classmethod
-    def real(cls) -> "Streams":
-        """Return the streams of the process, with the null device in place of one that is closed (`>&-`)."""
-        stdin, stdout, stderr = sys.stdin, sys.stdout, sys.stderr
-        if None in (stdin, stdout, stderr):
-            from pathlib import Path
-
-            null = Path(os.devnull).open("r+")  # noqa: SIM115
-            return cls(stdin or null, stdout or null, stderr or null)
-        return cls(stdin, stdout, stderr)
 
 
 class Env:
@@ -109,24 +84,12 @@ class Env:
     @property
     def width(self) -> int:
         """Columns of the terminal; 100 without one."""
-        return self._columns(self.streams.stdout)
+        return self.streams.columns(self.streams.stdout, self.environ)
 
     @property
     def error_width(self) -> int:
         """Columns of the terminal that stderr is; 100 without one."""
-        return self._columns(self.streams.stderr)
-
-    def _columns(self, stream: TextIO) -> int:
-        if self.streams.width:
-            return self.streams.width
-        # Not shutil, which imports every compression library.
-        columns = self.environ.get("COLUMNS", "")
-        if columns.isdigit() and int(columns):
-            return int(columns)
-        try:
-            return os.get_terminal_size(stream.fileno()).columns or 100
-        except (OSError, ValueError):
-            return 100
+        return self.streams.columns(self.streams.stderr, self.environ)
 
     @property
     def color(self) -> bool:

@@ -15,11 +15,12 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.shared.command_line import Line, is_whole, parse_line, script_lines
 from jsctl.commands.shared.system_commands import run_system, wait
 from jsctl.contexts.model import public_url
-from jsctl.env import Env, Streams
+from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.files import read_input
 from jsctl.session import Session
 from jsctl.signals import HeldInterrupts
+from jsctl.standard_streams import Streams
 from jsctl.user_folders import state_folder
 
 if TYPE_CHECKING:

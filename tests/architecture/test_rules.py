@@ -61,7 +61,8 @@ def test_no_command_writes_its_output_itself() -> None:
 def test_help_loads_no_heavy_module(args: list[str]) -> None:
     probe = (
         "import sys, jsctl.app, os, io\n"
-        "from jsctl.env import Env, Streams\n"
+        "from jsctl.env import Env\n"
+        "from jsctl.standard_streams import Streams\n"
         f"jsctl.app.run({args!r}, Env(Streams.real(), os.environ))\n"
         "heavy = {'nats', 'rich', 'pyspark', 'asyncio', 'questionary', 'yaml', 'ssl'} & set(sys.modules)\n"
         "sys.exit(f'loaded {heavy}' if heavy else 0)"

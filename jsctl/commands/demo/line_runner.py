@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from jsctl.env import Env, Streams
+from jsctl.env import Env
 from jsctl.errors import ExitStatus
 from jsctl.localserver.networks import VARIABLE
 from jsctl.localserver.state import CONTEXTS, load_state
 from jsctl.prompts.prompter import Form, Question, ScriptedPrompter
 from jsctl.signals import Stopped
+from jsctl.standard_streams import Streams
 
 
 class LineRunner:

@@ -76,6 +76,11 @@ class LinkRow:
     spoke: bool = False
     kind: str = ""
 
+    @property
+    def bytes(self) -> int:
+        """Bytes in and out."""
+        return self.in_bytes + self.out_bytes
+
 
 @dataclass(frozen=True, slots=True)
 class HealthRow:

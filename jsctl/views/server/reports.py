@@ -156,59 +156,40 @@ def leafnodes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
         "subs",
         "rtt_ns",
     )
-    chosen = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
-    return Result(
-        [
-            Table(
-                "Leafnode Report",
-                _LEAFNODES,
-                _cells(chosen, _LEAFNODES),
-                spare=spare,
-                empty="Leafnode Report: the servers have no leaf nodes",
-                rising=_rises(order, reverse),
-            )
-        ]
-    )
+    return _links("Leafnode Report", "leaf nodes", _LEAFNODES, spare, rows, order, reverse)
 
 
 def routes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on routes. order: a key of LINK_SORTS."""
     spare = ("address", "id", "account", "out_bytes", "in_bytes", "uptime_ns", "subs", "rtt_ns", "cluster")
-    chosen = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
-    return Result(
-        [
-            Table(
-                "Cluster Report",
-                _ROUTES,
-                _cells(chosen, _ROUTES),
-                spare=spare,
-                empty="Cluster Report: the servers have no routes",
-                rising=_rises(order, reverse),
-            )
-        ]
-    )
+    return _links("Cluster Report", "routes", _ROUTES, spare, rows, order, reverse)
 
 
 def gateways(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on gateways. order: a key of LINK_SORTS."""
-    chosen = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
-    lines = [
-        [row.in_bytes + row.out_bytes if c.key == "bytes" else getattr(row, c.key) for c in _GATEWAYS]
-        for row in chosen
-    ]
     spare = ("address", "id", "uptime_ns", "rtt_ns", "cluster")
-    return Result(
-        [
-            Table(
-                "Super Cluster Report",
-                _GATEWAYS,
-                lines,
-                spare=spare,
-                empty="Super Cluster Report: the servers have no gateways",
-                rising=_rises(order, reverse),
-            )
-        ]
+    return _links("Super Cluster Report", "gateways", _GATEWAYS, spare, rows, order, reverse)
+
+
+def _links(
+    title: str,
+    noun: str,
+    columns: Sequence[Column],
+    spare: Sequence[str],
+    rows: Sequence[LinkRow],
+    order: str,
+    reverse: bool,
+) -> Result:
+    chosen = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
+    table = Table(
+        title,
+        columns,
+        _cells(chosen, columns),
+        spare=spare,
+        empty=f"{title}: the servers have no {noun}",
+        rising=_rises(order, reverse),
     )
+    return Result([table])
 
 
 def health(rows: Sequence[HealthRow]) -> Result:
