@@ -11,8 +11,9 @@ from jsctl.commands.cli.global_flags import GlobalOption
 from jsctl.commands.shared.listable import FILE, FOLDER, thing_of, word_of
 from jsctl.commands.shared.listers import HERE, ON_SERVERS
 from jsctl.commands.shared.shells import VARIABLE, Completer
-from jsctl.env import Env, Streams
+from jsctl.env import Env
 from jsctl.registry.top import NOUNS
+from jsctl.standard_streams import Streams
 from tests.contract.test_commands import VERBS, resolve
 from tests.support import js
 from tests.support.operator_site import Site
