@@ -6,8 +6,10 @@ import gc
 import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Generator, Iterator
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +104,15 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["JSCTL_FUZZ"] = str(times)  # workers inherit it
     if config.getoption("--fast"):
         config.option.markexpr = config.option.markexpr or _FAST
+    if not hasattr(config, "workerinput") and config.option.numprocesses:
+        _compile_package()
+
+
+def _compile_package() -> None:
+    """Compile jsctl once, before each worker does so for itself at the same time as the others."""
+    package = _TESTS.parent / "jsctl"
+    if any(not Path(cache_from_source(str(file))).exists() for file in package.glob("nats/*.py")):
+        subprocess.run([sys.executable, "-m", "compileall", "-q", "-j", "2", str(package)], check=False)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -166,6 +177,7 @@ def pytest_collection_finish() -> None:
     """What is there now stays until the end: the garbage collector need not look at it repeatedly."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 50, 50)
 
 
 @pytest.fixture(scope="session")
