@@ -138,10 +138,10 @@ def _identities(
     return operator, account
 
 
-def _first_known(names: list[str], *wanted: Chosen) -> Chosen:
+def _first_known(names: list[str], *candidates: Chosen) -> Chosen:
     if len(names) == 1:
         return Chosen(names[0], _ONLY_ONE)
-    return next((chosen for chosen in wanted if chosen.value in names), Chosen())
+    return next((chosen for chosen in candidates if chosen.value in names), Chosen())
 
 
 def _stores(environ: Mapping[str, str], home: Path, here: _Place | None, nsc: Mapping[str, Any]) -> Chosen:

@@ -43,11 +43,11 @@ class Pace:
             await until(now() + self.sleep)
         return now()
 
-    def many(self, number: int, most: int) -> int:
-        """Return how many operations from `number` on are due now, at most `most`."""
+    def many(self, number: int, limit: int) -> int:
+        """Return how many operations from `number` on are due now, at most `limit`."""
         if self.interval:
-            return max(1, min(most, int((now() - self.start) / self.interval) + 1 - number))
-        return 1 if self.sleep else most
+            return max(1, min(limit, int((now() - self.start) / self.interval) + 1 - number))
+        return 1 if self.sleep else limit
 
 
 async def until(planned: int) -> None:
@@ -103,15 +103,15 @@ class Client:
         """Whether there is more to send or receive."""
         return not self.stopping and (not self.goal or self.meter.done < self.goal)
 
-    def left(self, most: int) -> int:
-        """Return how many messages the next burst may have, at most `most`.
+    def left(self, limit: int) -> int:
+        """Return how many messages the next burst may have, at most `limit`.
 
         A burst does not exceed the goal, and does not cross the end of the warm-up.
         """
         if self.goal:
-            most = min(most, self.goal - self.meter.done)
+            limit = min(limit, self.goal - self.meter.done)
         warm_up = self.meter.left_to_warm_up
-        return min(most, warm_up) if warm_up else most
+        return min(limit, warm_up) if warm_up else limit
 
     def chance(self, below: int) -> int:
         """Return a random number from 0 up to, but not including, `below`."""

@@ -48,13 +48,13 @@ class _FastIngest:
     async def run(self) -> None:
         client, plan, pace = self._client, self._client.plan, self._client.pace
         check_size(client, self._frames)
-        most = min(burst_size(self._frames), self._flow)
+        limit = min(burst_size(self._frames), self._flow)
         async with client.connection.receive(f"{self._inbox}.>", self._take):
             await client.connection.flush()
             await client.start()
             while not client.stopping and (not client.goal or self._sent < client.goal):
                 await self._wait_until(max(plan.batch, 2 * self._flow) - 1)
-                count = most
+                count = limit
                 if client.goal:
                     count = min(count, client.goal - self._sent)
                 if warm_up := max(plan.warm_up - self._sent, 0):
@@ -114,11 +114,13 @@ class _FastIngest:
             size = self._frames.size_of(client.offset + last - count, count)
             client.meter.operation(due, count, size)
 
-    async def _wait_until(self, most: int) -> None:
-        """Wait until at most `most` messages are on their way. Raises RequestTimeout, and the stream's
+    async def _wait_until(self, limit: int) -> None:
+        """Wait until at most `limit` messages are on their way. Raises RequestTimeout, and the stream's
         refusals."""
         timeout = self._client.timeout / SECOND
-        while self._failure or self._sent - self._acknowledged > most or (not most and not self._is_complete):
+        while (
+            self._failure or self._sent - self._acknowledged > limit or (not limit and not self._is_complete)
+        ):
             if self._failure:
                 raise self._failure
             self._wake.clear()

@@ -118,18 +118,18 @@ async def publish(client: Client) -> None:
     frames = Frames(client)
     check_size(client, frames)
     meter, pace, send, offset = client.meter, client.pace, client.connection.send, client.offset
-    most = burst_size(frames)
+    burst = burst_size(frames)
     await client.start()
     while client.wants_more:
         number = meter.done
         if pace.is_free:
-            count = client.left(most)
+            count = client.left(burst)
             began = now()
             await send(frames.many(offset + number, count))
             meter.operation(began, count, frames.size_of(offset + number, count))
         else:
             planned = await pace.due(number)
-            count = client.left(pace.many(number, most))
+            count = client.left(pace.many(number, burst))
             await send(frames.many(offset + number, count))
             meter.add(count, frames.size_of(offset + number, count))
             ended = now()
@@ -256,11 +256,11 @@ class _Window:
         if len(self._due) <= self._wanted:
             self._wake.set()
 
-    async def _settle(self, most: int) -> None:
-        """Wait until at most that many are open. Raises RequestTimeout, and what the stream refuses."""
-        self._wanted = most
+    async def _settle(self, limit: int) -> None:
+        """Wait until at most `limit` are open. Raises RequestTimeout, and what the stream refuses."""
+        self._wanted = limit
         timeout = self._client.timeout / SECOND
-        while len(self._due) > most or self._failure:
+        while len(self._due) > limit or self._failure:
             if self._failure:
                 raise self._failure
             before = self._client.meter.done

@@ -218,7 +218,7 @@ class _Pull:
         """Receive all messages. Raises Missing, and the consumer's refusals."""
         client = self._client
         # A batch at a time, so that requests ahead go out in time.
-        tally = None if self._is_slow else Tally(self._take_many, most=max(self._batch // 4, 1))
+        tally = None if self._is_slow else Tally(self._take_many, limit=max(self._batch // 4, 1))
         async with (
             client.connection.receive(self._inbox, self._take, tally=tally),
             Exchange(client) as exchange,

@@ -56,7 +56,7 @@ async def stream_config(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Js
     return config
 
 
-def changes(info: Json, wanted: Json) -> list[str]:
+def changes(info: Json, desired: Json) -> list[str]:
     """Return the keys in which an existing stream differs from the desired configuration.
 
     Raises BadInput for one that no server changes.
@@ -64,23 +64,23 @@ def changes(info: Json, wanted: Json) -> list[str]:
     config = info["config"]
     different = [
         key
-        for key, value in wanted.items()
+        for key, value in desired.items()
         if key not in ("name", "metadata") and (config.get(key) or None) != (value or None)
     ]
     for key, word in (("storage", "storage"), ("persist_mode", "persistence")):
         if key in different:
             raise BadInput(
-                f"stream {wanted['name']} exists with {config.get(key) or 'default'} {word}, which cannot be"
+                f"stream {desired['name']} exists with {config.get(key) or 'default'} {word}, which cannot be"
                 " changed",
-                f"leave out --create, or jsctl stream rm {wanted['name']}",
+                f"leave out --create, or jsctl stream rm {desired['name']}",
             )
     return different
 
 
-async def change(api: Api, info: Json, wanted: Json, keys: list[str]) -> Json:
+async def change(api: Api, info: Json, desired: Json, keys: list[str]) -> Json:
     """Change these keys of a stream; return its info."""
     config = SCHEMA.without_server_keys(info["config"])
-    return await streams.update(api, {**config, **{key: wanted[key] for key in keys}})
+    return await streams.update(api, {**config, **{key: desired[key] for key in keys}})
 
 
 async def stream_for(api: Api, plan: Plan) -> Json:

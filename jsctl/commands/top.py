@@ -96,7 +96,7 @@ async def top(env: Env, options: Options) -> Events[Result] | Result | None:
     connections = Top(
         connection,
         options.name,
-        most=options.conns,
+        limit=options.conns,
         order=options.sort,
         subscriptions=options.subs,
         lookup=options.lookup,

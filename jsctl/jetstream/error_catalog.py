@@ -65,8 +65,8 @@ def matching(entries: Sequence[Code], pattern: str) -> list[Code]:
 
     Raises BadInput, NotFound.
     """
-    wanted = compile_pattern(pattern, re.IGNORECASE)
-    chosen = [e for e in entries if any(wanted.search(str(e.get(key, ""))) for key in KEYS)]
+    expression = compile_pattern(pattern, re.IGNORECASE)
+    chosen = [e for e in entries if any(expression.search(str(e.get(key, ""))) for key in KEYS)]
     if not chosen:
         raise NotFound(f"no error matches {pattern!r}")
     return chosen

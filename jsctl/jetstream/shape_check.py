@@ -71,12 +71,12 @@ def _check_object(value: Any, shape: Shape) -> None:
     required, expected_of = shape.required, shape.fields.get
     if not required <= value.keys():
         raise Malformed("is missing").within(min(required - value.keys()))
-    least, most = _SMALLEST, _LARGEST
+    lowest, highest = _SMALLEST, _LARGEST
     for name, item in value.items():
         expected = expected_of(name)
         # Lists hold thousands of objects, and most of their fields are numbers, texts and switches.
         if type(item) is expected:
-            if expected is not int or least < item < most:
+            if expected is not int or lowest < item < highest:
                 continue
         elif expected is None:
             if isinstance(item, (dict, list)):

@@ -59,11 +59,11 @@ def _locate(environ: Mapping[str, str]) -> str:
 
 
 def _find(environ: Mapping[str, str]) -> str:
-    if wanted := environ.get(VARIABLE):
-        path = shutil.which(str(Path(wanted).expanduser()), path=environ.get("PATH", ""))
+    if named := environ.get(VARIABLE):
+        path = shutil.which(str(Path(named).expanduser()), path=environ.get("PATH", ""))
         if path is None:
             raise MissingDependency(
-                f"{VARIABLE} is {wanted}, which does not exist or cannot be run", "correct it or unset it"
+                f"{VARIABLE} is {named}, which does not exist or cannot be run", "correct it or unset it"
             )
         return path
     if path := shutil.which(NAME, path=environ.get("PATH", "")):

@@ -288,11 +288,11 @@ def plan_scaling(network: LocalNetwork, cluster: str, size: int) -> Scaling:
             f"network {state.name} has no cluster {cluster!r}",
             f"its clusters are {', '.join(dict.fromkeys(node.cluster for node in state.nodes))}",
         )
-    wanted = {
+    names = {
         server.name for members in spec.clusters if members.name == cluster for server in members.servers
     }
-    surplus = [node for node in state.nodes if node.name in members - wanted]
-    return Scaling(spec, surplus, wanted - members)
+    surplus = [node for node in state.nodes if node.name in members - names]
+    return Scaling(spec, surplus, names - members)
 
 
 async def scale(

@@ -142,23 +142,23 @@ class Tally:
     of the time that making them takes.
 
     take: called with the number of messages that follow each other, their bytes, and their reply subjects.
-    most: how many are counted before it is called. left: how many may still be counted; all others are
+    limit: how many are counted before it is called. left: how many may still be counted; all others are
     frames as usual.
     """
 
     def __init__(
-        self, take: Callable[[int, int, list[bytes]], None], *, most: int = 1 << 62, left: int = 1 << 62
+        self, take: Callable[[int, int, list[bytes]], None], *, limit: int = 1 << 62, left: int = 1 << 62
     ) -> None:
         self.left = left
         self._take = take
-        self._most = most
+        self._most = limit
 
     def run(self, data: bytes, at: int, sid: bytes, largest: int) -> int:
         """Count the messages from `at` on that are complete. Returns where they end."""
         find, size = data.find, len(data)
         count, total, replies = 0, 0, list[bytes]()
-        most = min(self.left, self._most)
-        while at < size and data[at] == MSG and count < most:
+        limit = min(self.left, self._most)
+        while at < size and data[at] == MSG and count < limit:
             line_end = find(b"\r\n", at)
             words = data[at:line_end].split() if line_end > 0 else []
             if not 4 <= len(words) <= 5 or words[2] != sid or words[0] != b"MSG" or not words[-1].isdigit():

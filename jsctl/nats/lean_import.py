@@ -37,7 +37,7 @@ def cheap_version(package: str) -> Iterator[None]:
         return
     stand_in = ModuleType(name)
     around = Path(next(iter(spec.submodule_search_locations))).parent
-    stand_in.version = lambda wanted: _version(around, wanted)  # type: ignore[attr-defined]
+    stand_in.version = lambda distribution: _version(around, distribution)  # type: ignore[attr-defined]
     sys.modules[name] = stand_in
     try:
         yield

@@ -71,24 +71,24 @@ def _is_unicode(text: str) -> bool:
 
 def matches(subject_filter: str, subject: str) -> bool:
     """Return whether a subscription to `subject_filter` receives `subject`."""
-    wanted, tokens = subject_filter.split("."), subject.split(".")
-    for at, token in enumerate(wanted):
+    pattern, tokens = subject_filter.split("."), subject.split(".")
+    for at, token in enumerate(pattern):
         if token == ">":
             return len(tokens) > at
         if at >= len(tokens) or token not in ("*", tokens[at]):
             return False
-    return len(wanted) == len(tokens)
+    return len(pattern) == len(tokens)
 
 
 def covers(wide: str, narrow: str) -> bool:
     """Return whether `wide` matches whatever `narrow` matches; each may have wildcards."""
-    wanted, tokens = wide.split("."), narrow.split(".")
-    for at, token in enumerate(wanted):
+    pattern, tokens = wide.split("."), narrow.split(".")
+    for at, token in enumerate(pattern):
         if token == ">":
             return len(tokens) > at
         if at >= len(tokens) or tokens[at] == ">" or token not in ("*", tokens[at]):
             return False
-    return len(wanted) == len(tokens)
+    return len(pattern) == len(tokens)
 
 
 def overlap(one: str, other: str) -> bool:

@@ -115,12 +115,12 @@ def _function(call: str) -> tuple[bytes | Piece | None, int]:
     if name in _FUNCTIONS:
         return _FUNCTIONS[name], 0
     if match := re.fullmatch(_RANDOM, name):
-        least, most = int(match[1]), int(match[2])
-        if least > most or most > _MOST:
+        shortest, longest = int(match[1]), int(match[2])
+        if shortest > longest or longest > _MOST:
             raise BadInput(
                 f"{{{{{call}}}}} cannot be filled in", f"Random MIN MAX takes two lengths, at most {_MOST:,}"
             )
-        return (lambda _: random_text(random.randint(least, most))), most
+        return (lambda _: random_text(random.randint(shortest, longest))), longest
     if len(call) >= 2 and call[0] == call[-1] and call[0] in '"`':
         return call[1:-1].encode(), 0
     return None, 0

@@ -102,12 +102,12 @@ def _split_destination(destination: str) -> list[str]:
     return re.findall(r"(?:\{\{.*?\}\}|[^.{]|\{(?!\{))+|(?<=\.)(?=\.|$)|^(?=\.)", destination) or [""]
 
 
-def _numbers(name: str, arguments: Sequence[str], least: int, most: int) -> list[int]:
+def _numbers(name: str, arguments: Sequence[str], minimum: int, maximum: int) -> list[int]:
     try:
         numbers = [int(argument) for argument in arguments]
     except ValueError:
         numbers = []
-    if not least <= len(numbers) <= most or any(number < 1 for number in numbers):
+    if not minimum <= len(numbers) <= maximum or any(number < 1 for number in numbers):
         raise BadInput(f"the arguments of {name} are not valid", "give whole numbers, 1 or more")
     return numbers
 

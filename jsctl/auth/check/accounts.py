@@ -75,12 +75,12 @@ def _check_signer(environment: Environment, account: Account, owner: Owner) -> I
 def _check_limits(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
     limits = account.limits
     for key in ("imports", "exports"):
-        most, count = as_number(limits.get(key)), len(as_objects(account.nats.get(key)))
-        if most != NO_LIMIT and count > most:
+        limit, count = as_number(limits.get(key)), len(as_objects(account.nats.get(key)))
+        if limit != NO_LIMIT and count > limit:
             yield owner.error(
                 f"too-many-{key}",
                 f"limits.{key}",
-                f"the account has {count} {key}, and may have {most}",
+                f"the account has {count} {key}, and may have {limit}",
                 account_line(owner, "edit", f"--{key}", str(count)),
             )
     wide = [as_text(export.get("subject")) for export in account.exports]

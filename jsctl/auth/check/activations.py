@@ -51,8 +51,8 @@ def read_activation(imported: Json) -> Json | None:
 
 def grant_line(exporter: str, export: Json, imported: Json, importer: str, owner: Owner) -> str:
     """Return the command lines with which the exporting account creates a token and the import takes it."""
-    offered, wanted = as_text(export.get("subject")), remote_subject(imported)
-    only = ("--only", wanted) if wanted != offered else ()
+    offered, imported_subject = as_text(export.get("subject")), remote_subject(imported)
+    only = ("--only", imported_subject) if imported_subject != offered else ()
     words = ("account", "activations", "add", offered, exporter, importer, *only, "--output", "<file>")
     return f"{auth_line(*words, '--operator', owner.operator)} && {_token_line(owner, imported)}"
 

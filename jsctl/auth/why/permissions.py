@@ -103,9 +103,9 @@ def decide_publish(account: Account, permissions: Permissions, subject: str) -> 
     replies = as_object(permissions.claims.get("resp")) if permissions.claims.get("resp") else None
     if verdict.allowed or replies is None:
         return verdict
-    most = as_number(replies.get("max")) or _MOST_REPLIES
+    maximum = as_number(replies.get("max")) or _MOST_REPLIES
     span = as_number(replies.get("ttl")) or _REPLY_TIME
-    count = "any number of times" if most < 0 else f"{most} times" if most > 1 else "once"
+    count = "any number of times" if maximum < 0 else f"{maximum} times" if maximum > 1 else "once"
     time = "" if span < 0 else f" within {exact_duration(span)}"
     when = "as the reply subject of a message that the user received"
     note = f"{when}, it is allowed {count}{time} ({permissions.path}resp)"

@@ -101,7 +101,7 @@ class ConsumerFlags(ConfigFlags):
         return _parse(
             "--backoff",
             lambda: parse_backoff(
-                mode, steps=self.backoff_steps, least=self.backoff_min, most=self.backoff_max
+                mode, steps=self.backoff_steps, shortest=self.backoff_min, longest=self.backoff_max
             ),
         )
 

@@ -116,9 +116,9 @@ class ConsumerSchema(Schema):
             # Groups and their timeout come with the policy.
             if config.get(key) not in _UNSET and key not in ("priority_groups", "priority_timeout"):
                 yield f"--{flag} {reason}"
-        waits, most = config.get("backoff") or [], int(config.get("max_deliver") or -1)
-        if 0 < most < len(waits):
-            yield f"--max-deliver {most} is less than the {len(waits)} steps of the backoff"
+        waits, tries = config.get("backoff") or [], int(config.get("max_deliver") or -1)
+        if 0 < tries < len(waits):
+            yield f"--max-deliver {tries} is less than the {len(waits)} steps of the backoff"
         if waits and config.get("ack_policy") == "none":
             yield "--backoff needs acknowledgements: --ack explicit"
         if config.get("flow_control") and not config.get("idle_heartbeat"):
@@ -184,10 +184,12 @@ def _format_start(config: Json) -> str:
     return str(config.get(keys[policy]) or "all") if policy in keys else str(policy)
 
 
-def parse_backoff(mode: str, *, steps: int = 10, least: int = MINUTE, most: int = 20 * MINUTE) -> list[int]:
+def parse_backoff(
+    mode: str, *, steps: int = 10, shortest: int = MINUTE, longest: int = 20 * MINUTE
+) -> list[int]:
     """Parse a backoff into the waits before redeliveries, in ns.
 
-    `linear` grows evenly from least to most, `none` is empty, `1s,5s,1m` stands for itself. Raises
+    `linear` grows evenly from `shortest` to `longest`, `none` is empty, `1s,5s,1m` stands for itself. Raises
     ValueError.
     """
     if mode.lower() == "none":
@@ -197,11 +199,11 @@ def parse_backoff(mode: str, *, steps: int = 10, least: int = MINUTE, most: int 
         if any(wait <= 0 for wait in waits):
             raise ValueError(f"{mode!r}: every wait must be longer than 0")
         return waits
-    if steps < 1 or least <= 0 or most < least:
+    if steps < 1 or shortest <= 0 or longest < shortest:
         raise ValueError("a linear backoff must have at least one step, from a shorter to a longer wait")
     if steps == 1:
-        return [least]
-    return [least + (most - least) * step // (steps - 1) for step in range(steps)]
+        return [shortest]
+    return [shortest + (longest - shortest) * step // (steps - 1) for step in range(steps)]
 
 
 def parse_deadline(text: str, now: float) -> str:

@@ -28,8 +28,8 @@ _STREAM_TESTS: Mapping[str, Test] = {
     ),
     "empty": lambda info, _, now: not info["state"].get("messages"),
     "idle": lambda info, longer, now: _age(info["state"].get("last_ts"), now) > longer,
-    "consumers": lambda info, most, now: int(info["state"].get("consumer_count", 0)) <= most,
-    "replicas": lambda info, most, now: int(info["config"].get("num_replicas", 1)) <= most,
+    "consumers": lambda info, limit, now: int(info["state"].get("consumer_count", 0)) <= limit,
+    "replicas": lambda info, limit, now: int(info["config"].get("num_replicas", 1)) <= limit,
     "subject": lambda info, subject, now: any(
         overlap(have, subject) for have in info["config"].get("subjects") or []
     ),
@@ -46,7 +46,7 @@ _CONSUMER_TESTS: Mapping[str, Test] = {
     "pending": lambda info, limit, now: int(info.get("num_pending", 0)) < limit,
     "idle": lambda info, longer, now: _age((info.get("delivered") or {}).get("last_active"), now) > longer,
     # What it has, not what it was asked for: 0 there means as many as the stream.
-    "replicas": lambda info, most, now: len(_cluster(info).get("replicas") or []) + 1 <= most,
+    "replicas": lambda info, limit, now: len(_cluster(info).get("replicas") or []) + 1 <= limit,
     "pinned": lambda info, _, now: _pinned(info),
 }
 

@@ -106,13 +106,13 @@ async def read(
                 position = _after(messages[-1].sequence, position, stream)
                 continue
         elif not subject and width > 1 and position < last:
-            wanted = range(position, min(position + width, last + 1))
-            page = await asyncio.gather(*(_get(api, stream, {"seq": n}) for n in wanted))
+            sequences = range(position, min(position + width, last + 1))
+            page = await asyncio.gather(*(_get(api, stream, {"seq": n}) for n in sequences))
             messages = [message for message in page if message is not None]
             for message in messages:
                 yield message
-            position = wanted.stop
-            width = min(width * 2, _AHEAD) if 2 * len(messages) > len(wanted) else max(width // 2, 1)
+            position = sequences.stop
+            width = min(width * 2, _AHEAD) if 2 * len(messages) > len(sequences) else max(width // 2, 1)
             continue
         following = await fetch_next(api, stream, position, subject)
         if following is None:

@@ -46,11 +46,11 @@ async def newest_messages(
     """
     state = info["state"]
     average = int(state.get("bytes") or 0) // max(int(state.get("messages") or 0), 1)
-    most = max(1, min(_SUBJECTS, _BYTES // max(average, 1)))
+    size = max(1, min(_SUBJECTS, _BYTES // max(average, 1)))
     reader = _Reader(api, info["config"])
     ahead: list[asyncio.Task[list[Message]]] = []
     try:
-        for page in _pages(subjects, most):
+        for page in _pages(subjects, size):
             ahead.append(asyncio.ensure_future(reader.read(page)))
             if len(ahead) >= _AHEAD:
                 yield await ahead.pop(0)
@@ -61,13 +61,13 @@ async def newest_messages(
             task.cancel()
 
 
-def _pages(subjects: Sequence[str], most: int) -> list[list[str]]:
+def _pages(subjects: Sequence[str], limit: int) -> list[list[str]]:
     """Split subjects into what one request names."""
     pages: list[list[str]] = []
     size = 0
     for subject in subjects:
         size += len(subject)
-        if not pages or len(pages[-1]) >= most or size > _REQUEST:
+        if not pages or len(pages[-1]) >= limit or size > _REQUEST:
             pages.append([])
             size = len(subject)
         pages[-1].append(subject)

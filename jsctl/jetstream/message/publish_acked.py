@@ -160,8 +160,8 @@ class _Run:
             self._size += len(message.data)
         await self._transmit(range(first, self._number + 1))
 
-    async def settle(self, most: int, size: int = 0) -> None:
-        """Wait until at most `most` acks are missing, for messages of at most `size` bytes in all (0: any
+    async def settle(self, limit: int, size: int = 0) -> None:
+        """Wait until at most `limit` acks are missing, for messages of at most `size` bytes in all (0: any
         number), and nothing is to be sent again. Raises the error of a message."""
         while True:
             if self._failure:
@@ -170,7 +170,7 @@ class _Run:
                 await self._reconnect()
             elif self._again:
                 await self._send_again()
-            elif len(self._waiting) <= most and not self._size > size > 0:
+            elif len(self._waiting) <= limit and not self._size > size > 0:
                 return
             else:
                 await self._wait()

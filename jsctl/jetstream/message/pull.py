@@ -178,12 +178,12 @@ class Acks:
         """Acknowledgements that the server has not answered yet."""
         return self.sent - self.confirmed - self.untaken
 
-    async def settle(self, most: int, wait: int) -> None:
-        """Wait until at most `most` are open, or `wait` ns pass without a confirmation.
+    async def settle(self, limit: int, wait: int) -> None:
+        """Wait until at most `limit` are open, or `wait` ns pass without a confirmation.
 
         Raises RequestTimeout for the second.
         """
-        while self.open > most:
+        while self.open > limit:
             self._wake.clear()
             try:
                 async with asyncio.timeout(wait / SECOND):

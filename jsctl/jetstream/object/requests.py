@@ -105,14 +105,14 @@ async def pages(api: Api, bucket: str, config: Json | None = None) -> AsyncGener
             yield decode_info(bucket, message)
 
 
-async def put_info(api: Api, wanted: ObjectInfo, replaced: ObjectInfo | None) -> ObjectInfo:
+async def put_info(api: Api, description: ObjectInfo, replaced: ObjectInfo | None) -> ObjectInfo:
     """Store the description of an object in the place of another, and remove the chunks of that one.
 
     replaced: the last known one; when yet another was put meanwhile, that one is replaced. Returns the object
     as it is stored. Raises JsctlError.
     """
-    subject = info_subject(wanted.bucket, wanted.name)
-    data = encode_info(wanted)
+    subject = info_subject(description.bucket, description.name)
+    data = encode_info(description)
     for _ in range(_ATTEMPTS):
         block = encode_headers(
             [
@@ -128,15 +128,15 @@ async def put_info(api: Api, wanted: ObjectInfo, replaced: ObjectInfo | None) ->
                 ErrorCode.STREAM_WRONG_LAST_SEQUENCE_CONSTANT,
             ):
                 raise
-            replaced = await find(api, wanted.bucket, wanted.name)
-            if replaced is not None and replaced.nuid == wanted.nuid:
+            replaced = await find(api, description.bucket, description.name)
+            if replaced is not None and replaced.nuid == description.nuid:
                 break  # stored, and its ack was lost
             continue
-        if replaced is not None and replaced.nuid and replaced.nuid != wanted.nuid:
-            await remove_chunks(api, wanted.bucket, replaced.nuid)
-        message = await browse.fetch(api, stream_name(wanted.bucket), ack_sequence(subject, ack))
-        return decode_info(wanted.bucket, message)
-    return await info(api, wanted.bucket, wanted.name)
+        if replaced is not None and replaced.nuid and replaced.nuid != description.nuid:
+            await remove_chunks(api, description.bucket, replaced.nuid)
+        message = await browse.fetch(api, stream_name(description.bucket), ack_sequence(subject, ack))
+        return decode_info(description.bucket, message)
+    return await info(api, description.bucket, description.name)
 
 
 async def _request(api: Api, message: OutgoingMessage) -> Message:

@@ -21,11 +21,11 @@ CHECKS = sorted((*SERVER_CHECKS, *STREAM_CHECKS), key=lambda check: (check.suite
 _TYPE = "io.nats.audit.v1.analysis"
 
 
-def analyze(archive: Archive, skip: Collection[str], most: int, now: float) -> Json:
+def analyze(archive: Archive, skip: Collection[str], max_examples: int, now: float) -> Json:
     """Run all checks and return the report, with the findings of `jsctl doctor`.
 
-    skip: codes of checks not to run. most: how many examples of a check to include; 0 for all. now: seconds
-    since 1970. Raises BadInput for a damaged archive.
+    skip: codes of checks not to run. max_examples: how many examples of a check to include; 0 for all. now:
+    seconds since 1970. Raises BadInput for a damaged archive.
     """
     skipped = {code.upper() for code in skip}
     if unknown := skipped - {check.code for check in CHECKS}:
@@ -34,7 +34,7 @@ def analyze(archive: Archive, skip: Collection[str], most: int, now: float) -> J
         doctor = [_finding(finding) for finding in findings_of(archive)]
     except BadInput as error:
         doctor = [{"code": "DOCTOR_FAILED", "about": "the archive", "seen": error.message}]
-    results = [_result(check, archive, most, check.code in skipped) for check in CHECKS]
+    results = [_result(check, archive, max_examples, check.code in skipped) for check in CHECKS]
     counts = {outcome.name: 0 for outcome in Outcome}
     for result in results:
         counts[result["outcome_string"]] += 1
@@ -50,7 +50,7 @@ def analyze(archive: Archive, skip: Collection[str], most: int, now: float) -> J
     }
 
 
-def _result(check: Check, archive: Archive, most: int, skip: bool) -> Json:
+def _result(check: Check, archive: Archive, max_examples: int, skip: bool) -> Json:
     examples: Json = {}
     if skip:
         verdict = Verdict(Outcome.SKIP)
@@ -64,7 +64,7 @@ def _result(check: Check, archive: Archive, most: int, skip: bool) -> Json:
             # Files of other makers may hold anything.
             verdict = Verdict(Outcome.SKIP)
             examples["error"] = f"the archive holds something unexpected: {type(error).__name__} {error}"
-    shown = verdict.examples[:most] if most else verdict.examples
+    shown = verdict.examples[:max_examples] if max_examples else verdict.examples
     if shown:
         examples["examples"] = shown
     if more := len(verdict.examples) - len(shown):

@@ -41,20 +41,20 @@ def _lag(archive: Archive, limits: Limits) -> Verdict:
     for stream, server, detail in _streams(archive):
         replicas.setdefault(stream, {})[server] = int((detail.get("state") or {}).get("last_seq", 0))
     for stream, servers in replicas.items():
-        most = max(servers.values())
+        newest = max(servers.values())
         for server, last in servers.items():
-            if last < most - int(most * limits["last_seq"] / 100):
-                verdict.add(f"{stream}: {server} has sequence {last:,}, others have {most:,}", Outcome.FAIL)
+            if last < newest - int(newest * limits["last_seq"] / 100):
+                verdict.add(f"{stream}: {server} has sequence {last:,}, others have {newest:,}", Outcome.FAIL)
     return verdict
 
 
 def _subjects(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    most: dict[str, int] = {}
+    highest: dict[str, int] = {}
     for stream, _, detail in _streams(archive):
         subjects = int((detail.get("state") or {}).get("num_subjects", 0))
-        most[stream] = max(subjects, most.get(stream, 0))
-    for stream, subjects in most.items():
+        highest[stream] = max(subjects, highest.get(stream, 0))
+    for stream, subjects in highest.items():
         if subjects > limits["subjects"]:
             verdict.add(f"{stream}: {subjects:,} subjects", Outcome.WARN)
     return verdict

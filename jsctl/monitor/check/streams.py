@@ -65,9 +65,11 @@ def _check_origins(check: Check, info: Json, limits: Limits) -> None:
     if not info.get("mirror"):
         check.measure("sources", len(origins), "sources")
     if not info.get("mirror") and ("min-sources" in limits or "max-sources" in limits):
-        least, most = limits.get("min-sources", 0), limits.get("max-sources", float("inf"))
+        minimum, maximum = limits.get("min-sources", 0), limits.get("max-sources", float("inf"))
         text = f"{len(origins)} sources"
-        check.require(least <= len(origins) <= most, text, f"{text}, expected {least:g} to {most:g}")
+        check.require(
+            minimum <= len(origins) <= maximum, text, f"{text}, expected {minimum:g} to {maximum:g}"
+        )
     for origin in origins:
         name, lag, active = origin["name"], origin.get("lag", 0), origin.get("active", -1)
         if origin.get("error"):

@@ -181,9 +181,9 @@ class Tracker:
         lines = []
         for tier, usage in (info.get("tiers") or {"": info}).items():
             limits = usage.get("limits") or {}
-            stored, most = int(usage.get("storage", 0)), int(limits.get("max_storage", -1))
+            stored, max_storage = int(usage.get("storage", 0)), int(limits.get("max_storage", -1))
             sizes = self._account_sizes.add(tier, None, at, stored)
-            until = _span(sizes.seconds_to(most)) if most > 0 else None
+            until = _span(sizes.seconds_to(max_storage)) if max_storage > 0 else None
             lines.append(
                 AccountLine(
                     tier=tier,
@@ -192,7 +192,7 @@ class Tracker:
                     consumers=int(usage.get("consumers", 0)),
                     max_consumers=int(limits.get("max_consumers", -1)),
                     file=stored,
-                    max_file=most,
+                    max_file=max_storage,
                     memory=int(usage.get("memory", 0)),
                     max_memory=int(limits.get("max_memory", -1)),
                     growth=sizes.slope,

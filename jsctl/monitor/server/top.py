@@ -84,7 +84,7 @@ class ServerLoad:
 
 
 class Top:
-    """A source of connections with rates. most: of each server. lookup: whether addresses become host
+    """A source of connections with rates. limit: of each server. lookup: whether addresses become host
     names."""
 
     def __init__(
@@ -92,7 +92,7 @@ class Top:
         connection: Connection,
         server: str,
         *,
-        most: int,
+        limit: int,
         order: str,
         subscriptions: bool,
         lookup: bool,
@@ -100,11 +100,11 @@ class Top:
     ) -> None:
         self._connection = connection
         self._server = server
-        self._body: Json = {"limit": most, "sort": order, "auth": True, "subscriptions": subscriptions}
+        self._body: Json = {"limit": limit, "sort": order, "auth": True, "subscriptions": subscriptions}
         if order in _CLOSED:
             self._body["state"] = 1
         self._order = order
-        self._most = most
+        self._most = limit
         self._lookup = lookup
         self._rounds = Rounds(clock)
         self._hosts: dict[str, str] = {}

@@ -127,8 +127,8 @@ def _converter_of_values(type: pa.DataType) -> Callable[[Any], Any]:
         item = _converter(type.item_type)
         return lambda value: [(key, item(entry)) for key, entry in _of(dict, value).items()]
     if pa.types.is_integer(type):
-        most = 1 << (type.bit_width - 1)
-        return lambda value: _integer(value, most)
+        bound = 1 << (type.bit_width - 1)
+        return lambda value: _integer(value, bound)
     if pa.types.is_decimal(type):
         return lambda value: _decimal(value, type.precision, type.scale)
     if pa.types.is_timestamp(type):
@@ -153,8 +153,8 @@ def _of(kind: type, value: Any) -> Any:
     return value
 
 
-def _integer(value: Any, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not -most <= value < most:
+def _integer(value: Any, bound: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not -bound <= value < bound:
         raise ValueError(f"{value!r} is not an integer in range")
     return value
 

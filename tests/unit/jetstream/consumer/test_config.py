@@ -51,7 +51,7 @@ def test_wrong_start_policies(words: str) -> None:
 def test_backoffs() -> None:
     assert parse_backoff("none") == []
     assert parse_backoff("1s,5s,1m") == [SECOND, 5 * SECOND, MINUTE]
-    assert parse_backoff("linear", steps=3, least=MINUTE, most=3 * MINUTE) == [
+    assert parse_backoff("linear", steps=3, shortest=MINUTE, longest=3 * MINUTE) == [
         MINUTE,
         2 * MINUTE,
         3 * MINUTE,
@@ -68,7 +68,7 @@ def test_wrong_backoffs(mode: str) -> None:
 
 
 def test_wrong_linear_backoffs() -> None:
-    for wrong in ({"steps": 0}, {"least": 0}, {"least": 2 * MINUTE, "most": MINUTE}):
+    for wrong in ({"steps": 0}, {"shortest": 0}, {"shortest": 2 * MINUTE, "longest": MINUTE}):
         with pytest.raises(ValueError):
             parse_backoff("linear", **wrong)
 
