@@ -22,7 +22,7 @@ _TURN = 5 * MS
 
 
 class Pace:
-    """When each operation is due. start: on the clock `now`, once the client starts."""
+    """The pace of a client's operations. start: on the clock `now`, once the client starts."""
 
     def __init__(self, plan: Plan) -> None:
         self.interval = plan.interval
@@ -155,7 +155,7 @@ class Client:
 
 
 class Gate:
-    """Opens once all clients are ready and the benchmark can start."""
+    """A gate that opens once all clients are ready and the benchmark can start."""
 
     def __init__(self, expected: int, on_ready: Callable[[], None]) -> None:
         self._expected = expected

@@ -11,7 +11,7 @@ _BITS = 7
 
 
 class Histogram:
-    """How many times each span of time, in ns, was seen."""
+    """Counts of how often each span of time, in ns, was seen."""
 
     __slots__ = ("_counts", "_fresh", "_largest", "_smallest", "_squares", "_total")
 

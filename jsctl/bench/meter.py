@@ -13,7 +13,7 @@ now = time.perf_counter_ns
 
 @dataclass(slots=True)
 class ClientResult:
-    """What one client measured.
+    """The measurements of one client.
 
     bytes: of payloads and headers, as they were sent or received. started, ended: on the clock `now`, 0 when
     nothing was measured. complete: whether it did all that it should.

@@ -33,7 +33,7 @@ class Collected(NamedTuple, Generic[T]):
 
 
 class PageCollector(Generic[T]):
-    """Merges the pages of one list."""
+    """A collector that merges the pages of one list."""
 
     def __init__(self, extract: Callable[[Json], T | None], key: str) -> None:
         """Collect the entries below `key` of each page. extract: see `collect`."""

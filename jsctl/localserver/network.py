@@ -38,7 +38,7 @@ RELAY = "relay"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to start, and where.
+    """The plan of a network to start.
 
     port: the client port of the first node; None for the default, 0 for free ports everywhere.
     extra: more arguments for each nats-server. temporary: remove the contexts when the network stops.

@@ -42,7 +42,8 @@ CHECK_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What must be true after a step. place: where; empty for `says`. streams: what is expected of them."""
+    """A condition that must hold after a step. place: where; empty for `says`. streams: what is expected of
+    them."""
 
     place: str = ""
     streams: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

@@ -13,7 +13,7 @@ _new = tuple.__new__  #: a third of the time of a named tuple's own
 
 
 class Metadata(NamedTuple):
-    """Where a message is stored, and how it was delivered.
+    """The place where a message is stored, and how it was delivered.
 
     sequence: in the stream. stored_at: ns since the epoch, or the RFC 3339 text that the server wrote.
     The other fields describe a delivery through a consumer; `pending` counts the messages after this one.

@@ -138,7 +138,7 @@ def _shown(text: bytes) -> str:
 
 
 class Tally:
-    """Counts the messages of a subscription that have no headers, where nobody needs more of them: in a third
+    """A count of a subscription's messages without headers, where nobody needs more of them: in a third
     of the time that making them takes.
 
     take: called with the number of messages that follow each other, their bytes, and their reply subjects.
@@ -179,7 +179,7 @@ class Tally:
 
 
 class FrameParser:
-    """Cuts what a connection receives into frames, however it was split into chunks.
+    """A parser that cuts what a connection receives into frames, however it was split into chunks.
 
     largest: bytes of a message at most. tallies: by subscription id.
     """

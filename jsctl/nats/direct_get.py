@@ -83,7 +83,7 @@ def _server_headers() -> re.Pattern[bytes]:
 
 
 class BatchDecoder:
-    """Decodes the replies to one batch direct get of a stream.
+    """A decoder of the replies to one batch direct get of a stream.
 
     count: stored messages so far. last: the sequence of the last one. status: code and description of the
     end, None before. pending: messages that follow the end.

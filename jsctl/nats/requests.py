@@ -17,7 +17,7 @@ from jsctl.units import SECOND
 
 @dataclass(frozen=True, slots=True)
 class ReplyLimits:
-    """When a request ends.
+    """The limits that end a request.
 
     replies: their number, 0 waits for the timeout. gap: ns between two of several. to_empty: an empty reply
     ends it, and is not yielded. timeout: ns for the first reply, for all when replies is 0.

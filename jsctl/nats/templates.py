@@ -25,8 +25,8 @@ _FUNCTIONS_HINT = "there are Count, Time, TimeStamp, Unix, UnixNano, ID, Request
 
 
 class Moment(NamedTuple):
-    """What templates can refer to. `request` is the payload that a reply answers, `tokens` are those of its
-    subject."""
+    """The values that templates can refer to. `request` is the payload that a reply answers, `tokens` are
+    those of its subject."""
 
     number: int
     request: bytes = b""

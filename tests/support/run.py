@@ -55,7 +55,7 @@ class Outcome:
 
 
 class Cli:
-    """Calls `jsctl` with a configuration folder of its own."""
+    """A caller of `jsctl` with a configuration folder of its own."""
 
     def __init__(self, home: Path, url: str = "") -> None:
         self.home = home

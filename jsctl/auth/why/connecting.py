@@ -33,7 +33,7 @@ class Check(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """How a user connects.
+    """An attempt of a user to connect.
 
     now: seconds since 1970. host: an IP address; empty when it does not matter. kind: a connection type, in
     capitals. trust: why the servers do not accept the account; empty when they do.

@@ -31,7 +31,7 @@ class Rule(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether something is allowed.
+    """A decision whether something is allowed.
 
     message: why, as a sentence without a full stop. notes: what else matters.
     """

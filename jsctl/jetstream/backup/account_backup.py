@@ -32,7 +32,7 @@ _CONCURRENT = 4
 
 @dataclass(frozen=True, slots=True)
 class AccountBackupOptions:
-    """How to back up an account. strict: warnings count as failures."""
+    """Options of an account's backup. strict: warnings count as failures."""
 
     stream: BackupOptions
     strict: bool = False
@@ -70,7 +70,7 @@ async def backup_account(
 
 
 class Extent(NamedTuple):
-    """How many streams there are to back up, and their bytes."""
+    """The number of streams to back up, and their bytes."""
 
     streams: int
     bytes: int

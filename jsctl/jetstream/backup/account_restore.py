@@ -31,9 +31,9 @@ MISSING = "(missing)"
 
 @dataclass(frozen=True, slots=True)
 class AccountRestoreOptions:
-    """How to restore an account.
+    """Options of an account's restore.
 
-    update: bring a stream that exists to the backup's configuration, and add the consumers that it lacks.
+    update: give a stream that exists the backup's configuration, and add the consumers that it lacks.
     remove_unfinished: remove what an unfinished restore left.
     cluster, tags: where to place the streams; empty for what the backup says.
     dry_run: change nothing, and return what would become of each stream.

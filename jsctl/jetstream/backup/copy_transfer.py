@@ -68,7 +68,7 @@ class Endpoint:
 
 
 class CopyPlan(NamedTuple):
-    """How to copy.
+    """The plan of a copy.
 
     landing_config: the configuration while messages arrive; None when an interrupted copy could not be
     resumed. in_pieces: whether to transfer the messages piece by piece from the start (`copy_resume`).

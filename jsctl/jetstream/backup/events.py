@@ -114,7 +114,7 @@ Event = (
 
 
 class ReplaceBackup(NamedTuple):
-    """Asks whether a backup may replace what exists at its target. existing: a description of that."""
+    """May a backup replace what exists at its target? existing: a description of that."""
 
     path: Path
     existing: str
@@ -149,7 +149,7 @@ class Phase(NamedTuple):
 
 
 class Observer(Protocol):
-    """Receives the events of a backup, restore or copy, and answers its questions."""
+    """The receiver of a backup's, restore's or copy's events, who also answers its questions."""
 
     def notify(self, event: Event) -> None:
         """Handle an event that needs no answer."""

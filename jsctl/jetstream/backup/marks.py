@@ -1,7 +1,7 @@
 """The mark of a stream whose restore or copy has not ended.
 
-From 2.15 on a server creates the stream first and fills it afterwards; when the transfer breaks off, a stream
-with some of its messages stays. So a stream carries a mark in its metadata until everything is there.
+From 2.15 on a server creates the stream first and fills it afterwards; when the transfer is interrupted, a
+stream with some of its messages stays. So a stream carries a mark in its metadata until everything is there.
 """
 
 import asyncio

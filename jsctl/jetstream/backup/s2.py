@@ -21,7 +21,7 @@ servers before 2.15 end with zeros, too."""
 
 
 class FrameScanner:
-    """Counts what an S2 stream holds, as it is fed piece by piece.
+    """A count of what an S2 stream holds, which is fed piece by piece.
 
     packed, unpacked: bytes so far, as they arrived and as they were before compression.
     """

@@ -38,7 +38,7 @@ Chunks = AsyncGenerator[bytes, None]
 
 
 class Snapshot(NamedTuple):
-    """What a server is sending. `chunks` can be read once, to its end."""
+    """A snapshot that a server is sending. `chunks` can be read once, to its end."""
 
     config: Json
     state: Json

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class BackupOptions:
-    """How to back up a stream.
+    """Options of a stream's backup.
 
     check: the server reads every message first. chunk_size, window_size: bytes, 0 for defaults.
     """

@@ -29,7 +29,7 @@ _FLUSH_INTERVAL = 16 << 20
 
 
 class BackupWriter:
-    """Writes one backup to a folder that does not exist. Until `finish` the folder says that it is not
+    """A writer of one backup to a folder that does not exist. Until `finish` the folder says that it is not
     finished; `abandon` removes it.
     """
 

@@ -28,8 +28,8 @@ Action = Literal["create", "change", "remove"]
 
 
 class Target(NamedTuple):
-    """Where a place is. domain: the server's own where the place names none. account: that the place names.
-    is_missing: whether servers do not have that account yet; nothing is in it then."""
+    """The location of a place. domain: the server's own where the place names none. account: that the place
+    names. is_missing: whether servers do not have that account yet; nothing is in it then."""
 
     api: Api
     context: str

@@ -26,7 +26,7 @@ REASONS = {
 
 
 class Entry(NamedTuple):
-    """What is stored for a key at a revision.
+    """The entry of a key at a revision.
 
     operation: PUT, or DEL and PURGE for a marker without a value. value: empty where only the entry's
     headers were read; size: its bytes all the same. reason: why the server wrote a marker; empty for what a

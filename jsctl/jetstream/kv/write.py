@@ -174,7 +174,8 @@ def _is_conflict(error: ApiError) -> bool:
 
 
 class Removal(NamedTuple):
-    """What compacting removes of a deleted key: all before its marker, and the marker where it is old.
+    """The removal that compacting makes for a deleted key: all before its marker, and the marker where it is
+    old.
 
     with_marker: whether the marker goes, too.
     """

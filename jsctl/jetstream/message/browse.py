@@ -135,7 +135,7 @@ def _after(sequence: int, position: int, stream: str) -> int:
 
 
 class _HoleCheck:
-    """Distinguishes deleted messages from those that a replica lacks, by asking the stream's leader."""
+    """A check that tells deleted messages from those that a replica lacks, by asking the stream's leader."""
 
     def __init__(self, api: Api, stream: str) -> None:
         self._api = api

@@ -12,8 +12,8 @@ E = TypeVar("E")
 
 
 class EventBuffer(Generic[E]):
-    """Holds events until they are taken. What is added between two reads of the socket is one batch, which
-    costs a tenth of what a queue costs for each event."""
+    """A buffer that holds events until they are taken. What is added between two reads of the socket is one
+    batch, which costs a tenth of what a queue costs for each event."""
 
     def __init__(self) -> None:
         self._events: list[E] = []

@@ -64,7 +64,7 @@ def compile_headers(headers: Sequence[str]) -> list[tuple[str, Template]]:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """What messages are composed of.
+    """The parts that messages are composed of.
 
     body: None takes stdin. headers: `K:V`, values are templates. fixed_headers: as they are, in place of all
     headers of the same name. count: how many messages; of each line with by_line. by_line: each line of
@@ -136,7 +136,7 @@ async def compose(
 
 
 class _Warnings:
-    """Warns of templates that are sent as they are; a hundred lines may hold the same."""
+    """Warnings about templates that are sent as they are, once for each, as many lines may hold the same."""
 
     def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn

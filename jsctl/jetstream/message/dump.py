@@ -129,7 +129,7 @@ def _number(file: Path) -> tuple[int, str]:
 
 
 class _Records:
-    """Cuts a dump into its records: one per line, or separated by NUL. name: how errors call it."""
+    """A splitter of a dump into its records: one per line, or separated by NUL. name: how errors call it."""
 
     def __init__(self, name: str) -> None:
         self._name = name

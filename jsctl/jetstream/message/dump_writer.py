@@ -32,7 +32,7 @@ def nats_record(message: Message) -> dict[str, Any]:
 
 
 class DumpWriter:
-    """Writes messages to a file of JSON lines (FILE.jsonl), or each to a file of a folder, named by its
+    """A writer of messages to a file of JSON lines (FILE.jsonl), or each to a file of a folder, named by its
     sequence, in the form of the `nats` tool.
 
     A context manager. Raises BadInput when the file or folder cannot be created, and JsctlError when it takes

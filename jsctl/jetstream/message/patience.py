@@ -14,7 +14,7 @@ from jsctl.units import parse_time_ns
 
 
 class Patience(NamedTuple):
-    """How to publish again.
+    """The means to publish again.
 
     is_taken: asks JetStream whether a stream takes a subject; None when it does not answer. say: writes a
     line for people. find_batch: gets the id of an atomic batch, its last subject and the ns since it was

@@ -15,8 +15,9 @@ Bursts = AsyncIterable[Sequence[OutgoingMessage]]
 
 @dataclass(slots=True)
 class PublishTotals:
-    """What was published so far. bytes: of data. acks: the first hundred. streams: the first and last
-    sequence in each. unsure: messages that may be stored without an ack, once publishing ended early."""
+    """The totals of what was published so far. bytes: of data. acks: the first hundred. streams: the first
+    and last sequence in each. unsure: messages that may be stored without an ack, once publishing ended
+    early."""
 
     messages: int = 0
     bytes: int = 0

@@ -30,7 +30,7 @@ class Published(NamedTuple):
 
 
 class Publisher:
-    """Publishes bursts of messages: iterate over `batches`.
+    """A publisher of bursts of messages: iterate over `batches`.
 
     reports: whether the messages are handed over one by one; a message without an ack is confirmed by the
     server first. patience: for messages that a stream takes; see `publish_with_acks`.

@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class PullEnd(Enum):
-    """Why a pull ended."""
+    """The reason why a pull ended."""
 
     COMPLETE = "nothing more was to be delivered now"
     LEADER_CHANGED = "another server leads the consumer"

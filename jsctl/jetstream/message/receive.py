@@ -46,7 +46,7 @@ class StreamSource:
 
 @dataclass(frozen=True, slots=True)
 class ReceiveOptions:
-    """What to receive.
+    """Options of receiving.
 
     subjects: subject filters. queue: a queue group. stream: reads a stream in place of subscribing.
     limit: messages, 0 for no limit. idle: ns without a message that end it, 0 for no limit. ignored: subject
@@ -76,7 +76,8 @@ class Received(NamedTuple):
 
 @dataclass(slots=True)
 class Statistics:
-    """What was received so far, and what went wrong meanwhile. started: monotonic, in ns. bytes: of data."""
+    """Counts of what was received so far, and of what went wrong meanwhile. started: monotonic, in ns. bytes:
+    of data."""
 
     started: int
     messages: int = 0

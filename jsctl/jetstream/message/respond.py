@@ -20,7 +20,7 @@ from jsctl.units import SECOND
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How requests are answered: with `echo`, else with `command` (its words), else with `body`. Data of a
+    """The way to answer requests: with `echo`, else with `command` (its words), else with `body`. Data of a
     request is filled into these templates; templates in that data are not expanded.
 
     sleep: ns before an answer at most; how long is random.
@@ -41,7 +41,7 @@ class Request(NamedTuple):
 
 
 class Responder:
-    """Answers the requests on a subject, as a member of a queue group.
+    """A responder to the requests on a subject, a member of a queue group.
 
     weight: shares of the group's requests. limit: requests to answer, 0 for all. announce: called with a
     sentence when it listens. warn: called with one about each request that is not answered as wanted.

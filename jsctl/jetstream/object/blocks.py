@@ -38,7 +38,7 @@ class Chunk(NamedTuple):
 
 
 class BlockReader:
-    """Cuts a file into chunks. The next block is read while the last one is sent."""
+    """A reader that cuts a file into chunks. The next block is read while the last one is sent."""
 
     def __init__(self, file: Readable, chunk_size: int) -> None:
         self._file = file

@@ -25,7 +25,7 @@ MAX_NAME = 1024
 
 
 class Link(NamedTuple):
-    """What a link leads to. name: empty for the whole bucket."""
+    """The target of a link. name: empty for the whole bucket."""
 
     bucket: str
     name: str = ""

@@ -54,7 +54,7 @@ _HEADER_SIZE = 128  #: bytes of a chunk's message beside its data at most
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is put. identity: what identifies this file in this state, empty for what cannot be read
+    """The source of a put. identity: what identifies this file in this state, empty for what cannot be read
     again, such as stdin. stop: ends a read that waits."""
 
     file: Readable
@@ -174,7 +174,7 @@ async def _remove_chunks(api: Api, bucket: str, nuid: str) -> None:
 
 
 class _Upload:
-    """Sends the chunks of one object."""
+    """The upload of one object's chunks."""
 
     def __init__(self, api: Api, bucket: str, nuid: str, reader: BlockReader, observer: PutObserver) -> None:
         self._api = api

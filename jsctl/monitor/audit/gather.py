@@ -59,7 +59,8 @@ _AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What to gather. cluster: only servers of this one; empty for all. profiled: ns of a CPU profile."""
+    """The selection of what to gather. cluster: only servers of this one; empty for all. profiled: ns of a
+    CPU profile."""
 
     cluster: str = ""
     server_endpoints: bool = True

@@ -1,6 +1,6 @@
 """What holds a consumer: causes with the numbers that show them, and what would help. Pure.
 
-The one diagnosis: `consumer why` tells all of it, `jsctl report` and `consumer report` the causes that are
+The only diagnosis: `consumer why` shows all of it, `jsctl report` and `consumer report` the causes that are
 trouble, in their few words. What the numbers mean: nats-server consumer.go (hasMaxDeliveries: a message given
 up leaves `num_ack_pending` and stays in `num_redelivered`; a message that is delivered once is in neither).
 """

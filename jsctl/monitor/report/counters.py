@@ -1,7 +1,7 @@
 """Rates of counters and trends of numbers, round by round. Pure but for what they remember.
 
 A counter goes back when its stream is recreated, when another server leads that knows less, or when a memory
-stream has lost everything: no such step is a rate, neither back nor forth.
+stream has lost everything: such a step does not count as a rate.
 """
 
 from collections.abc import Hashable, Sequence

@@ -17,7 +17,7 @@ _LATE = 3.0
 
 
 class Round(NamedTuple):
-    """What is known at one time. at: of a recorded round, in seconds since 1970; None for now."""
+    """The state of all places at one time. at: of a recorded round, in seconds since 1970; None for now."""
 
     states: Sequence[DomainState]
     at: float | None = None

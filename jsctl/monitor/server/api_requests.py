@@ -41,7 +41,7 @@ class RequestRow:
 
 
 class RequestCounter:
-    """Counts requests as they are seen.
+    """A count of requests as they are seen.
 
     account: which accounts count; None for all. interval: seconds of the rate. clock: seconds, of any zero.
     """

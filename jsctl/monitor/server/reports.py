@@ -84,7 +84,7 @@ class LinkRow:
 
 @dataclass(frozen=True, slots=True)
 class HealthRow:
-    """What /healthz says. errors: each with its type and text."""
+    """A server's answer to /healthz. errors: each with its type and text."""
 
     server: str
     cluster: str

@@ -11,7 +11,8 @@ Counts = tuple[int, int, int, int]
 
 @dataclass(slots=True)
 class Traffic:
-    """What was sent and received since the start; rates are messages per second since the round before."""
+    """The messages and bytes sent and received since the start; rates are messages per second since the round
+    before."""
 
     sent_messages: int = 0
     sent_bytes: int = 0

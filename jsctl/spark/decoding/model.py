@@ -17,7 +17,7 @@ BAD_PAYLOAD = "bad_payload"
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How to decode payloads.
+    """The way to decode payloads.
 
     kind: one of KINDS; empty for bytes. schema: the fields as `parse_ddl` reads them, an Avro schema as JSON,
     or a Protobuf descriptor file. message: the Protobuf message. compression: as `decompress` takes it; empty

@@ -38,7 +38,7 @@ class Selection:
 
 
 class ReadPlan(NamedTuple):
-    """What a run reads: the sequences [start, end) of the stream that was created at `created`.
+    """The plan of what a run reads: the sequences [start, end) of the stream that was created at `created`.
 
     first: the first sequence of the table, which may have rows already. lost: sequences that the table was to
     continue with and that the stream no longer has. messages, bytes: estimates. is_promised: whether the

@@ -32,7 +32,7 @@ _OF_PARQUET = ("spark.sql.parquet.", "spark.hadoop.parquet.", "spark.sql.files."
 
 
 class Counts(NamedTuple):
-    """What a table holds.
+    """The content of a table in numbers.
 
     first, last: sequences, None without rows. bytes: of payload. bad: payloads that could not be decoded.
     """
@@ -136,7 +136,7 @@ class TaskFiles:
 
 
 class _Part(NamedTuple):
-    """What a task wrote. name: of the file, empty for none."""
+    """The file that a task wrote. name: of the file, empty for none."""
 
     name: str
     counts: Counts

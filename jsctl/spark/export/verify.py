@@ -21,7 +21,7 @@ class Summary(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """How a table differs from its stream.
+    """The differences between a table and its stream.
 
     table, stream: summaries of what both should have. missing: messages that the table lacks. changed: rows
     with other values. repeated: rows beyond the first of a sequence. foreign: rows outside the exported

@@ -43,7 +43,7 @@ SETTINGS_OF_HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What to import, and how.
+    """Options of an import.
 
     format: one of FORMATS; empty to guess it from file names. subject: of all messages, instead of the
     column's. prefix: put before each subject, with a dot. mappings: (from, to), whole leading tokens of a

@@ -83,7 +83,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WriteJob:
-    """Where rows go.
+    """The target of rows.
 
     stream: acks must come from it; empty for any. subject: for rows without one. write_id: identifies this
     write in message ids. retries: attempts without progress.

@@ -1,4 +1,4 @@
-"""Consumers between two sides of which one is gone."""
+"""Consumers between two sides, one of which no longer exists."""
 
 from collections.abc import Iterator
 
