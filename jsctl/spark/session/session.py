@@ -64,6 +64,8 @@ FAST_START_CONF = {
 }
 """For small tables: JVMs start faster, and run longer jobs more slowly."""
 
+_COMPLETE_JAVA = "this Java lacks a part that Spark needs: point JAVA_HOME at a whole JRE or JDK"
+
 _CONNECT_TIMEOUT = 10  #: seconds for a Connect server's first answer
 _END_TIMEOUT = 10  #: seconds for the JVM to end
 _WRITE_TIMEOUT = 900  #: seconds for it to end when it writes its classes
@@ -229,7 +231,8 @@ def _start(
     except Exception as error:
         reason = _failure_reason(log, error)  # while the JVM can still answer
         _end(gateway)
-        raise JsctlError(f"Spark does not start: {reason}") from None
+        hint = _COMPLETE_JAVA if re.fullmatch(r"Module \S+ not found", reason) else ""
+        raise JsctlError(f"Spark does not start: {reason}", hint) from None
     except BaseException:
         _end(gateway)
         raise
@@ -316,5 +319,10 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 def _failure_reason(log: Path, error: BaseException) -> str:
     """Return the line of Spark's log that names the failure, else the error's own."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    causes = [line for line in lines if "Exception" in line or line.startswith("Error")]
+    # What fails in the boot layer, such as a module that a reduced Java lacks, is in the line after this one.
+    causes = [
+        line
+        for line in lines
+        if ("Exception" in line or line.startswith("Error")) and not line.endswith("of boot layer")
+    ]
     return re.sub(r"^.*?(Exception|Error): ", "", causes[0]).strip() if causes else first_line(error)
