@@ -127,7 +127,9 @@ async def _ask_origin(prompter: Prompter, origin: Json, words: _MirrorWords) -> 
         return origin
     by_domain, by_prefix = f"{words.flag} NAME@DOMAIN", f"{words.flag} NAME,api=PREFIX,deliver=PREFIX"
     if await prompter.confirm(
-        words.other_domain, flag=by_domain, help="Yes where the origin is in another domain of this account"
+        words.other_domain,
+        flag=by_domain,
+        help="Answer yes if the origin is in another domain of this account",
     ):
         domain = await prompter.text(words.domain, flag=by_domain, check=_check_not_empty)
         deliver = await prompter.text(
@@ -137,7 +139,7 @@ async def _ask_origin(prompter: Prompter, origin: Json, words: _MirrorWords) -> 
         )
         return import_from(origin, domain=domain, deliver=deliver)
     if await prompter.confirm(
-        words.other_account, flag=by_prefix, help="Yes where another account exports the origin's API"
+        words.other_account, flag=by_prefix, help="Answer yes if another account exports the origin's API"
     ):
         api = await prompter.text(
             words.api,

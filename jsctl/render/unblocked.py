@@ -42,7 +42,7 @@ async def unblocked(streams: OutputStreams) -> AsyncIterator[None]:
         streams.stdout, streams.stderr = out, err
         left_out = patient[0].left_out
         if left_out and ended[1]:
-            err.write(f"jsctl: {left_out:,} bytes of output were left out: the reader was too slow\n")
+            err.write(f"jsctl: {left_out:,} bytes of output were dropped: the reader was too slow\n")
             err.flush()
 
 

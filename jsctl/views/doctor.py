@@ -25,7 +25,7 @@ def show(snapshot: Snapshot, findings: Sequence[Finding]) -> Result:
     parts: list[Part] = []
     if findings:
         parts.append(Sheet("", [_section(finding) for finding in findings]))
-    parts += [Text(f"not looked at: {gap}", "dim") for gap in _gaps(snapshot)]
+    parts += [Text(f"not checked: {gap}", "dim") for gap in _gaps(snapshot)]
     parts.append(_summary(snapshot, findings))
     table = Table("Findings", _COLUMNS, [finding[:5] for finding in findings])
     return Result(
@@ -68,7 +68,7 @@ def _gaps(snapshot: Snapshot) -> list[str]:
     gaps = list(snapshot.gaps)
     if not snapshot.has_system and any(context.error is None for context in snapshot.contexts):
         gaps.append(
-            "imports and exports, leaf nodes, API levels: this needs a context of the system account, too"
+            "imports and exports, leaf nodes and API levels, which need a context of the system account, too"
         )
     return gaps
 

@@ -32,7 +32,7 @@ def test_each_line_parses(line: str) -> None:
 @pytest.mark.parametrize(("line", "what"), documents.REPLACED.items())
 def test_what_servers_no_longer_have(line: str, what: str, offline_cli: Cli) -> None:
     shown = offline_cli(line.removeprefix("jsctl "), status=1).out
-    assert f"no {what} any more" in shown and "jsctl apply" in shown
+    assert f"no longer has {what}" in shown and "jsctl apply" in shown
 
 
 def runner(cli: Cli, lines: Sequence[str]) -> Run:

@@ -107,8 +107,8 @@ def summary(deliveries: Deliveries, ending: Ending) -> str:
     lines = []
     if ignored := deliveries.acks_ignored:
         lines.append(
-            f"jsctl: nobody took {format_count(ignored)} of {format_count(deliveries.acks_sent)}"
-            " acknowledgements: the consumer needs none, or its $JS.ACK subjects are not imported"
+            f"jsctl: nobody received {format_count(ignored)} of {format_count(deliveries.acks_sent)}"
+            " acknowledgements: the consumer does not need any, or its $JS.ACK subjects are not imported"
         )
     received, limit = deliveries.received, deliveries.options.limit
     if received < limit:

@@ -7,8 +7,8 @@ from jsctl.monitor.consumer.facts import FINE, STOPPED, Cause
 from jsctl.views.result import Part, Result, Style, Text
 
 _VERDICTS = {
-    "stopped": "does not move",
-    "slow": "is held up",
+    "stopped": "makes no progress",
+    "slow": "is slowed down",
     "waiting": "waits for its clients",
     "fine": "is well",
 }

@@ -22,7 +22,7 @@ _COLUMNS = (
 )
 _TO_SEND = (Column("State", "state"), Column("Account", "account"), Column("Changes", "changes", "prose"))
 _SENT = (Column("Account", "account"), Column("Server", "server"))
-_AS_THERE = "Servers have the accounts as they are"
+_AS_THERE = "The servers have the accounts as declared"
 
 
 def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | None) -> Result:

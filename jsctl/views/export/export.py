@@ -230,7 +230,7 @@ def _summary(summary: Summary) -> dict[str, Any]:
 def _verified(row: Mapping[str, Any]) -> str:
     comparison = row["verified"]
     removed = comparison["gone"]
-    suffix = f"; {format_count(removed)} more are gone from the stream" if removed else ""
+    suffix = f"; {format_count(removed)} more were removed from the stream" if removed else ""
     if comparison["same"]:
         table = comparison["stream"]
         span = f", sequences {table['first']} to {table['last']}" if table["messages"] else ""

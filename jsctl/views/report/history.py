@@ -56,7 +56,7 @@ def page_note(source: str, created: float) -> str:
     """Return the line below the title of a page. source: the name of the folder. created: seconds since
     1970.
     """
-    return f"From {source}, made {to_datetime(seconds_to_ns(created)):%Y-%m-%d %H:%M} UTC"
+    return f"From {source}, created {to_datetime(seconds_to_ns(created)):%Y-%m-%d %H:%M} UTC"
 
 
 def page_written(file: str, size: int) -> Result:

@@ -5,7 +5,7 @@ from typing import Any
 
 from jsctl.monitor.report.rows import BAD, FINE, WARN
 from jsctl.monitor.report.spark_queries import SparkQuery
-from jsctl.units import SECOND, age, format_duration, seconds_to_ns
+from jsctl.units import SECOND, age, format_duration, plural, seconds_to_ns
 from jsctl.views.report.panes import STYLES, Pane, Section
 from jsctl.views.result import Cell, Column, Table, Text
 
@@ -36,7 +36,7 @@ def pane(queries: Sequence[SparkQuery], now: float) -> Pane:
     rows = [_row(query, level, now) for query, level in zip(queries, levels, strict=True)]
     worst = max(levels, default=FINE)
     wrong = sum(level > FINE for level in levels)
-    summary = Text(f"{wrong:,} to watch" if wrong else "all well", STYLES[worst] or "good")
+    summary = Text(plural(wrong, "problem") if wrong else "all well", STYLES[worst] or "good")
     messages = [] if queries else [Text("No queries yet")]
     sections = [Section(Table("Spark Queries", _COLUMNS, rows, spare=_SPARE), levels, "queries")]
     return Pane("Spark", summary, messages, sections if queries else [], trouble=worst)

@@ -52,7 +52,9 @@ def kept_files(network: Network) -> list[str]:
     sentences = [f"{network.folder / name} was edited, and is used unchanged" for name in network.edited]
     for wanted, used in network.contexts.items():
         if wanted != used:
-            sentences.append(f"context {wanted!r} is not from jsctl and stays; this server's is {used!r}")
+            sentences.append(
+                f"context {wanted!r} was not created by jsctl and stays; this server's is {used!r}"
+            )
     return sentences
 
 

@@ -43,7 +43,7 @@ _CONTEXTS = (
 )
 NO_LINKS = (
     "disturb servers with jsctl server network pause and kill; hub-leaf, hub-spokes and supercluster have"
-    " links, and `links: [leaf, gateway, client]` in a file of yours makes them"
+    " links, and `links: [leaf, gateway, client]` in your own file creates them"
 )
 _STYLES: Mapping[str, Style] = {
     "up": "good",

@@ -108,7 +108,7 @@ def consumer_values(info: Json) -> dict[str, int]:
 def done(folder: Path, records: Sequence[Json], *, keep: bool, temporary: bool) -> Result:
     """Show what a completed walkthrough leaves behind."""
     count = sum(len(record["checks"]) for record in records)
-    lines = [f"\n{format_count(count)} checks hold."]
+    lines = [f"\n{format_count(count)} checks passed."]
     if keep:
         shown = shlex.quote(str(folder))
         lines += [
@@ -117,7 +117,7 @@ def done(folder: Path, records: Sequence[Json], *, keep: bool, temporary: bool) 
             f"  end   jsctl server network down {shown} --force",
         ]
     elif temporary:
-        lines.append("All servers have stopped, and nothing is left.")
+        lines.append("All servers have stopped, and everything was removed.")
     else:
         lines.append(f"All servers have stopped; configurations, logs and streams are in {folder}.")
     return Result([Text("\n".join(lines), whole=True)], data=_document(folder, records, keep=keep))

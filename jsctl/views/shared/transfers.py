@@ -34,13 +34,13 @@ def sentence(event: Event) -> str:
         case BackupStarted(stream, messages, size):
             return f"Starting backup of Stream {stream} with {_amount(messages, size)}"
         case ServerCheckStarted(stream):
-            return f"The server reads all of Stream {stream} first; that may take long"
+            return f"The server reads all of Stream {stream} first; this may take a long time"
         case RestoreStarted(stream, backed_up_stream, path, size):
             origin = f" of Stream {backed_up_stream}" if backed_up_stream != stream else ""
             where = f"the backup{origin} in {path}"
             return f"Starting restore of Stream {stream} from {where}, {format_bytes(size)}"
         case DigestMissing(path):
-            return f"{path} has no digest; its form is whole, and the server checks the rest"
+            return f"{path} has no digest; its structure is complete, and the server checks the rest"
         case AccountBackupStarted(streams, size, path):
             return f"Performing backup of {format_count(streams)} streams with {format_bytes(size)} to {path}"
         case AccountRestoreStarted(streams, size, path):
@@ -49,12 +49,12 @@ def sentence(event: Event) -> str:
             return f"Starting copy of Stream {stream} with {_amount(messages, size)}"
         case CopyResumed(stream, first_sequence, size):
             return (
-                f"A copy to Stream {stream} was interrupted before; continuing at message "
+                f"An earlier copy to Stream {stream} was interrupted; continuing at message "
                 f"{format_count(first_sequence)} with {format_bytes(size)}. The server puts the messages in "
                 "place, and may take two minutes to begin"
             )
         case ComparisonResumed(stream):
-            return f"Stream {stream} is copied already; continuing with the comparison"
+            return f"Stream {stream} is already copied; continuing with the comparison"
         case CopyRestarted():
             return _restarted(event)
         case CopyInterrupted(stream):
@@ -132,7 +132,7 @@ def _restarted(event: CopyRestarted) -> str:
     if event.reason:
         return f"{event.reason}; the copy begins again{', all at once' if event.all_at_once else ''}"
     nothing = ", and the server kept nothing" if event.nothing_left else ""
-    return f"A copy to Stream {event.stream} was interrupted before{nothing}; starting again"
+    return f"An earlier copy to Stream {event.stream} was interrupted{nothing}; starting again"
 
 
 def _amount(messages: int, size: int) -> str:

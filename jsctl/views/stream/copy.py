@@ -50,5 +50,7 @@ def _comparison_lines(source: str, comparison: Comparison | None) -> list[str]:
     else:
         lines = [f"{compared}: sequences, subjects, headers, times and data are the same"]
     if comparison.removed:
-        lines.append(f"{format_count(comparison.removed)} of them have left Stream {source} since")
+        lines.append(
+            f"{format_count(comparison.removed)} of them have since been removed from Stream {source}"
+        )
     return lines

@@ -7,8 +7,8 @@ from jsctl.nats.subjects import is_subject
 from jsctl.views.result import Result, Text
 
 _SENTENCE = (
-    "nats-server has no stream templates any more: a stream for each client, say, is declared in a file that"
-    " jsctl apply makes so."
+    "nats-server no longer has stream templates: declare a stream for each client, for example, in a file,"
+    " and create them with jsctl apply."
 )
 _LINES = ("jsctl diff -f clients.yaml", "jsctl apply -f clients.yaml")
 _VALUES = ("acme", "globex")

@@ -168,11 +168,11 @@ def test_an_ack_none_consumer(cli: Cli, url: str) -> None:
     assert "Acknowledged message" not in cli("consumer next S C --no-ack", status=0).out
     js.publish(url, "s.a")
     one = cli("consumer next S C", status=0)
-    assert "the consumer needs none" in one.err
+    assert "the consumer does not need any" in one.err
     assert "cknowledged" not in one.out
     js.publish(url, "s.a", count=3)
     many = cli("consumer next S C --count 3", status=0)
-    assert "nobody took 3 of 3 acknowledgements" in many.err
+    assert "nobody received 3 of 3 acknowledgements" in many.err
     assert many.out.count("subj: s.a") == 3
     assert "cknowledged" not in many.out
 

@@ -111,7 +111,7 @@ def test_the_guide(demo: Demo) -> None:
     assert out.count("\nok: ") == sum(len(step.checks) for step in known.steps)
     assert "? Foreign JetStream domain name leaf\n" in out
     assert "ok: account IMPORT_MIRROR: aggregate-test-leaf-from-acc holds 20,001 messages, lag 0\n" in out
-    assert "checks hold.\nAll servers have stopped, and nothing is left.\n" in out
+    assert "checks passed.\nAll servers have stopped, and everything was removed.\n" in out
     assert "error" not in err
     demo.leaves_nothing()
 
@@ -228,7 +228,7 @@ def test_a_key_goes_on_and_q_ends(tmp_path: Path) -> None:
         screen.expect("# 2/23")
         screen.expect("any key continues, q ends")
         screen.send("q")
-        screen.expect("nothing is left")
+        screen.expect("everything was removed")
         screen.wait()
         assert screen.exitstatus == 0
     assert not children(tmp_path)

@@ -145,7 +145,7 @@ def test_a_context_of_the_users_is_never_touched(start: Callable[..., Run], tmp_
     run.process.terminate()
     code, err = run.end()
     assert code == 0
-    assert "context 'local' is not from jsctl" in err
+    assert "context 'local' was not created by jsctl" in err
     assert theirs.read_text() == '{"url": "nats://elsewhere:4222"}'
     assert sorted(path.name for path in theirs.parent.iterdir()) == ["local.json"]
 

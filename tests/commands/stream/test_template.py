@@ -17,7 +17,7 @@ def test_the_file_that_is_shown_works(cli: Cli, url: str, tmp_path: Path) -> Non
 
 def test_what_people_see(offline_cli: Cli) -> None:
     shown = offline_cli("stream template", status=1).out
-    assert "no stream templates any more" in shown
+    assert "no longer has stream templates" in shown
     assert '    name: "CLIENTS_{{client}}"' in shown and "jsctl apply -f" in shown
     hostile = offline_cli(["stream", "template", "add", "a\x1bb: c", "--subjects={{x}}.*"], status=1).out
     assert "CLIENTS_" in hostile and "\x1b" not in hostile

@@ -108,7 +108,7 @@ def reached(url: str, share: float, name: str = "OLD", domain: str = "") -> None
 
 def went_on(words: str) -> int:
     """The sequence at which a copy went on."""
-    assert "was interrupted before; continuing at message " in words, words
+    assert "was interrupted; continuing at message " in words, words
     return int(words.partition("continuing at message ")[2].split()[0].replace(",", ""))
 
 
@@ -230,7 +230,7 @@ def test_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:
             wait_for(lambda: slow.up > COUNT * SIZE * 0.6, "nothing was copied")
             process.kill()
     outcome = cluster_cli(line, status=0)
-    assert "was interrupted before, and the server kept nothing; starting again" in outcome.err
+    assert "was interrupted, and the server kept nothing; starting again" in outcome.err
     assert f"Compared {COUNT - 7:,} messages: sequences, subjects" in outcome.out
     assert stored(url, "OLD") == stored(url, "BIG")
     config = info(url, "OLD")["config"]

@@ -127,7 +127,7 @@ def test_an_acknowledgement_that_nobody_takes_is_reported(pair: HubLeaf, acc: Cl
     acc(f"consumer add {STREAM} dur --pull --defaults --js-domain hub", status=0)
     done = client(pair, tmp_path, "no_ack")(f"consumer next {STREAM} dur {PREFIX}", status=0)
     assert "hello world" in done.out
-    assert "nobody took 1 of 1 acknowledgements" in done.err
+    assert "nobody received 1 of 1 acknowledgements" in done.err
     # What is pending is counted again when the server has the time.
     wait_for(lambda: state(acc) == {"pending": 0, "acks": 1}, "another state than that")
 

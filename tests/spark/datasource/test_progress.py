@@ -52,7 +52,7 @@ def test_progress_is_written_for_people_and_machines(tmp_path: Path, cli: Cli) -
     assert 'jsctl_spark_lost_messages_total{query="orders \\"new\\"",stream="S"} 5\n' in text
     assert "# TYPE jsctl_spark_lost_messages_total counter\n" in text
     report = cli(f"report --spark {tmp_path / 'progress'}", status=0)
-    assert "Spark: 1 to watch" in report.out
+    assert "Spark: 1 problem" in report.out
     assert "5 lost" in report.out
     data = cli(f"report --spark {tmp_path / 'progress'} --json", status=0).json
     assert data["spark"][0]["behind"] == 200
