@@ -10,10 +10,13 @@ import hashlib
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from jsctl.spark.session.class_archive import is_finished
 
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """What JVMs of short programs run best with."""
@@ -78,7 +81,7 @@ def link_home(spark: Path, home: Path) -> None:
 def _archive_classes(archive: Path) -> None:
     new = archive.with_suffix(".new")
     new.unlink(missing_ok=True)
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, suppress(subprocess.TimeoutExpired):
         subprocess.run(
             [sys.executable, "-c", _LOAD, folder],
             env={**os.environ, "SPARK_SUBMIT_OPTS": f"{QUICK} -XX:ArchiveClassesAtExit={new} -Xlog:disable"},
@@ -86,5 +89,5 @@ def _archive_classes(archive: Path) -> None:
             check=False,
             timeout=600,
         )
-    if new.exists():
+    if new.exists() and is_finished(new):
         new.replace(archive)

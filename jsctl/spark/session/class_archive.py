@@ -6,8 +6,8 @@ starts when the command is done; later commands start in a third of the processo
 
 The archive is never needed: where there is none, where it cannot be made, or where the JVM does not accept
 it, Spark starts as it would without. The JVM itself checks that an archive belongs to it and to its jars; the
-name of the file has a digest of these, so that another Java or Spark gets another archive, which takes the
-place of the old one. `make_class_archive` makes it.
+name of the file has a digest of these, so that another Java or Spark gets another archive. Those that were
+used last are kept. `make_class_archive` makes them.
 """
 
 import contextlib
@@ -60,6 +60,8 @@ def read_options() -> str:
     archive = find()
     if archive is None or not is_whole(archive):
         return ""
+    with contextlib.suppress(OSError):  # of another user
+        os.utime(archive)  # those that were not used for longest are removed
     return f'{_OPTIONS} "-XX:SharedArchiveFile={archive}"'
 
 
@@ -81,10 +83,16 @@ def write_options(draft: Path) -> str:
     return f'{_OPTIONS} "-XX:ArchiveClassesAtExit={draft}"'
 
 
+def is_finished(draft: Path) -> bool:
+    """Return whether the JVM wrote all of an archive: its header comes last (HotSpot: filemap.cpp)."""
+    with draft.open("rb") as file:
+        return bool(file.read(4).strip(b"\0"))
+
+
 def make_behind() -> None:
     """Start a process that makes the archive, unless there is one or it cannot be made on this machine."""
     archive = find()
-    if archive is None or is_whole(archive) or _failed_lately(archive):
+    if archive is None or is_whole(archive) or failed_lately(archive):
         return
     with contextlib.suppress(OSError):
         archive.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -125,7 +133,8 @@ def mark_of_failure(archive: Path) -> Path:
     return archive.with_suffix(".failed")
 
 
-def _failed_lately(archive: Path) -> bool:
+def failed_lately(archive: Path) -> bool:
+    """Return whether an archive could not be made within the last day."""
     try:
         return time.time() - mark_of_failure(archive).stat().st_mtime < _RETRY_AFTER
     except OSError:

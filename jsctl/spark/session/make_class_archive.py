@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _ROWS = 100
+_KEPT = 3  #: archives: of each Spark, such as that of another virtual environment, and each Java
 
 
 def make() -> bool:
-    """Make the archive, and remove those of other versions. Returns whether there is one now."""
+    """Make the archive, and remove the ones that were not used for longest. Returns whether there is one
+    now."""
     archive = class_archive.find()
     if archive is None:
         return False
@@ -37,24 +39,35 @@ def make() -> bool:
         draft.unlink(missing_ok=True)
         try:
             _write(draft)
+            if not class_archive.is_finished(draft):
+                raise OSError("the JVM did not write all of it")
             class_archive.record_of_size(archive).write_text(str(draft.stat().st_size))
             draft.replace(archive)
         except Exception:  # it is made again in a day
             draft.unlink(missing_ok=True)
             class_archive.mark_of_failure(archive).touch()
             return False
-        for other in archive.parent.iterdir():
-            if other.suffix in (".jsa", ".size", ".draft", ".failed") and other.stem != archive.stem:
-                other.unlink(missing_ok=True)
+        _remove_old(archive.parent)
     return True
+
+
+def _remove_old(folder: Path) -> None:
+    """Remove all archives but those used last, and what failed or was killed on the way to others."""
+    archives = sorted(folder.glob("*.jsa"), key=lambda path: path.stat().st_mtime_ns)
+    newest = {path.stem for path in archives[-_KEPT:]}
+    for path in folder.iterdir():
+        if path.suffix == ".failed":
+            is_left = not class_archive.failed_lately(path.with_suffix(".jsa"))
+        else:
+            is_left = path.suffix in (".jsa", ".size", ".draft") and path.stem not in newest
+        if is_left:
+            path.unlink(missing_ok=True)
 
 
 def _write(draft: Path) -> None:
     """Run Spark once, whose JVM writes the archive when it ends."""
     with session.open_session(conf=session.FAST_START_CONF, new_archive=draft) as spark:
         work(spark)
-    if not draft.stat().st_size:
-        raise OSError("the JVM wrote nothing")
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """The archive of Spark's classes: its name, who makes it, and what is left when that fails."""
 
+import os
 import subprocess
 import threading
 from pathlib import Path
@@ -59,9 +60,8 @@ def test_it_is_used_when_it_is_there(cache: Path) -> None:
 
 
 def test_two_make_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second one leaves it to the first. Archives of other versions go."""
+    """The second one leaves it to the first."""
     cache.mkdir(parents=True)
-    (cache / "old.jsa").touch()
     started, finish = threading.Event(), threading.Event()
 
     def write(draft: Path) -> None:
@@ -83,6 +83,32 @@ def test_two_make_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         archive().name,
         class_archive.record_of_size(archive()).name,
     }
+
+
+def test_archives_that_were_used_last_stay(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of other virtual environments, for example."""
+    cache.mkdir(parents=True)
+    for number, name in enumerate(("used", "older", "old", "new")):
+        for suffix in (".jsa", ".size"):
+            (cache / name).with_suffix(suffix).touch()
+            os.utime((cache / name).with_suffix(suffix), (number, number))
+    (cache / "killed.draft").touch()
+    monkeypatch.setattr(class_archive, "find", lambda: cache / "used.jsa")
+    class_archive.record_of_size(cache / "used.jsa").write_text("0")
+    assert "used.jsa" in class_archive.read_options()
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parents[1]))
+    monkeypatch.setattr(class_archive, "find", lambda: cache / "made.jsa")
+    monkeypatch.setattr(make_class_archive, "_write", lambda draft: draft.write_text("classes"))
+    assert make_class_archive.make()
+    assert {path.stem for path in cache.glob("*.*") if path.suffix} == {"made", "used", "new"}
+
+
+def test_half_of_an_archive_is_not_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The header, which comes first, is written last."""
+    monkeypatch.setattr(make_class_archive, "_write", lambda draft: draft.write_bytes(bytes(4096) + b"x"))
+    assert not make_class_archive.make()
+    assert class_archive.mark_of_failure(archive()).exists() and not archive().exists()
 
 
 def test_a_failure_is_not_repeated_by_every_command(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
