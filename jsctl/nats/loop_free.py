@@ -5,17 +5,22 @@ that `jsctl.loops` can step the coroutines that call them. What takes messages a
 at once or outlives its server needs an event loop, and the other connection.
 """
 
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from jsctl.contexts.model import public_url
 from jsctl.contexts.settings import Settings
-from jsctl.errors import Unreachable
+from jsctl.errors import NoResponders, Unreachable
 from jsctl.loops import event_loop, is_stepped, request_sent
 from jsctl.nats import login
 from jsctl.nats.blocking import BlockingConnection, ConnectionLost
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.units import SECOND
+
+_PAUSE = 0.1  #: seconds between two attempts to connect again
 
 
 def suits(settings: Settings) -> bool:
@@ -31,12 +36,19 @@ async def connect(settings: Settings) -> Connection | None:
         await event_loop()
         return None
     settings = await login.prepare(settings)
-    link = BlockingConnection.open(settings, settings.connection_name or "jsctl", in_order=True)
-    return LoopFreeConnection(settings, link)
+    return LoopFreeConnection(settings, _open(settings))
+
+
+def _open(settings: Settings) -> BlockingConnection:
+    return BlockingConnection.open(settings, settings.connection_name or "jsctl", in_order=True)
 
 
 class LoopFreeConnection(Connection):
-    """One connection to one server; when that ends, every method raises Unreachable. See `connect`."""
+    """A connection to one server. See `connect`.
+
+    When it ends, a request is made again over a new one until its timeout: verbs that need no event loop only
+    read with requests. What was sent without one may have arrived; its methods raise Unreachable.
+    """
 
     def __init__(self, settings: Settings, link: BlockingConnection) -> None:
         super().__init__(settings, None)
@@ -56,12 +68,28 @@ class LoopFreeConnection(Connection):
 
     async def request_message(self, message: OutgoingMessage, *, timeout: int | None = None) -> Message:
         self.check_size(message)
+        link, deadline = self._link, time.monotonic() + (timeout or self.settings.timeout) / SECOND
         try:
-            request = self._link.begin_request(message, timeout or 0)
+            request = link.begin_request(message, timeout or 0)
             await request_sent()
-            return self._link.answer_to(request)
+            return link.answer_to(request)
         except ConnectionLost:
-            raise self._lost() from None
+            return self._request_again(link, message, deadline)
+
+    def _request_again(self, lost: BlockingConnection, message: OutgoingMessage, deadline: float) -> Message:
+        """Connect again, unless another request has, and repeat a request until `deadline` (monotonic).
+        Raises Unreachable then, and what a login is refused with."""
+        while (left := int((deadline - time.monotonic()) * SECOND)) > 0:
+            try:
+                if self._link is lost:
+                    self._link = _open(replace(self.settings, timeout=left))
+                return self._link.request_message(message, timeout=left)
+            except ConnectionLost:
+                lost = self._link
+            except (Unreachable, NoResponders):  # the server, or its JetStream, is not ready yet
+                pass
+            time.sleep(_PAUSE)
+        raise self._lost()
 
     async def send(self, *frames: bytes) -> None:
         try:

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import loop_free
 from jsctl.nats.connection import Connection
-from jsctl.nats.message import OutgoingMessage
+from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.units import SECOND
 from tests.support import js
 from tests.support.hostile import hostile_server, info
@@ -187,7 +188,7 @@ def test_a_server_that_is_killed(tmp_path: Path) -> None:
             server.kill()
             return await connection.request("$JS.API.STREAM.NAMES")
 
-        settings = Settings(url=server.url_for("all", "x"))
+        settings = Settings(url=server.url_for("all", "x"), timeout=SECOND)
         with pytest.raises(JsctlError, match="lost the connection to nats://127"):
             loops.run(_with(settings, ask))
         assert answered.is_set()
@@ -196,7 +197,30 @@ def test_a_server_that_is_killed(tmp_path: Path) -> None:
         server.stop()
 
 
-async def _with(settings: Settings, ask: Callable[[Connection], Awaitable[object]]) -> object:
+def test_a_server_that_is_killed_in_a_request_and_comes_back(tmp_path: Path) -> None:
+    """The request is made again; so is the other that was sent with it."""
+    server = RealServer(tmp_path, RIGHTS).start()
+
+    def start_again() -> None:
+        server.kill()
+        server.start()
+
+    async def ask(connection: Connection) -> list[Message]:
+        await connection.request("$JS.API.STREAM.NAMES")
+        assert server.process
+        server.process.send_signal(signal.SIGSTOP)
+        threading.Timer(0.2, start_again).start()
+        other = loops.start(connection.request("$JS.API.STREAM.LIST"))
+        return [await connection.request("$JS.API.STREAM.NAMES"), await other]
+
+    try:
+        names, infos = loops.run(_with(Settings(url=server.url_for("all", "x")), ask))
+        assert b"stream_names_response" in names.data and b"stream_list_response" in infos.data
+    finally:
+        server.stop()
+
+
+async def _with(settings: Settings, ask: Callable[[Connection], Awaitable[Any]]) -> Any:
     connection = await loop_free.connect(settings)
     assert connection
     return await ask(connection)
