@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import all_of, option
-from jsctl.commands.shared.repeat import place_flags
+from jsctl.commands.shared.repeat import left_out, place_flags
 from jsctl.env import Env
 from jsctl.errors import Cancelled, JsctlError
 from jsctl.files import read_input, write_output
@@ -91,7 +91,8 @@ async def ask_all(
 
     def show(title: str, outcome: T) -> None:
         words = command_line(outcome)
-        place = [] if words[0] == "context" else place_flags(env)
+        place, secret = ([], "") if words[0] == "context" else (place_flags(env), left_out(env))
+        title += f", with the secret in {secret}" * bool(secret)
         env.last_words.append(f"\n{title}:\n  {shlex.join(['jsctl', *words, *place])}")
 
     try:

@@ -1,5 +1,7 @@
 """Flags for command lines that users are to run at the same place."""
 
+from urllib.parse import unquote
+
 from jsctl.commands.cli.global_flags import global_options
 from jsctl.contexts.model import public_url
 from jsctl.env import Env
@@ -8,11 +10,36 @@ _PLACE = ("server", "creds", "nkey", "tlscert", "tlskey", "tlsca", "js_api_prefi
 
 
 def place_flags(env: Env) -> list[str]:
-    """Return the global flags of the command line that say where it works, without secrets."""
+    """Return the global flags of the command line that say where it works and as which user, without
+    secrets; see `left_out`."""
     words = []
     for option in global_options():
         name = option.name or ""
-        if name in _PLACE and name in env.flags and name not in env.from_environment:
+        if name in _PLACE and _is_typed(env, name):
             value = str(env.flags[name])
             words += [option.opts[0], public_url(value) if name == "server" else value]
+    user, password = _login(env)
+    words += ["--user", user] if user and password else []
     return [*words, "--no-context"] if env.flags.get("no_context") else words
+
+
+def left_out(env: Env) -> str:
+    """Return the environment variable for the secret that `place_flags` leaves out; empty for none."""
+    user, password = _login(env)
+    if _is_typed(env, "token") or (user and not password):
+        return "NATS_TOKEN"
+    return "NATS_PASSWORD" if user and "password" not in env.from_environment else ""
+
+
+def _is_typed(env: Env, name: str) -> bool:
+    return name in env.flags and name not in env.from_environment
+
+
+def _login(env: Env) -> tuple[str, str]:
+    """Return the user and the password on the command line, also those in --server."""
+    user = str(env.flags["user"]) if _is_typed(env, "user") else ""
+    password = str(env.flags.get("password") or "")
+    if not user and _is_typed(env, "server"):
+        login, at, _ = str(env.flags["server"]).split(",")[0].rpartition("://")[2].rpartition("@")
+        user, _, password = map(unquote, login.partition(":")) if at else ("", "", "")
+    return user, password

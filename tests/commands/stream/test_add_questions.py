@@ -187,3 +187,15 @@ def test_the_command_line_says_where(cli: Cli, url: str) -> None:
     cli("context add here --server " + url, status=0)
     outcome = cli("stream add --context here", answers=["NEW", "new.>"] + [...] * 30)
     assert "--context here" in outcome.err.splitlines()[-1], outcome
+
+
+def test_the_line_to_repeat_has_the_user_and_names_what_takes_the_password(cli: Cli, url: str) -> None:
+    user, address = url.removeprefix("nats://").split("@")
+    user = user.partition(":")[0]
+    del cli.environ["NATS_URL"]
+    shown = cli(["stream", "add", "--server", url], answers=["NEW", "new.>", *[...] * 11], status=0).err
+    assert "The same without questions, with the secret in NATS_PASSWORD:\n" in shown
+    line = shown.splitlines()[-1].split("jsctl ", 1)[1]
+    assert f"--server nats://{address} --user {user}" in line
+    cli("stream rm NEW --force", environ={"NATS_URL": url}, status=0)
+    cli(line, environ={"NATS_PASSWORD": user}, status=0)
