@@ -33,7 +33,8 @@ _WORKING_FOLDER = "working folder"
 
 @dataclass(frozen=True, slots=True)
 class StoreFolders:
-    """stores: has a folder for each operator. keys: has `keys` with seeds and `creds` with credentials."""
+    """The folders of a store. stores: has a folder for each operator. keys: has `keys` with seeds and `creds`
+    with credentials."""
 
     stores: Path
     keys: Path

@@ -17,7 +17,7 @@ FIELDS = ("creds", "nkey", "jwt", "seed", "token", "password")
 
 
 class Reference(NamedTuple):
-    """scheme: one of SCHEMES. rest: what follows it."""
+    """A reference to a value. scheme: one of SCHEMES. rest: what follows it."""
 
     scheme: str
     rest: str

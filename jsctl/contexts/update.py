@@ -14,7 +14,8 @@ _SUBJECTS = ("jetstream_domain", "jetstream_api_prefix", "jetstream_event_prefix
 
 
 class Update(NamedTuple):
-    """raw: the JSON of the updated context. replaced: the login methods that it had and has no more."""
+    """An update of a context. raw: the JSON of the updated context. replaced: the login methods that it had
+    and has no more."""
 
     raw: dict[str, Any]
     replaced: list[str]

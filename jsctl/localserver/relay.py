@@ -1,4 +1,4 @@
-"""The relay of a network: carries connections from port to port, so that they can be disturbed.
+"""The relay of a network: it passes connections from port to port, so that they can be disturbed.
 
 It reads `links.json` in its folder, again whenever that changes:
 

@@ -16,8 +16,8 @@ _JETSTREAM = "io.nats.jetstream."
 
 
 class Kind(NamedTuple):
-    """title: what happened. summary: the same in a few words, with fields in braces. fields: label and path
-    of what else is shown."""
+    """A kind of event. title: what happened. summary: the same in a few words, with fields in braces. fields:
+    label and path of what else is shown."""
 
     title: str
     summary: str

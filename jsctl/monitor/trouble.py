@@ -12,7 +12,7 @@ YOUNG = 10 * SECOND  #: in which a new stream finds its replicas and origins
 
 
 class Trouble(NamedTuple):
-    """bad: something does not work; otherwise it may soon not."""
+    """A problem in a few words. bad: something does not work; otherwise it may soon not."""
 
     words: str
     bad: bool

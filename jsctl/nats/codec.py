@@ -309,7 +309,7 @@ class ServerError(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """operation: `publish` or `subscription`."""
+    """A permissions violation. operation: `publish` or `subscription`."""
 
     operation: str
     subject: str

@@ -32,7 +32,7 @@ class ReplyLimits:
 async def send_request(
     connection: Connection, message: OutgoingMessage, limits: ReplyLimits
 ) -> AsyncGenerator[tuple[Message, int], None]:
-    """Publish a request; yields each reply and the ns since it was sent. Ends without one after the timeout.
+    """Publish a request; yield each reply and the ns since it was sent. Ends without one after the timeout.
 
     Raises NoResponders, Denied, BadInput.
     """

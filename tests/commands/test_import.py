@@ -230,7 +230,7 @@ def test_headers_that_a_stream_refuses_and_parts_of_an_export(spark: Any, cli: C
     shutil.copytree(tmp_path / "out" / "ORDERS", tmp_path / "alone")
     alone = f"import {tmp_path}/alone --stream COPY --map ORDERS=COPY --drop-header 'Nats-T*'"
     unclear = cli(alone, status=64).err
-    assert "nothing with it says whether its data is base64; give --base64, or --no-base64" in unclear
+    assert "does not say whether its data is base64; give --base64, or --no-base64" in unclear
     assert cli(f"{alone} --base64 --json", status=0).json["published"] == 2
     assert "is not the name of a header" in cli(f"{line} --drop-header 'a b'", status=64).err
 

@@ -1,4 +1,4 @@
-"""Imports that go round in a circle (nats-server: server/accounts.go, checkServiceImportsForCycles and
+"""Imports that form a cycle (nats-server: server/accounts.go, checkServiceImportsForCycles and
 checkStreamImportsForCycles)."""
 
 from jsctl.auth.claims import Json, as_text, local_subject, remote_subject

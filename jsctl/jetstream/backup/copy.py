@@ -53,7 +53,8 @@ from jsctl.jetstream.stream import requests as streams
 
 @dataclass(frozen=True, slots=True)
 class CopyOptions:
-    """consumers: copy them and their state, too. compare: compare all messages afterwards."""
+    """Options of a copy. consumers: copy them and their state, too. compare: compare all messages
+    afterwards."""
 
     consumers: bool = False
     compare: bool = True

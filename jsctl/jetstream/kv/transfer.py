@@ -28,7 +28,7 @@ _CHUNK = 1 << 20  #: bytes of a file that are read at once
 def parse_entry(record: Any) -> Entry:
     """Parse the entry that a line describes. Raises BadInput."""
     if not isinstance(record, dict):
-        raise BadInput("an entry is a JSON object")
+        raise BadInput("an entry must be a JSON object")
     key, operation = record.get("key"), record.get("operation", PUT)
     if not isinstance(key, str) or not is_subject(key) or is_pattern(key):
         raise BadInput(f"{key!r} is not a valid key")

@@ -22,7 +22,8 @@ _BYTES = 8 << 20  #: of messages asked for at once
 
 
 class Batch(NamedTuple):
-    """messages: in their order. decoder: how the batch ended; its status is None when it did not."""
+    """A batch of messages. messages: in their order. decoder: how the batch ended; its status is None when it
+    did not."""
 
     messages: list[Message]
     decoder: BatchDecoder

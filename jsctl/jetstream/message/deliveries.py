@@ -34,8 +34,8 @@ class Acknowledgement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOptions:
-    """limit: messages. ack: how to acknowledge them, None not at all. wait: ns before an acknowledgement at
-    most; how long is random. group: the priority group to pull for."""
+    """Options of pulling. limit: messages. ack: how to acknowledge them, None not at all. wait: ns before an
+    acknowledgement at most; how long is random. group: the priority group to pull for."""
 
     limit: int = 1
     ack: bytes | None = ACK

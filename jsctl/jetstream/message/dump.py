@@ -57,7 +57,7 @@ def record(item: Message, number: int, received: int) -> Record:
 def outgoing(record: Any) -> OutgoingMessage:
     """Return the message that a record describes. Raises BadInput."""
     if not isinstance(record, dict):
-        raise BadInput("a dumped message is a JSON object")
+        raise BadInput("a dumped message must be a JSON object")
     native = "Subject" in record
     keys = ("Subject", "Reply", "Header") if native else ("subject", "reply", "headers")
     try:

@@ -38,8 +38,8 @@ _LEAVING = 0.8  #: seconds in which a server may learn that we stop; it finds ou
 
 @dataclass(slots=True)
 class Options:
-    """start: the consumer's delivery policy and what belongs to it. limit: messages, 0 for no limit.
-    ack: None acknowledges what the consumer wants acknowledged."""
+    """Options of a feed. start: the consumer's delivery policy and what belongs to it. limit: messages, 0 for
+    no limit. ack: None acknowledges what the consumer wants acknowledged."""
 
     stream: str
     subjects: Sequence[str]

@@ -20,8 +20,8 @@ class Change(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """changes: in the order of their names, those that remove last. same: how many files need none. ignored:
-    names that cannot be files, with the reason."""
+    """The plan of a sync. changes: in the order of their names, those that remove last. same: how many files
+    need none. ignored: names that cannot be files, with the reason."""
 
     changes: Sequence[Change]
     same: int

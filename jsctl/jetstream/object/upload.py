@@ -64,7 +64,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class PutOptions:
-    """chunk_size: bytes."""
+    """Options of a put. chunk_size: bytes."""
 
     description: str = ""
     headers: dict[str, list[str]] = field(default_factory=dict)

@@ -15,7 +15,8 @@ SMOOTH = 6
 
 
 class _Counter(NamedTuple):
-    """epoch: what has to be the same, or the counter counts something else. high: its highest value."""
+    """A counter. epoch: what has to be the same, or the counter counts something else. high: its highest
+    value."""
 
     epoch: Hashable
     at: float

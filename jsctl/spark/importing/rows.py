@@ -131,7 +131,7 @@ def message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFr
     is_export = all(name in columns for name in _ID_COLUMNS)
     if is_export and not files.tables and options.base64 is None and columns["data"] == "string":
         raise BadInput(
-            f"{options.path} comes from an export, and nothing with it says whether its data is base64",
+            f"{options.path} comes from an export, but does not say whether its data is base64",
             "give --base64, or --no-base64 after --decode text; or name the folder of the export",
         )
     selected = {

@@ -53,7 +53,7 @@ def local_address(url: str) -> str:
         if not host:
             raise BadInput(
                 f"{public_url(url)} is not an address of Spark",
-                f"such as {kind}://host:{_DEFAULT_PORTS[kind]}",
+                f"give one such as {kind}://host:{_DEFAULT_PORTS[kind]}",
             )
         with contextlib.suppress(OSError), socket.create_connection((host, port), _CONNECT_TIMEOUT) as probe:
             return str(probe.getsockname()[0])

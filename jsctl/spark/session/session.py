@@ -79,7 +79,7 @@ def check_environment(master: str = "", remote: str = "") -> None:
     if remote and not remote.startswith("sc://"):
         raise BadInput(
             f"--remote {cluster.public_url(remote)} is not the URL of a Spark Connect server",
-            "such as sc://host:15002",
+            "give one such as sc://host:15002",
         )
     for module, package in {**_PACKAGES, **(_CONNECT_PACKAGES if remote else {})}.items():
         if not _is_installed(module):

@@ -29,7 +29,7 @@ def test_import_asks_and_reads_stdin(config: Cli, url: str) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("[1]", "an entry is a JSON object"),
+        ("[1]", "an entry must be a JSON object"),
         ("{", "is not JSON"),
         ('{"key": "a b"}', "not a valid key"),
         ('{"key": "a.>"}', "not a valid key"),
