@@ -107,7 +107,9 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 
 
 def _is_left(folder: Path, status: os.stat_result) -> bool:
-    """Whether a folder that is not locked was left; one that is a moment old may not be locked yet."""
+    """Return whether a folder that is not locked was left behind; one that is a moment old may not be locked
+    yet.
+    """
     return any(folder.iterdir()) or time.time() - status.st_mtime > 60
 
 

@@ -18,7 +18,7 @@ HANGUP: tuple[int, ...] = tuple(getattr(signal, name) for name in ("SIGHUP",) if
 
 
 def has_locks() -> bool:
-    """Whether `lock` does something."""
+    """Return whether `lock` works here."""
     return fcntl is not None
 
 

@@ -53,7 +53,9 @@ async def apply(
     dry_run: bool,
     force: bool,
 ) -> Result:
-    """\b
+    """Read the streams, operators, accounts and users of YAML or JSON files such as this one:
+
+    \b
     label: logs                       # for --prune; goes into the metadata
     context: hub                      # optional, here or on a stream
     domain: leaf

@@ -36,15 +36,15 @@ def stacked_charts(charts: Sequence[Chart], width: int, height: int) -> list[Tex
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return [Text("please increase terminal dimensions", "warn")]
     beside = 1 if height // len(charts) - 3 >= _LOWEST else 2
-    each = (width - _GAP * (beside - 1)) // beside
+    chart_width = (width - _GAP * (beside - 1)) // beside
     rows = max(height // -(-len(charts) // beside) - 3, 1)
     lines: list[Text] = []
     for at in range(0, len(charts), beside):
         some = charts[at : at + beside]
-        plots = [plot_lines(chart.values, each, rows, chart.label) for chart in some]
-        lines += [Text(_beside(row, each)) for row in zip_longest(*plots, fillvalue="")]
-        captions = [chart.caption.center(each) for chart in some]
-        lines += [Text(_beside(captions, each), "dim"), Text("")]
+        plots = [plot_lines(chart.values, chart_width, rows, chart.label) for chart in some]
+        lines += [Text(_beside(row, chart_width)) for row in zip_longest(*plots, fillvalue="")]
+        captions = [chart.caption.center(chart_width) for chart in some]
+        lines += [Text(_beside(captions, chart_width), "dim"), Text("")]
     return lines
 
 

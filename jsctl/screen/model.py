@@ -153,7 +153,7 @@ def arrange(model: Model) -> Model:
         takes, words = model.search.takes, grid.words
         rows = [row for row in rows if takes(words(row))]
     order = sort_key(model)
-    column = next((one for one in grid.columns if one.key == order), None)
+    column = next((candidate for candidate in grid.columns if candidate.key == order), None)
     if column is None:
         rows.sort(key=grid.level, reverse=not view.reverse)
     else:

@@ -43,6 +43,25 @@ DEFINITIONS = frozenset(
 )
 """Names of functions, classes and constants that nobody would guess."""
 
+NO_VERBS = frozenset(
+    {
+        "Whether",
+        "What",
+        "How",
+        "Which",
+        "Who",
+        "Where",
+        "Local",
+        "UTC",
+        "Like",
+        "Nothing",
+        "Each",
+        "It",
+        "All",
+    }
+)
+"""Words that a function's docstring does not begin with, and that D401 of ruff takes for verbs."""
+
 MODULES = frozenset({"plain", "sealed", "visible", "wire", "carried", "closed"})
 """Names of modules that do not say what is in them."""
 
@@ -69,6 +88,14 @@ def test_names_say_what_they_hold() -> None:
 def test_definitions_can_be_guessed() -> None:
     names = [use for use in uses()["definition"] if use.text in DEFINITIONS]
     report(names, "give it a name that a newcomer would guess")
+
+
+def test_docstrings_begin_with_a_verb() -> None:
+    """Ruff's D401 finds most that do not; properties may be noun phrases."""
+    texts = [use for use in uses()["docstring"] if use.text]
+    first = [(use, use.text.split()[0]) for use in texts]
+    bad = [use for use, word in first if word in NO_VERBS or not word[0].isupper() or word.endswith(":")]
+    report(bad, "begin with what the function does, a verb in the imperative")
 
 
 def test_modules_say_what_is_in_them() -> None:

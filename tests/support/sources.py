@@ -9,11 +9,13 @@ from typing import Literal, NamedTuple
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jsctl"
 
-Kind = Literal["string", "integer", "stored name", "parameter", "definition", "attribute", "name", "assert"]
+Kind = Literal[
+    "string", "integer", "stored name", "parameter", "definition", "attribute", "name", "assert", "docstring"
+]
 
 
 class Use(NamedTuple):
-    """A word of the code. text: as it is written there; for a string, its value."""
+    """A word of the code. text: as it is written there; for a string, its value. A docstring is a function's."""
 
     path: Path
     line: int
@@ -63,7 +65,11 @@ def _words(node: ast.AST, lines: list[bytes]) -> list[tuple[Kind, str]]:
             return [("name", name)]
         case ast.arg(arg=name):
             return [("parameter", name)]
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            is_property = any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
+            text = "" if is_property else ast.get_docstring(node) or ""
+            return [("definition", name), ("docstring", text)]
+        case ast.ClassDef(name=name):
             return [("definition", name)]
         case ast.Attribute(attr=name):
             return [("attribute", name)]

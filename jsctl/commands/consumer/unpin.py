@@ -25,9 +25,9 @@ async def unpin(env: Env, stream: str, consumer: str, group: str, force: bool) -
             f"consumer {stream} > {consumer} does not pin clients", "it has no pinned priority groups"
         )
     pins = {
-        str(one["group"]): str(one["pinned_client_id"])
-        for one in info.get("priority_groups") or []
-        if one.get("pinned_client_id")
+        str(priority_group["group"]): str(priority_group["pinned_client_id"])
+        for priority_group in info.get("priority_groups") or []
+        if priority_group.get("pinned_client_id")
     }
     if group and group not in info["config"].get("priority_groups", []):
         raise NotFound(f"consumer {stream} > {consumer} has no priority group {group}")

@@ -36,7 +36,7 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
     """
     if raw and env.wants_json:
         raise BadInput("--raw and --json cannot be used together")
-    patterns = [key_pattern(one) for one in key]
+    patterns = [key_pattern(pattern) for pattern in key]
     single = len(patterns) == 1 and not is_pattern(patterns[0])
     if revision and not single:
         raise BadInput("--revision is for one key", "jsctl kv history shows the revisions of several")

@@ -46,7 +46,7 @@ async def _existing(bucket: Bucket, keys: Sequence[str], operation: str) -> list
             await read.get(bucket, key)
         names[key] = None
     if globs:
-        entries = [one for one in await read.newest_heads(bucket, globs) if _is_left(one, operation)]
+        entries = [head for head in await read.newest_heads(bucket, globs) if _is_left(head, operation)]
         check_found(bucket, globs, {entry.key for entry in entries})
         names.update(dict.fromkeys(entry.key for entry in entries))
     return list(names)

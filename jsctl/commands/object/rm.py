@@ -38,10 +38,10 @@ async def rm(env: Env, bucket: str, object: tuple[str, ...], unfinished: bool, f
         return await _remove_unfinished(env, api, name, force=force)
     if not object:
         return await _remove_bucket(env, api, name, force=force)
-    object_info = [await requests.info(api, name, one) for one in dict.fromkeys(object)]
+    object_info = [await requests.info(api, name, item) for item in dict.fromkeys(object)]
     await env.confirm(lists.intent("remove", object_info), force=force)
-    for one in object_info:
-        await requests.remove(api, one)
+    for item in object_info:
+        await requests.remove(api, item)
     return lists.removed(object_info)
 
 

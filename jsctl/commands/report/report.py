@@ -189,8 +189,8 @@ async def report(
     def events(rounds: AsyncIterator[Round]) -> Events[Round]:
         return rounds_view.events(
             rounds,
-            lambda one: _round_result(
-                env, one.states, order, queries(), at=one.at or env.clock(), timed=True
+            lambda round: _round_result(
+                env, round.states, order, queries(), at=round.at or env.clock(), timed=True
             ),
             count=count,
             clock=env.clock,

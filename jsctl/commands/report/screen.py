@@ -168,8 +168,8 @@ class _Pages:
         if page.consumer:
             names = (page.stream, page.consumer)
             known = (
-                one.trend.values for one in tracker.consumers or () if (one.stream, one.consumer) == names
+                line.trend.values for line in tracker.consumers or () if (line.stream, line.consumer) == names
             )
         else:
-            known = (one.rates for one in tracker.streams or () if one.row.stream == page.stream)
+            known = (line.rates for line in tracker.streams or () if line.row.stream == page.stream)
         return next(known, ())

@@ -88,7 +88,7 @@ async def _template(env: Env, name: str) -> "Template":
             raise BadInput("the template is missing", f"give --source, one of {', '.join(names)}")
         from jsctl.prompts.prompter import Choice
 
-        choices = [Choice(f"{one.name}: {one.about}", one.name) for one in TEMPLATES]
+        choices = [Choice(f"{known.name}: {known.about}", known.name) for known in TEMPLATES]
         name = await env.prompter.select("Select a Template", choices, flag="--source")
     for template in TEMPLATES:
         if template.name == name:

@@ -129,7 +129,9 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
         named = list(
             dict.fromkeys((place.context, place.account) for place in declared.places if place.account)
         )
-        logged_in = await gather_all(logins.connect(env, settings[one], account) for one, account in named)
+        logged_in = await gather_all(
+            logins.connect(env, settings[index], account) for index, account in named
+        )
         opened.update(zip(named, logged_in, strict=True))
     targets = {
         place: _make_target(env, place, settings[place.context], *opened[place.context, place.account])

@@ -71,7 +71,7 @@ class AccountLogins:
 
         Raises BadInput for an account of several operators, NotFound.
         """
-        is_declared = [one.name for one in self._operators if one.find_account(name)]
+        is_declared = [declared.name for declared in self._operators if declared.find_account(name)]
         stores = [AuthStore(self._folders, operator) for operator in self._folders.operators()]
         candidates = [store for store in stores if name in store.account_names()]
         chosen = [store for store in candidates if store.operator in is_declared] or candidates

@@ -118,7 +118,12 @@ class DeclaredAuth:
 
     def _find_errors(self) -> list[Finding]:
         environments = [read_environment(self.folders, operator.name) for operator in self.operators]
-        return [finding for one in environments for finding in check(one) if finding.severity == "error"]
+        return [
+            finding
+            for environment in environments
+            for finding in check(environment)
+            if finding.severity == "error"
+        ]
 
 
 def plan_auth(

@@ -22,9 +22,9 @@ async def step_down(env: Env, group: RaftGroup, preferred: str, force: bool) -> 
     """Have another leader elected, and report it. Raises what `elect_leader` raises."""
 
     def announce(leader: str, peers: int) -> None:
-        who = f"leader {leader or '(unknown)'} of {group.label} ({peers} peers) to stand down"
+        request = f"leader {leader or '(unknown)'} of {group.label} ({peers} peers) to stand down"
         facts = {"leader": leader, "peers": peers, "preferred": preferred}
-        env.announce(Intent(f"ask {who}{f', so that {preferred} leads' if preferred else ''}", facts))
+        env.announce(Intent(f"ask {request}{f', so that {preferred} leads' if preferred else ''}", facts))
         env.say(
             f"Requesting leader step down of {leader or 'an unknown leader'} for {group.label}, {peers} peers"
         )

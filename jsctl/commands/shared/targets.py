@@ -57,7 +57,7 @@ def _group(env: Env, name: str) -> list[str]:
     folder = env.contexts.root.parent / "jsctl" / "groups"
     path = folder / name
     if not path.is_file():
-        existing = sorted(one.name for one in folder.glob("*")) if folder.is_dir() else []
+        existing = sorted(file.name for file in folder.glob("*")) if folder.is_dir() else []
         hint = (
             f"there are: {', '.join(existing)}" if existing else f"write its contexts to {path}, one per line"
         )

@@ -72,7 +72,9 @@ def _is_exported(snapshot: Snapshot, exporter: str, kind: str, subject: str) -> 
 
 
 def _is_of_operator(account: str) -> bool:
-    """Whether an account's ID is a public key, as with an operator, and not its name in a configuration."""
+    """Return whether an account's ID is a public key, as with an operator, and not its name in a
+    configuration.
+    """
     return is_public_key(account, ACCOUNT)
 
 

@@ -121,8 +121,9 @@ def extend_schema(messages: "DataFrame", ddl: str) -> tuple[str, list[str]]:
 
 
 def _is_hidden(known: "DataType", new: "DataType") -> bool:
-    """Whether `new` does not say which fields an object has that is known, as some messages have something
-    else in its place."""
+    """Return whether `new` hides fields of an object in `known`, because some messages have another type
+    there.
+    """
     from pyspark.sql.types import ArrayType, StructType
 
     if isinstance(known, ArrayType):

@@ -77,7 +77,7 @@ def markdown(document: Json, limit: int) -> Result:
     ]
     suite = ""
     for result in sorted(
-        document["checks"], key=lambda one: (one["check"].get("suite", ""), one["check"]["code"])
+        document["checks"], key=lambda entry: (entry["check"].get("suite", ""), entry["check"]["code"])
     ):
         check = result["check"]
         if check.get("suite", "") != suite:

@@ -121,12 +121,12 @@ def limit_text(limit: Limit, plan: Plan) -> str:
     client = f"{limit.client_cpu:.0%} of a core"
     is_known = limit.server_cpu >= 0
     server = f", the server {limit.server_cpu:.0%}" if is_known else ""
-    alone = f"; the server took {limit.server_cpu:.0%} of a core" if is_known else ""
+    note = f"; the server took {limit.server_cpu:.0%} of a core" if is_known else ""
     match limit.by:
         case "rate":
-            return f"--rate: it was reached{alone}"
+            return f"--rate: it was reached{note}"
         case "pause":
-            return f"--sleep{alone}"
+            return f"--sleep{note}"
         case "client":
             more = "" if plan.clients > 1 else "; --clients takes more cores"
             return f"the client: it took {client}{server}{more}"

@@ -72,8 +72,8 @@ def listing(counters: Sequence[Counter], pattern: str) -> Result:
     if not counters:
         text = "There are no counters; jsctl counter increment creates one in a stream with --allow-counter"
         return Result([Text(f"There is no counter that matches {pattern}" if pattern else text)], data=data)
-    rows = [(each.subject, each.value, each.stream, each.time) for each in counters]
-    longest = max(len(each.value) for each in counters)
+    rows = [(entry.subject, entry.value, entry.stream, entry.time) for entry in counters]
+    longest = max(len(entry.value) for entry in counters)
     # A terminal has no room for hundreds of digits: they are cut in the middle, as texts are.
     value = _VALUE if longest <= _WHOLE else _VALUE._replace(kind="text")
     columns = [value if column is _VALUE else column for column in _COLUMNS]

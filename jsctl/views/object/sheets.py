@@ -61,7 +61,7 @@ def one_object(object_info: ObjectInfo) -> Result:
         Field("Digest", f"SHA-256 {digest.hex()}" if digest else object_info.digest),
         Field(
             "Headers",
-            [f"{name}: {one}" for name, values in object_info.headers.items() for one in values] or None,
+            [f"{name}: {item}" for name, values in object_info.headers.items() for item in values] or None,
         ),
         Field(
             "Metadata", [f"{name}: {value}" for name, value in sorted(object_info.metadata.items())] or None

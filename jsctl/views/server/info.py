@@ -128,19 +128,21 @@ def account(detail: Json) -> Result:
         Section(
             "Mappings",
             [
-                Field(source, [_destination(one) for one in destinations])
+                Field(source, [_destination(item) for item in destinations])
                 for source, destinations in (detail.get("mappings") or {}).items()
             ],
         ),
         Section(
-            "Imports", [Field(one.get("type", "import"), _import(one)) for one in detail.get("imports") or ()]
+            "Imports",
+            [Field(item.get("type", "import"), _import(item)) for item in detail.get("imports") or ()],
         ),
         Section(
-            "Exports", [Field(one.get("type", "export"), _export(one)) for one in detail.get("exports") or ()]
+            "Exports",
+            [Field(item.get("type", "export"), _export(item)) for item in detail.get("exports") or ()],
         ),
     ]
     heading = f"Account information for account {detail.get('account_name', '')}"
-    return Result([Sheet(heading, [one for one in sections if one.fields])], data=detail)
+    return Result([Sheet(heading, [item for item in sections if item.fields])], data=detail)
 
 
 def _destination(destination: Json) -> str:

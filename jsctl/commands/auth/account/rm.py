@@ -32,7 +32,7 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
     importing = [
         other.name
         for other in store.read_accounts()
-        if any(one.get("account") == owner.public for one in members(other.nats, "imports"))
+        if any(claim.get("account") == owner.public for claim in members(other.nats, "imports"))
     ]
     if importing:
         env.say(f"jsctl: {', '.join(importing)} import from it")

@@ -34,10 +34,10 @@ def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Res
         raise BadInput(f"{file} is not the JWT of an operator")
     check_name(name, "operator")
     known = {str(claims.get("sub", "")), *(signer.public for signer in signing_keys(nats))}
-    pairs = [read_key_file(one) for one in key_files]
-    for one, pair in zip(key_files, pairs, strict=True):
+    pairs = [read_key_file(key_file) for key_file in key_files]
+    for key_file, pair in zip(key_files, pairs, strict=True):
         if pair.public not in known:
-            raise BadInput(f"{one}: {pair.public} is not a key of operator {name}")
+            raise BadInput(f"{key_file}: {pair.public} is not a key of operator {name}")
     store = AuthStore(choices(env).folders, name)
     if store.operator_jwt.exists() and not force:
         raise BadInput(f"operator {name!r} already exists", "--force replaces its JWT")

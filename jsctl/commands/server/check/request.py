@@ -36,7 +36,7 @@ async def request(
     match_headers: tuple[str, ...],
     thresholds: Mapping[str, Any],
 ) -> Result:
-    sent, expected = [_pair(one) for one in headers], [_pair(one) for one in match_headers]
+    sent, expected = [_pair(header) for header in headers], [_pair(header) for header in match_headers]
 
     async def check() -> Check:
         return await check_request(

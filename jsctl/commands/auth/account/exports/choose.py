@@ -18,7 +18,7 @@ async def pick_export(env: Env, account: Record, subject: str) -> Json:
 
 async def pick_import(env: Env, account: Record, subject: str) -> Json:
     """Return the import at a local subject, or one that the user picks. Raises NotFound, BadInput."""
-    subjects = [local_subject(one) for one in sorted_imports(account.nats)]
+    subjects = [local_subject(claim) for claim in sorted_imports(account.nats)]
     subject = subject or await _pick(env, account, subjects, "import")
     return find_import(account.nats, subject, account.name)
 

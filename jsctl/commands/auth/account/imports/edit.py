@@ -57,19 +57,19 @@ async def edit(env: Env, options: Options) -> Result:
         token = check_activation(text, account.public, str(imported.get("account")))
 
     def change(nats: Json) -> None:
-        one = find_import(nats, options.subject, account.name)
+        claim = find_import(nats, options.subject, account.name)
         if options.local:
-            one["local_subject"] = check_local(str(one.get("subject")), options.local)
-            one.pop("to", None)
+            claim["local_subject"] = check_local(str(claim.get("subject")), options.local)
+            claim.pop("to", None)
         for key, value in (("share", options.share), ("allow_trace", options.traceable)):
             if value:
-                one[key] = True
+                claim[key] = True
             elif value is False:
-                one.pop(key, None)
+                claim.pop(key, None)
         if token:
-            one["token"] = token
+            claim["token"] = token
         elif options.token == "":
-            one.pop("token", None)
+            claim.pop("token", None)
 
     account = change_account(store, account.name, change)
     local = options.local or local_subject(imported)

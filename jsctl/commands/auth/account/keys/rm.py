@@ -33,7 +33,7 @@ async def rm(env: Env, account: str, key: str, operator: str, force: bool) -> Re
     def change(nats: Json) -> None:
         keys = nats.get("signing_keys") or []
         nats["signing_keys"] = [
-            one for one in keys if chosen.public != (one.get("key") if isinstance(one, dict) else one)
+            key for key in keys if chosen.public != (key.get("key") if isinstance(key, dict) else key)
         ]
         if not nats["signing_keys"]:
             del nats["signing_keys"]

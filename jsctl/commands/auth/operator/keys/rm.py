@@ -31,7 +31,9 @@ async def rm(env: Env, name: str, public: str, force: bool) -> Result:
     await env.confirm(Intent(f"remove the signing key {key}", data), force=force)
 
     def change(nats: Json) -> None:
-        nats["signing_keys"] = [one for one in nats.get("signing_keys") or () if one != key]
+        nats["signing_keys"] = [
+            public_key for public_key in nats.get("signing_keys") or () if public_key != key
+        ]
         if not nats["signing_keys"]:
             del nats["signing_keys"]
 
