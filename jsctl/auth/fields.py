@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from jsctl.jetstream.config.fields import Field, FieldQuestion
+from jsctl.jetstream.config.field import Field, FieldQuestion
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Subject, Subjects, Switch, Texts
 from jsctl.jetstream.config.numbers import Duration, Number, Size

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jsctl.jetstream.config.fields import Field, FieldQuestion
+from jsctl.jetstream.config.field import Field, FieldQuestion
 from jsctl.prompts.prompter import Check, Choice, Prompter, Verify
 
 

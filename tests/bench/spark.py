@@ -36,7 +36,7 @@ from jsctl.spark.source.columns import to_spark_batch
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.payload_options import COLUMNS
-from jsctl.spark.source.reader import ReadJob
+from jsctl.spark.source.range_reader import ReadJob
 from tests.support import js
 from tests.support.processes import in_session
 from tests.support.servers import RealServer

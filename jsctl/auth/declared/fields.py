@@ -3,7 +3,7 @@ claims, and a
 few that name things."""
 
 from jsctl.auth import fields
-from jsctl.jetstream.config.fields import Field
+from jsctl.jetstream.config.field import Field
 from jsctl.jetstream.config.kind import Anything, Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Subject, Switch, Texts, Time
 from jsctl.jetstream.config.numbers import Duration, Number

@@ -8,7 +8,7 @@ import click
 
 from jsctl.commands.cli import option
 from jsctl.commands.cli.declare import CollectedOption
-from jsctl.jetstream.config.fields import ExtraFlag, Field
+from jsctl.jetstream.config.field import ExtraFlag, Field
 from jsctl.jetstream.config.kind import Kind, Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Switch, Texts
 from jsctl.jetstream.config.schema import Schema

@@ -9,7 +9,7 @@ from typing import Any
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.documents import parse_document
-from jsctl.jetstream.config.fields import Field
+from jsctl.jetstream.config.field import Field
 from jsctl.jetstream.config.kind import (
     Anything,
     Json,

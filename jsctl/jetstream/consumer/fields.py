@@ -1,6 +1,6 @@
 """The keys of a consumer's configuration."""
 
-from jsctl.jetstream.config.fields import Change, ExtraFlag, Field, FieldQuestion
+from jsctl.jetstream.config.field import Change, ExtraFlag, Field, FieldQuestion
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Subject, Subjects, Switch, Texts, Time
 from jsctl.jetstream.config.numbers import Duration, Limit, Number, Percent, Size

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jsctl.jetstream.config.differences import Difference
-from jsctl.jetstream.config.fields import Change
+from jsctl.jetstream.config.field import Change
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.buckets import BucketKind

@@ -9,7 +9,7 @@ What a stream has and a bucket has no word for stays as it is.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jsctl.jetstream.config.fields import Change, Field
+from jsctl.jetstream.config.field import Change, Field
 from jsctl.jetstream.config.kind import Json, KeepKey, Text, refuse_unknown
 from jsctl.jetstream.config.kinds import ListOf, Map, Switch, Texts
 from jsctl.jetstream.config.nodes import Node

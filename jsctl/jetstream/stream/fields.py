@@ -1,6 +1,6 @@
 """The keys of a stream's configuration."""
 
-from jsctl.jetstream.config.fields import Change, Field, FieldQuestion
+from jsctl.jetstream.config.field import Change, Field, FieldQuestion
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Subjects, Switch, Texts
 from jsctl.jetstream.config.numbers import Duration, Limit, Number, Size

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.errors import BadInput
-from jsctl.jetstream.config.fields import ExtraFlag, Field
+from jsctl.jetstream.config.field import ExtraFlag, Field
 from jsctl.jetstream.config.kind import KeepKey, Text, refuse_unknown
 from jsctl.jetstream.config.kinds import ListOf, Subject, Time
 from jsctl.jetstream.config.nodes import Node

@@ -5,7 +5,7 @@ import re
 from jsctl import errors
 from jsctl.errors import JsctlError
 from jsctl.spark.session.spark_errors import first_line, full_folder, missing_dependency
-from jsctl.spark.source.reader import DataLoss
+from jsctl.spark.source.range_reader import DataLoss
 
 _OPTION_TO_FLAG = {
     "set failOnDataLoss to false": "--no-fail-on-data-loss is there",

@@ -35,7 +35,7 @@ from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import format_lost, format_messages
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.planning import with_connection
-from jsctl.spark.source.reader import DataLoss, check_identity
+from jsctl.spark.source.range_reader import DataLoss, check_identity
 from jsctl.units import format_rfc3339
 
 if TYPE_CHECKING:

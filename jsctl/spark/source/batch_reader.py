@@ -32,7 +32,7 @@ from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.planning import PlanningConnection, with_connection
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.pushdown import Pushdown
-from jsctl.spark.source.reader import RangeReader, ReadJob
+from jsctl.spark.source.range_reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import whole_size
 
 if TYPE_CHECKING:

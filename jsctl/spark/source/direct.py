@@ -15,7 +15,7 @@ from jsctl.errors import JsctlError, NoResponders
 from jsctl.jetstream.api import Json
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
-from jsctl.spark.source.reader import RangeReader, ReadJob
+from jsctl.spark.source.range_reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import Reply, count_before, payload_size, sequence_of_row
 from jsctl.units import SECOND
 

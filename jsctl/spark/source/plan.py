@@ -13,7 +13,7 @@ from jsctl.nats.codes import ErrorCode
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions
-from jsctl.spark.source.reader import DataLoss, ReadJob
+from jsctl.spark.source.range_reader import DataLoss, ReadJob
 from jsctl.units import SECOND, format_rfc3339, parse_time
 
 MAX_DELETED_DETAILS = 100_000

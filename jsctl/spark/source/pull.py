@@ -16,7 +16,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.pull_status import PullEnd, pull_end
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
-from jsctl.spark.source.reader import RangeReader, ReadJob
+from jsctl.spark.source.range_reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import count_before, sequence_of_row
 from jsctl.units import SECOND
 

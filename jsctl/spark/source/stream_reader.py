@@ -29,7 +29,7 @@ from jsctl.spark.source.failures import log, warn_of_loss, without_traceback
 from jsctl.spark.source.offsets import Offset, Part, join_parts, split_offset
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.planning import PlanningConnection
-from jsctl.spark.source.reader import DataLoss, head_loss_error
+from jsctl.spark.source.range_reader import DataLoss, head_loss_error
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:

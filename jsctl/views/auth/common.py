@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from jsctl.auth.fields import UNLIMITED, Cap, CapBytes
 from jsctl.auth.records import Json, Record
-from jsctl.jetstream.config.fields import Field as ConfigField
+from jsctl.jetstream.config.field import Field as ConfigField
 from jsctl.jetstream.config.kinds import Choice, Switch
 from jsctl.jetstream.config.schema import Schema, get_value
 from jsctl.units import SECOND, exact_duration, format_bytes, format_count

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.spark.source.reader import DataLoss
+from jsctl.spark.source.range_reader import DataLoss
 from jsctl.units import parse_bytes
 from tests.spark.datasource.test_planning import Query, add, batch, fill, read, sequences
 from tests.support import js

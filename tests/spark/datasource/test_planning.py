@@ -19,7 +19,7 @@ from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
 from jsctl.nats.connection import Connection
 from jsctl.spark.source.batch_reader import JetStreamReader, RangePartition
 from jsctl.spark.source.options import parse_read_options
-from jsctl.spark.source.reader import DataLoss
+from jsctl.spark.source.range_reader import DataLoss
 from jsctl.spark.source.stream_reader import JetStreamStreamReader
 from tests.support import js
 from tests.support.servers import Cluster, RealServer, free_port

@@ -13,7 +13,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, Unreachable
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
-from jsctl.spark.source.reader import ReadJob
+from jsctl.spark.source.range_reader import ReadJob
 from jsctl.units import SECOND
 from tests.spark.source.test_reader import sequences
 from tests.support.jwt import Operator, new_key, write_creds

@@ -18,7 +18,7 @@ from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.options import ReadOptions, parse_read_options
 from jsctl.spark.source.pull import ConsumerReader
-from jsctl.spark.source.reader import DataLoss, RangeReader, ReadJob
+from jsctl.spark.source.range_reader import DataLoss, RangeReader, ReadJob
 from tests.support import js
 from tests.support.lagging import with_client
 from tests.support.servers import RealServer

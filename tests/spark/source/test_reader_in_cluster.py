@@ -16,7 +16,7 @@ from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.options import parse_read_options
 from jsctl.spark.source.pull import ConsumerReader
-from jsctl.spark.source.reader import RangeReader, ReadJob
+from jsctl.spark.source.range_reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import Reply
 from tests.support import js
 from tests.support.servers import Cluster

@@ -15,7 +15,7 @@ from jsctl.commands.shared.field_flags import config_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.config.documents import parse_document, parse_documents
-from jsctl.jetstream.config.fields import Field
+from jsctl.jetstream.config.field import Field
 from jsctl.jetstream.config.kind import Kind, Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Subject, Subjects, Switch, Texts, Time
 from jsctl.jetstream.config.nodes import Node

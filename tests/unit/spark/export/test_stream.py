@@ -13,7 +13,7 @@ from jsctl.render.transfer import Transfer
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import parse_partitions
 from jsctl.spark.export.stream_target import StreamTarget, read_checkpoint
-from jsctl.spark.source.reader import DataLoss
+from jsctl.spark.source.range_reader import DataLoss
 from jsctl.views.export.export import closing
 
 
@@ -147,7 +147,9 @@ def test_failures_of_tasks_keep_their_status() -> None:
     assert job_error(RuntimeError(stack)).status is ExitStatus.DENIED
     assert isinstance(job_error(RuntimeError(stack)), Denied)
     loss = job_error(
-        RuntimeError("jsctl.spark.source.reader.DataLoss: S starts at 5; set failOnDataLoss to false to read")
+        RuntimeError(
+            "jsctl.spark.source.range_reader.DataLoss: S starts at 5; set failOnDataLoss to false to read"
+        )
     )
     assert isinstance(loss, DataLoss) and "--no-fail-on-data-loss" in str(loss)
     assert "\n" not in str(job_error(RuntimeError("[X] what\nat java.lang")))
