@@ -5,6 +5,7 @@ import errno
 import os
 import platform
 import stat
+import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,11 +21,49 @@ SMALL_SIZE = 1 << 20
 """Maximum number of bytes of a context, a key or a certificate."""
 CONFIG_SIZE = 16 << 20
 """Maximum number of bytes of a configuration."""
+PIPE_SECONDS = 3.0
+"""How long to wait for who opens the other end of a named pipe."""
 TEMPORARY = ".jsctl-"
 """How the names of files begin that a killed process may leave."""
 
 _EXCHANGE = 2  #: RENAME_EXCHANGE of renameat2(2)
 _AT_FDCWD = -100
+
+
+def real_path(path: Path) -> Path:
+    """Return a path without symbolic links. Raises OSError for one that leads to itself."""
+    target = Path(os.path.realpath(path))  # Path.resolve raises RuntimeError
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
+
+
+def open_pipe(path: str, flags: int) -> int:
+    """Open a file as `os.open` does; where it is a named pipe, wait PIPE_SECONDS at most for who opens its
+    other end. An `opener` for `open`. Raises OSError."""
+    if not Path(path).is_fifo():
+        return os.open(path, flags)
+    ends: list[int | OSError] = []
+
+    def work() -> None:
+        try:
+            ends.append(os.open(path, flags))
+        except OSError as error:
+            ends.append(error)
+
+    waiting = threading.Thread(target=work, daemon=True)
+    waiting.start()
+    waiting.join(PIPE_SECONDS)
+    is_alone = waiting.is_alive()
+    if is_alone:
+        os.close(os.open(path, os.O_RDWR | posix.NONBLOCK))  # is the other end, so that the thread ends
+        waiting.join()
+    if isinstance(ends[0], OSError):
+        raise ends[0]
+    if is_alone:
+        os.close(ends[0])
+        raise OSError(errno.ETIMEDOUT, "nobody opens the other end of this named pipe", path)
+    return ends[0]
 
 
 def write_atomically(
@@ -53,10 +92,10 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
 
     Raises OSError.
     """
-    target = path.resolve()
+    target = real_path(path)
     replaced = _file_status(target)
     if replaced is not None and not stat.S_ISREG(replaced.st_mode):
-        with target.open("wb") as file:
+        with open(target, "wb", opener=open_pipe) as file:
             yield file
         return
     if mode == PRIVATE:

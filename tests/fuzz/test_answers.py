@@ -47,15 +47,21 @@ def man(own_account: Account) -> Iterator[Middleman]:
 
 
 def run(
-    cli: Cli, man: Middleman, line: Sequence[str], record: Record, *, endless: bool = False, url: str = ""
+    cli: Cli,
+    man: Middleman | None,
+    line: Sequence[str],
+    record: Record,
+    *,
+    endless: bool = False,
+    url: str = "",
 ) -> None:
-    """Run a command through the man in the middle; one without an end is interrupted."""
+    """Run a command through the man in the middle, or at `url`; one without an end is interrupted."""
     interrupt = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
     started = time.monotonic()
     if endless:
         interrupt.start()
     try:
-        outcome = cli(line, environ={"NATS_URL": url or man.account_url, "EDITOR": "true"})
+        outcome = cli(line, environ={"NATS_URL": url or (man.account_url if man else ""), "EDITOR": "true"})
         interrupt.cancel()
         interrupt.join() if endless else None
     except KeyboardInterrupt:  # it had just ended

@@ -92,7 +92,7 @@ async def put(env: Env, options: Options) -> Result:
     extras = options.put_options()
     names = [options.object_name(file) for file in options.file] or [options.name]
     for file in options.file:
-        if not options.reads_stdin:
+        if not options.reads_stdin and not Path(file).is_fifo():  # which is opened once
             with open_source(Path(file)):
                 pass  # before anything is stored: every file can be read
     api = await env.jetstream()

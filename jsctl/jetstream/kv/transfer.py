@@ -9,12 +9,15 @@ gives new ones, in the same order.
 
 import base64
 import binascii
+import os
+import stat
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TextIO
 
 from jsctl.errors import BadInput
+from jsctl.files import open_pipe
 from jsctl.jetstream.kv.entry import DELETE, PURGE, PUT, Entry
 from jsctl.jetstream.kv.names import is_pattern
 from jsctl.jetstream.message.payload import headers_from
@@ -59,7 +62,9 @@ async def read_lines(path: str, stdin: TextIO) -> AsyncGenerator[list[bytes], No
             yield lines
         return
     try:
-        with Path(path).expanduser().open("rb") as file:
+        with open(Path(path).expanduser(), "rb", opener=open_pipe) as file:
+            if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
+                raise BadInput(f"cannot read {path}: it is a device, which may never end")
             while lines := file.readlines(_CHUNK):
                 yield lines
     except OSError as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from jsctl.errors import BadInput
-from jsctl.files import TEMPORARY, ascii_path
+from jsctl.files import TEMPORARY, ascii_path, open_pipe, real_path
 from jsctl.posix import lock, set_mode
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def open_source(path: Path) -> Iterator[tuple[io.FileIO, str, int]]:
     regular file, and while another process puts the same file. Raises BadInput.
     """
     try:
-        file = path.open("rb", buffering=0)
+        file = os.fdopen(open_pipe(str(path), os.O_RDONLY), "rb", buffering=0)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a valid path"
         raise BadInput(f"cannot read {ascii_path(path)}: {reason}") from None
@@ -82,11 +82,11 @@ def open_target(path: Path) -> Iterator[BinaryIO]:
     Raises BadInput.
     """
     with _named(path):
-        target = path.resolve()
+        target = real_path(path)
         if target.is_dir():
             raise BadInput(f"{path} is a folder")
         if target.exists() and not target.is_file():
-            with target.open("wb", buffering=0) as file:
+            with open(target, "wb", buffering=0, opener=open_pipe) as file:
                 yield file
             return
         _remove_left(target.parent)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import open_atomically, open_regular, sweep
+from jsctl.files import open_atomically, open_pipe, open_regular, sweep
 from jsctl.json_text import parse_json
 
 VERSION = 1
@@ -65,7 +65,7 @@ class Recorder:
         entries, whole = _scan(path) if path.is_file() else ([], 0)  # a device holds nothing
         if path.stat().st_size > whole:
             os.truncate(path, whole)  # what a kill left
-        self._file = path.open("ab")
+        self._file = os.fdopen(open_pipe(str(path), os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
         self.rounds = len(entries)
 
     def write(self, document: Mapping[str, Any], at: float) -> int:

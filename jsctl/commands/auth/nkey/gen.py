@@ -9,7 +9,7 @@ from jsctl.auth.keys import CURVE, KINDS, create_key
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import ascii_path, write_atomically
+from jsctl.files import ascii_path, open_pipe, write_atomically
 from jsctl.views.result import Result, Text
 
 _X25519 = "x25519"
@@ -43,7 +43,7 @@ def _reader(file: str) -> Callable[[int], bytes]:
     """Return a function that reads random bytes from a file."""
 
     def read(size: int) -> bytes:
-        with Path(file).expanduser().open("rb") as source:
+        with open(Path(file).expanduser(), "rb", opener=open_pipe) as source:
             data = source.read(size)
         if len(data) < size:
             raise BadInput(f"{ascii_path(Path(file))} has only {len(data)} bytes", f"{size} are needed")
