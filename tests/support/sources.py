@@ -15,7 +15,10 @@ Kind = Literal[
 
 
 class Use(NamedTuple):
-    """A word of the code. text: as it is written there; for a string, its value. A docstring is a function's."""
+    """A word of the code.
+
+    text: as it is written there; for a string or a function's docstring, its value.
+    """
 
     path: Path
     line: int
