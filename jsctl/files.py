@@ -267,7 +267,7 @@ def open_regular(path: Path, shown: str = "") -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         raise BadInput(f"cannot read {shown}: {error.strerror}") from None
-    except ValueError:  # NUL, or half a character
+    except ValueError:  # NUL, or an unpaired surrogate
         raise BadInput(f"cannot read {shown}: it is not a valid path") from None
 
 

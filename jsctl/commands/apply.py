@@ -140,7 +140,7 @@ async def _apply_streams(
         env.say(view.format_plan(plan))
         raise JsctlError(
             f"nothing was changed: {view.format_counts(plan.refused)} cannot be changed as declared",
-            "remove and add, or declare what is there",
+            "remove and create them again, or declare the present settings",
         )
     await _confirm(env, plan, force)
     return await _run(env, plan)

@@ -170,7 +170,7 @@ def load_file(path: Path) -> Context:
 def parse(text: str) -> dict[str, Any]:
     """Parse the JSON of a context. Raises ValueError with the place of the mistake."""
     try:
-        raw: Any = parse_json(text, half_characters=True)
+        raw: Any = parse_json(text, allow_surrogates=True)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
     if not isinstance(raw, dict):

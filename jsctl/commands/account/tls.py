@@ -33,5 +33,5 @@ async def tls(env: Env, expire_warn: int, ocsp: bool, pem: bool) -> Result:
     if not certificates:
         raise JsctlError("the server's certificate was not verified", "name its CA with --tlsca")
     if ocsp:
-        env.say("jsctl: OCSP responses of the server are not read; these are the responders to ask")
+        env.say("jsctl: the server's OCSP responses are not checked; ask these responders")
     return view.chain(certificates, env.clock(), expire_warn, pem=pem, ocsp=ocsp)

@@ -118,7 +118,7 @@ async def read(path: str, stdin: TextIO) -> AsyncGenerator[Sequence[OutgoingMess
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except ValueError:  # NUL, or half a character
+    except ValueError:  # NUL, or an unpaired surrogate
         return False
 
 

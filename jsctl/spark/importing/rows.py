@@ -179,7 +179,7 @@ def _damaged_line(files: ImportFiles) -> str:
                 for number, line in enumerate(lines, 1):
                     try:
                         if line.strip():
-                            parse_json(line, half_characters=True)
+                            parse_json(line, allow_surrogates=True)
                     except ValueError:
                         return f"{file} line {number}"
     return ""
