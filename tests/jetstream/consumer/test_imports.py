@@ -128,8 +128,12 @@ def test_an_acknowledgement_that_nobody_takes_is_reported(pair: HubLeaf, acc: Cl
     done = client(pair, tmp_path, "no_ack")(f"consumer next {STREAM} dur {PREFIX}", status=0)
     assert "hello world" in done.out
     assert "nobody received 1 of 1 acknowledgements" in done.err
-    # What is pending is counted again when the server has the time.
-    wait_for(lambda: state(acc) == {"pending": 0, "acks": 1}, "another state than that")
+    # About once in a hundred times nats-server 2.15.1 stores the delivered message in the stream, as a second
+    # one, which it then delivers: their number is not ours to say, but none of them is acknowledged.
+    wait_for(lambda: state(acc)["pending"] == 0, "not all is delivered")
+    info = acc(f"consumer info {STREAM} dur --js-domain hub --json", status=0).json
+    assert info["num_ack_pending"] == info["delivered"]["consumer_seq"] >= 1
+    assert info["ack_floor"]["consumer_seq"] == 0
 
 
 def test_an_ephemeral_consumer_through_the_older_subject(pair: HubLeaf, acc: Cli, tmp_path: Path) -> None:

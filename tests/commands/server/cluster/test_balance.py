@@ -37,5 +37,8 @@ def test_balance(cluster_system: Cli, shared_cluster: Cluster) -> None:
 
 def test_balance_asks(cluster_system: Cli) -> None:
     assert "--account" in cluster_system("server cluster balance --subject x", status=64).err
-    assert "no server" in cluster_system("server cluster balance --server-name none", status=64).err
+    assert (
+        "no cluster has a server"
+        in cluster_system("server cluster balance --server-name none", status=64).err
+    )
     assert cluster_system("server cluster balance --account NOBODY", status=0).out.endswith("are balanced.\n")

@@ -8,7 +8,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 
 def test_what_is_refused(cluster_system: Cli) -> None:
-    assert "there is no server" in cluster_system("server cluster evacuate none --force", status=3).err
+    assert (
+        "the meta group has no server 'none'"
+        in cluster_system("server cluster evacuate none --force", status=3).err
+    )
     asked = cluster_system("server cluster evacuate n2", answers=[False], status=0).asked
     (question,) = asked
     assert question.startswith("Really move all streams and consumers of server n2 to others (")
