@@ -195,7 +195,8 @@ class Group(_WithGlobals, click.Group):
             click.echo(f"jsctl {__version__}")
             ctx.exit()
         try:
-            return super().resolve_command(ctx, args)
+            _, command, rest = super().resolve_command(ctx, args)
+            return command.name if command else None, command, rest  # not the alias, in help and errors
         except click.UsageError as error:
             import difflib
 

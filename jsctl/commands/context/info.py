@@ -31,5 +31,6 @@ async def info(env: Env, name: str | None, connect: bool, show_secrets: bool) ->
         check = await check_context(context, env.flags, connect=True)
     if variables := sorted(str(flag).replace("_", "-") for flag in env.from_environment & _VARIABLES):
         flags = ", ".join(f"--{flag}" for flag in variables)
-        env.say(f"jsctl: the environment sets {flags}, which override every context")
+        verb = "overrides" if len(variables) == 1 else "override"
+        env.say(f"jsctl: the environment sets {flags}, which {verb} every context")
     return view.sheet(context, show_secrets=show_secrets, check=check)

@@ -57,7 +57,7 @@ class Options:
 @destructive("Replace and remove without asking", "Only show what would change")
 async def sync(env: Env, options: Options) -> Result:
     """Compare files by size and SHA-256. Names in the bucket are paths below FOLDER. Objects whose names
-    cannot be files below it are left out, with a warning.
+    cannot be files below it are left out, with a warning; so are links to folders and to nothing.
     """
     if options.up is None:
         raise BadInput(
@@ -69,8 +69,10 @@ async def sync(env: Env, options: Options) -> Result:
     api = await env.jetstream()
     bucket = await pick_bucket(env, api, options.bucket)
     objects = {object_info.name: object_info for object_info in await requests.list_all(api, bucket)}
-    files = plans.list_files(folder) if options.up or folder.exists() else {}
+    files, ignored = plans.list_files(folder) if options.up or folder.exists() else ({}, {})
     if options.up:
+        for name, reason in ignored.items():
+            env.say(f"warning: {folder / name} is left out: {reason}")
         plan = await asyncio.to_thread(plans.plan_upload, files, objects, remove=options.delete)
     else:
         plan = await asyncio.to_thread(plans.plan_download, folder, files, objects, remove=options.delete)

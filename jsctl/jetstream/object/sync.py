@@ -28,19 +28,33 @@ class Plan(NamedTuple):
     ignored: Mapping[str, str]
 
 
-def list_files(folder: Path) -> dict[str, Path]:
-    """Return the regular files below a folder by their names in a bucket: parts with slashes between them.
-    Links to folders are not followed. Raises BadInput."""
+def list_files(folder: Path) -> tuple[dict[str, Path], dict[str, str]]:
+    """Return the regular files below a folder by their names in a bucket, with slashes between their parts,
+    and why others are left out, by the same names. Links to folders are not followed. Raises BadInput."""
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder")
     files: dict[str, Path] = {}
+    ignored: dict[str, str] = {}
     for root, folders, names in os.walk(folder, onerror=_unreadable):
         folders.sort()
-        for name in sorted(names):
+        links = [name for name in folders if Path(root, name).is_symlink()]
+        for name in sorted([*names, *links]):
             path = Path(root, name)
-            if path.is_file() and not is_temporary(name):
-                files[path.relative_to(folder).as_posix()] = path
-    return files
+            own_name = path.relative_to(folder).as_posix()
+            if reason := _why_ignored(path):
+                ignored[own_name] = reason
+            elif not is_temporary(name):
+                files[own_name] = path
+    return files, ignored
+
+
+def _why_ignored(path: Path) -> str:
+    """Return why something is not a file that can be stored; empty for one that can."""
+    if path.is_file():
+        return ""
+    if path.is_dir():
+        return f"a link to the folder {path.readlink()}"
+    return f"a link to {path.readlink()}, which does not exist" if path.is_symlink() else "not a regular file"
 
 
 def _unreadable(error: OSError) -> None:

@@ -1,5 +1,6 @@
 """`object sync`."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,21 @@ def test_a_link_in_the_folder_does_not_lead_out(files: Path, cli: Cli) -> None:
     outcome = cli("object sync FILES copy --down", status=0)
     assert "leads out of the folder" in outcome.err
     assert not (files.parent / "file").exists()
+
+
+def test_what_is_not_a_file_is_left_out_with_a_warning(files: Path, cli: Cli) -> None:
+    cli("object add FILES", status=0)
+    folder = files / "odd"
+    (folder / "below").mkdir(parents=True)
+    (folder / "file").write_text("x")
+    (folder / "gone").symlink_to("nowhere")
+    (folder / "below" / "up").symlink_to(folder)
+    (folder / "linked").symlink_to("file")
+    os.mkfifo(folder / "pipe")
+    shown = cli(f"object sync FILES {folder} --up", status=0)
+    assert shown.err.splitlines() == [
+        f"warning: {folder}/gone is left out: a link to nowhere, which does not exist",
+        f"warning: {folder}/pipe is left out: not a regular file",
+        f"warning: {folder}/below/up is left out: a link to the folder {folder}",
+    ]
+    assert [one["name"] for one in cli("object ls FILES --json", status=0).json] == ["file", "linked"]
