@@ -205,11 +205,13 @@ def test_a_server_that_is_killed_in_a_request_and_comes_back(tmp_path: Path) -> 
         server.kill()
         server.start()
 
+    timer = threading.Timer(0.2, start_again)
+
     async def ask(connection: Connection) -> list[Message]:
         await connection.request("$JS.API.STREAM.NAMES")
         assert server.process
         server.process.send_signal(signal.SIGSTOP)
-        threading.Timer(0.2, start_again).start()
+        timer.start()
         other = loops.start(connection.request("$JS.API.STREAM.LIST"))
         return [await connection.request("$JS.API.STREAM.NAMES"), await other]
 
@@ -217,6 +219,7 @@ def test_a_server_that_is_killed_in_a_request_and_comes_back(tmp_path: Path) -> 
         names, infos = loops.run(_with(Settings(url=server.url_for("all", "x")), ask))
         assert b"stream_names_response" in names.data and b"stream_list_response" in infos.data
     finally:
+        timer.join()
         server.stop()
 
 
