@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from jsctl.errors import Unreachable
+from jsctl.errors import BadInput, Unreachable
 
 BURST = 1 << 16
 """Bytes that are gathered before a burst of frames is written."""
@@ -13,14 +13,23 @@ MSG, HMSG = ord("M"), ord("H")
 """The first byte of the frames that carry a message."""
 
 
+def encode_text(text: str) -> bytes:
+    """Encode subjects or a header. Raises BadInput for bytes of the command line that are not UTF-8."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        shown = text.encode(errors="backslashreplace").decode()
+        raise BadInput(f"{shown} is not valid UTF-8") from None
+
+
 def encode_publish(subject: str, data: bytes, reply: str = "", header_block: bytes = b"") -> bytes:
     """Encode PUB, or HPUB where there are headers. The subjects must have been validated before."""
-    where = f"{subject} {reply}" if reply else subject
+    where = encode_text(f"{subject} {reply}" if reply else subject)
     if header_block:
         head_size = len(header_block)
         size = head_size + len(data)
-        return b"HPUB %b %d %d\r\n%b%b\r\n" % (where.encode(), head_size, size, header_block, data)
-    return b"PUB %b %d\r\n%b\r\n" % (where.encode(), len(data), data)
+        return b"HPUB %b %d %d\r\n%b%b\r\n" % (where, head_size, size, header_block, data)
+    return b"PUB %b %d\r\n%b\r\n" % (where, len(data), data)
 
 
 _SMALL = 8 << 10
@@ -30,7 +39,7 @@ def publish_parts(subject: str, data: bytes, reply: str = "", header_block: byte
     """Encode as `encode_publish`, in parts that the caller joins: large data is then copied once."""
     if len(data) < _SMALL:
         return (encode_publish(subject, data, reply, header_block),)
-    where = f"{subject} {reply}".encode() if reply else subject.encode()
+    where = encode_text(f"{subject} {reply}" if reply else subject)
     size = len(header_block) + len(data)
     if header_block:
         return b"HPUB %b %d %d\r\n%b" % (where, len(header_block), size, header_block), data, b"\r\n"

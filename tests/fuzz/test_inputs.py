@@ -219,3 +219,23 @@ def test_what_is_no_regular_file(offline_cli: Cli, tmp_path: Path) -> None:
                 refused = offline_cli([word.replace("{}", name) for word in line.split()])
                 assert refused.status in (1, 3, 64) and refused.err.count("\n") == 1, (line, refused)
                 record.count(f"status {refused.status}")
+
+
+def test_names_that_are_not_utf_8(cli: Cli, url: str) -> None:
+    """As Python has the bytes of a command line that it cannot decode."""
+    js.stream(url, "S", "s.>")
+    for line in (
+        *("stream info {}", "stream add {} --defaults --subjects q", "consumer ls {}", "kv info {}"),
+        *(
+            "object add {}",
+            "object info {}",
+            "object watch {}",
+            "service info {}",
+            "pub {} x",
+            "request {} x",
+        ),
+        *("pub s.a x --reply {}", "pub s.a x --header A:{}", "sub {}", "kv get {} key", "counter get {}"),
+    ):
+        refused = cli([word.replace("{}", "\udcff") for word in line.split()])
+        assert refused.status in (3, 64), (line, refused)
+        assert "bug in" not in refused.err and refused.err.count("\n") == 1, (line, refused)

@@ -9,6 +9,7 @@ from typing import NamedTuple, TextIO
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.stdin import read_all, read_lines
 from jsctl.later import asyncio
+from jsctl.nats.codec import encode_text
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
@@ -58,7 +59,7 @@ def compile_headers(headers: Sequence[str]) -> list[tuple[str, Template]]:
         if not colon or not name.strip():
             raise BadInput(f"{text!r} is not a valid header", "use K:V")
         encode_headers([(name.strip(), "")])
-        compiled.append((name.strip(), compile_template(value.strip().encode())))
+        compiled.append((name.strip(), compile_template(encode_text(value.strip()))))
     return compiled
 
 
@@ -91,9 +92,9 @@ class Composition:
         headers = [
             (name, value) for name, value in compile_headers(self.headers) if name.lower() not in replaced
         ]
-        fixed = [(name, Template([value.encode()])) for name, value in self.fixed_headers]
+        fixed = [(name, Template([encode_text(value)])) for name, value in self.fixed_headers]
         draft = Draft(
-            compile_template(self.subject.encode(), enabled=self.templates),
+            compile_template(encode_text(self.subject), enabled=self.templates),
             compile_template(b""),
             [*headers, *fixed],
             self.reply,
