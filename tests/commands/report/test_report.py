@@ -327,10 +327,10 @@ def test_a_condition_sets_the_status(condition: str, holds: str, behind: Cli) ->
 
 
 def test_conditions_that_no_row_can_have(cli: Cli) -> None:
-    for condition, text in (("lga > 5", "there is no 'lga'"), ("lag >", "incomplete")):
+    for condition, text in (("lga > 5", "unknown name 'lga'"), ("lag >", "incomplete")):
         err = cli(["report", "--fail-on", condition], status=64).err
         assert text in err and len(err.splitlines()) == 1, err
-    assert "there is no 'lga'" in cli(["report", "--count", "2", "--fail-on", "lga > 5"], status=64).err
+    assert "unknown name 'lga'" in cli(["report", "--count", "2", "--fail-on", "lga > 5"], status=64).err
     assert "shows a recorded file" in cli("report --replay x --fail-on true", status=64).err
 
 
