@@ -15,6 +15,7 @@ from typing import BinaryIO, TextIO
 from jsctl import posix
 from jsctl.errors import BadInput
 from jsctl.signals import blocking
+from jsctl.user_folders import expand_home
 
 PRIVATE = 0o600
 SMALL_SIZE = 1 << 20
@@ -208,7 +209,7 @@ def read_input(path: str, stdin: TextIO) -> str:
     Raises BadInput, also for more than CONFIG_SIZE bytes.
     """
     if path != "-":
-        return read_text(Path(path).expanduser(), "", CONFIG_SIZE)
+        return read_text(expand_home(path), "", CONFIG_SIZE)
     below = getattr(stdin, "buffer", None)  # a test's stdin has text alone
     with blocking():
         data = below.read(CONFIG_SIZE + 1) if below else stdin.read(CONFIG_SIZE + 1).encode()
@@ -290,7 +291,7 @@ def open_output(path: str) -> Iterator[BinaryIO]:
     written.
     """
     try:
-        with open_atomically(Path(path).expanduser(), mode=None) as file:
+        with open_atomically(expand_home(path), mode=None) as file:
             yield file
     except OSError as error:
         raise BadInput(f"cannot write {path}: {error.strerror}") from None

@@ -39,6 +39,7 @@ from jsctl.localserver.state import NodeState, load_state
 from jsctl.localserver.status import READY_SECONDS, find_unready, wait_until_ready
 from jsctl.registry import noun
 from jsctl.units import MS, SECOND
+from jsctl.user_folders import expand_home
 
 __all__ = ["JsctlError", "Network"]
 
@@ -271,7 +272,7 @@ class Network:
     async def _open(self, where: Path) -> None:
         self._stack = AsyncExitStack()
         spec = named(self.source)
-        source = self.source if self.source in BUILTIN else str(Path(self.source).expanduser().absolute())
+        source = self.source if self.source in BUILTIN else str(expand_home(self.source).absolute())
         plan = Plan(compile_network(spec, where), where, port=0, private=True, source=source)
         await self._stack.enter_async_context(
             Servers.start(

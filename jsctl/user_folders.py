@@ -1,5 +1,6 @@
-"""The user's folders for what programs keep, by the XDG Base Directory Specification."""
+"""The user's home, and the folders in it for what programs keep, by the XDG Base Directory Specification."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -7,6 +8,12 @@ from pathlib import Path
 def home_folder(environ: Mapping[str, str]) -> Path:
     """Return $HOME, or what the system says without it."""
     return Path(environ.get("HOME") or Path.home())
+
+
+def expand_home(path: str | Path) -> Path:
+    """Return a path with its `~` replaced by a home folder; as in a shell, `~name` stays when nobody has the
+    name."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 pathlib's raises RuntimeError for such a name
 
 
 def config_folder(environ: Mapping[str, str]) -> Path:

@@ -22,7 +22,7 @@ from jsctl.auth.selection import selected_operator
 from jsctl.errors import BadInput
 from jsctl.files import ascii_path, read_text
 from jsctl.json_text import parse_json
-from jsctl.user_folders import config_folder, data_folder, home_folder
+from jsctl.user_folders import config_folder, data_folder, expand_home, home_folder
 
 NSC_FILE = "nsc.json"
 _NSC = Path("nats", "nsc")  #: below the folders of `user_folders`
@@ -100,7 +100,7 @@ def make_choices(environ: Mapping[str, str], store: str = "") -> Choices:
     nsc: Mapping[str, Any] = {} if "NSC_CWD_ONLY" in environ else _read_settings(settings)
     here = None
     if store:
-        folders = StoreFolders.below(Path(store).expanduser())
+        folders = StoreFolders.below(expand_home(store))
         stores, keys = Chosen(str(folders.stores), "--store"), Chosen(str(folders.keys), "--store")
     else:
         here = _working_folder()
@@ -174,7 +174,7 @@ def _settings_file(environ: Mapping[str, str], home: Path) -> Path:
 
 
 def _absolute(path: str) -> Path:
-    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 resolve() follows links; nsc does not
+    return Path(os.path.abspath(expand_home(path)))  # noqa: PTH100 resolve() follows links; nsc does not
 
 
 def _read_settings(path: Path) -> Mapping[str, Any]:

@@ -1,13 +1,13 @@
 """Two results of a benchmark side by side."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsctl.bench.histogram import percentiles_of
 from jsctl.errors import BadInput
 from jsctl.files import read_text
 from jsctl.json_text import parse_json
+from jsctl.user_folders import expand_home
 
 _LARGEST = 64 << 20
 
@@ -38,7 +38,7 @@ class Comparison(NamedTuple):
 
 def read_result(path: str) -> Json:
     """Read the output of a benchmark's `--json`. Raises BadInput."""
-    text = read_text(Path(path).expanduser(), "", _LARGEST)
+    text = read_text(expand_home(path), "", _LARGEST)
     try:
         document = parse_json(text.encode())
     except ValueError:

@@ -5,7 +5,6 @@ import contextlib
 import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
@@ -21,6 +20,7 @@ from jsctl.monitor.exporter.metrics import Names
 from jsctl.monitor.report.places import Place
 from jsctl.signals import interrupts
 from jsctl.units import SECOND
+from jsctl.user_folders import expand_home
 from jsctl.views.events import Events, results
 from jsctl.views.result import Result, Text
 
@@ -154,12 +154,12 @@ def _tell(env: Env, known: Sequence[Place], errors: dict[str, str]) -> None:
 
 def _write(file: str, text: str) -> None:
     try:
-        write_atomically(Path(file).expanduser(), text, mode=0o644)
+        write_atomically(expand_home(file), text, mode=0o644)
     except OSError as error:
         raise JsctlError(f"cannot write {file}: {error.strerror}") from None
 
 
 def _check_folder(file: str) -> None:
     """Raise BadInput for a file whose folder does not exist."""
-    if file and file != "-" and not Path(file).expanduser().parent.is_dir():
+    if file and file != "-" and not expand_home(file).parent.is_dir():
         raise BadInput(f"the folder of {file} does not exist")

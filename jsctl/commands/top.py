@@ -3,7 +3,6 @@
 import io
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,6 +14,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.files import write_atomically
 from jsctl.monitor.server.top import SORTS, Top
 from jsctl.units import SECOND
+from jsctl.user_folders import expand_home
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 from jsctl.views.server import top as view
@@ -134,7 +134,7 @@ def _write(env: Env, options: Options, text: str) -> None:
     if options.output == "-":
         env.streams.stdout.write(text)
         return
-    path = Path(options.output).expanduser()
+    path = expand_home(options.output)
     try:
         write_atomically(path, text)
     except OSError as error:

@@ -12,6 +12,7 @@ from jsctl.json_text import parse_json
 from jsctl.nats.headers import encode_headers
 from jsctl.trace import model
 from jsctl.trace.request import trace as trace_message
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.trace import trace as view
 
@@ -78,7 +79,7 @@ class Options:
 @option("--dot", is_flag=True, help="Show a graph for Graphviz")
 async def trace(env: Env, options: Options) -> Result:
     if options.is_diff:
-        return view.difference(*(_read(Path(file).expanduser()) for file in options.words[1:]))
+        return view.difference(*(_read(expand_home(file)) for file in options.words[1:]))
     subject, data = options.words[0], "".join(options.words[1:]).encode(errors="surrogateescape")
     connection = await env.connection()
     documents = await trace_message(connection, subject, data, options.pairs, deliver=options.deliver)

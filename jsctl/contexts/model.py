@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jsctl.contexts import schemes
+from jsctl.user_folders import expand_home
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 
@@ -146,4 +147,4 @@ def is_secret(value: str) -> bool:
 
 def expand_path(path: str) -> Path:
     """Expand environment variables and `~` in a path of a context file, as the `nats` tool does."""
-    return Path(os.path.expandvars(path)).expanduser()
+    return expand_home(os.path.expandvars(path))

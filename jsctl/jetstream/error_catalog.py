@@ -5,13 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import CONFIG_SIZE, read_text
 from jsctl.json_text import parse_json
 from jsctl.patterns import compile_pattern
+from jsctl.user_folders import expand_home
 
 Code = dict[str, Any]
 """`constant`, `code` (HTTP-like), `error_code`, `description`, `comment`, `help`, `url`, `deprecates`."""
@@ -52,7 +52,7 @@ def load(path: str = "") -> list[Code]:
 def read(path: str) -> list[Code]:
     """Read the errors of a file; unknown fields stay. Raises BadInput."""
     try:
-        entries = parse_json(read_text(Path(path).expanduser(), "", CONFIG_SIZE))
+        entries = parse_json(read_text(expand_home(path), "", CONFIG_SIZE))
     except ValueError:
         raise BadInput(f"{path} is not JSON") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

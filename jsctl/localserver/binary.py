@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.errors import MissingDependency
+from jsctl.user_folders import expand_home
 
 VARIABLE = "JSCTL_NATS_SERVER"
 NAME = "nats-server"
@@ -60,7 +61,7 @@ def _locate(environ: Mapping[str, str]) -> str:
 
 def _find(environ: Mapping[str, str]) -> str:
     if named := environ.get(VARIABLE):
-        path = shutil.which(str(Path(named).expanduser()), path=environ.get("PATH", ""))
+        path = shutil.which(str(expand_home(named)), path=environ.get("PATH", ""))
         if path is None:
             raise MissingDependency(
                 f"{VARIABLE} is {named}, which does not exist or cannot be run", "correct it or unset it"

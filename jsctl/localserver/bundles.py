@@ -16,6 +16,7 @@ from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.jetstream.config.documents import parse_documents
 from jsctl.localserver.go_template import TemplateError, render
 from jsctl.localserver.templates import Answers, Operator, Question, Template
+from jsctl.user_folders import expand_home
 from jsctl.zip_files import open_zip, read_entry
 
 _PARTIALS = "_partials/"
@@ -63,7 +64,7 @@ def load_bundle(source: str) -> Template:
 
 def is_bundle(source: str) -> bool:
     """Return whether a source is a bundle, instead of the name of a template."""
-    return "://" in source or "/" in source or source.endswith(".zip") or Path(source).expanduser().is_dir()
+    return "://" in source or "/" in source or source.endswith(".zip") or expand_home(source).is_dir()
 
 
 # -- reading -----------------------------------------------------------------------------------------------
@@ -72,7 +73,7 @@ def is_bundle(source: str) -> bool:
 def _read(source: str) -> dict[str, bytes]:
     if "://" in source:
         return _unzip(source, _download(source))
-    path = Path(source).expanduser()
+    path = expand_home(source)
     if path.is_dir():
         return dict(_walk(path))
     return _unzip(source, read_bytes(path, "", CONFIG_SIZE))

@@ -18,6 +18,7 @@ from jsctl.jetstream.api import Api
 from jsctl.localserver.process import module_command
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
+from jsctl.user_folders import expand_home
 
 _FOLDER = "jsctl-demo"
 _COPY_SECONDS = 30
@@ -222,7 +223,7 @@ def choose_folder(wanted: str) -> Path:
     Raises BadInput when the wanted folder exists.
     """
     if wanted:
-        folder = Path(wanted).expanduser()
+        folder = expand_home(wanted)
         if folder.exists():
             raise BadInput(f"{wanted} exists", "name a new folder with --to")
         return folder

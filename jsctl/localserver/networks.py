@@ -31,6 +31,7 @@ from jsctl.localserver.startup import launch, wait_for_servers
 from jsctl.localserver.state import FILE, LAME_DUCK, NetworkState, NodeState, load_state, save_state
 from jsctl.registry import noun
 from jsctl.registry.noun_record import nearest_name
+from jsctl.user_folders import expand_home
 
 VARIABLE = "JSCTL_NETWORK"
 """Names the network of a shell that `network shell` started."""
@@ -104,7 +105,7 @@ def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
         raise BadInput(f"several networks are named {name}", f"name one by its folder: {folders}")
     if same:
         return same[0]
-    path = Path(name).expanduser().absolute()
+    path = expand_home(name).absolute()
     state = load_state(path) if path.is_dir() else None
     if state:
         return LocalNetwork(path, state)

@@ -25,6 +25,7 @@ from jsctl.localserver.spec import (
 )
 from jsctl.localserver.spec_accounts import read_export, read_import, read_limits
 from jsctl.registry.noun_record import nearest_name
+from jsctl.user_folders import expand_home
 
 Json = dict[str, Any]
 
@@ -43,7 +44,7 @@ def load_spec(name: str) -> NetworkSpec:
     """
     if name in BUILTIN:
         return parse_spec(read_description(name), f"{name}.yaml")
-    path = Path(name).expanduser()
+    path = expand_home(name)
     if not path.exists():
         near = nearest_name(name, BUILTIN)
         hint = f"did you mean {near}? " if near else ""
@@ -286,7 +287,7 @@ class _Reader:
 
     def _path(self, node: Node) -> str:
         """Return the absolute path of a file that must exist."""
-        path = self._folder / Path(node.string("the path")).expanduser()
+        path = self._folder / expand_home(node.string("the path"))
         if not path.is_file():
             raise node.error(f"there is no file {node.text}")
         return str(path)

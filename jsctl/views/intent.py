@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from jsctl.files import ascii_path
 from jsctl.units import format_bytes, plural
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result, Text
 
 NOTHING = "Nothing was changed"
@@ -45,7 +46,7 @@ def seal_intent(label: str, kind: str, info: Mapping[str, Any]) -> Intent:
 
 def file_intent(what: str, path: Path, facts: Mapping[str, Any] | None = None) -> Intent:
     """Return the intent to write or replace a file. what: `the credentials of alice`."""
-    exists = path.expanduser().exists()
+    exists = expand_home(path).exists()
     shown_path = ascii_path(path)
     action = f"replace {shown_path} by {what}" if exists else f"write {what} to {shown_path}"
     return Intent(action, {"path": shown_path, "replaces": exists, **(facts or {})})

@@ -36,6 +36,12 @@ def test_no_file_is_long() -> None:
     assert not long
 
 
+def test_paths_that_people_name_are_expanded_in_one_place() -> None:
+    """pathlib's expanduser fails for `~name` where nobody has the name: a traceback."""
+    expanding = {path.name for path in PACKAGE.rglob("*.py") if "expanduser(" in path.read_text()}
+    assert expanding == {"user_folders.py"}
+
+
 def test_json_is_parsed_in_one_place() -> None:
     """`jsctl.json_text` refuses what is nested too deeply; the relay imports nothing, and reads what jsctl
     writes."""

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
@@ -13,6 +12,7 @@ from jsctl.files import write_atomically
 from jsctl.monitor.audit.analysis import analyze as run_checks
 from jsctl.monitor.audit.analysis import load_report
 from jsctl.monitor.audit.archive import Archive
+from jsctl.user_folders import expand_home
 from jsctl.views.audit import report as view
 from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
@@ -60,7 +60,7 @@ async def analyze(env: Env, options: Options) -> Result:
     if options.load:
         document = load_report(options.load)
     else:
-        with Archive(str(Path(options.archive).expanduser())) as archive:
+        with Archive(str(expand_home(options.archive))) as archive:
             document = run_checks(archive, options.skip, options.max_examples, env.clock())
     if options.save:
         await _save(env, options, document)
@@ -71,7 +71,7 @@ async def analyze(env: Env, options: Options) -> Result:
 
 
 async def _save(env: Env, options: Options, document: object) -> None:
-    path = Path(options.save).expanduser()
+    path = expand_home(options.save)
     if env.dry_run or path.exists():
         await env.confirm(file_intent("the report", path), force=options.force)
     try:

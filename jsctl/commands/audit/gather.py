@@ -15,6 +15,7 @@ from jsctl.monitor.audit.archive import ArchiveWriter
 from jsctl.monitor.audit.gather import Gatherer, Selection
 from jsctl.monitor.server.requests import count_servers
 from jsctl.units import SECOND, plural
+from jsctl.user_folders import expand_home
 from jsctl.views.audit import gather as view
 from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
@@ -64,7 +65,7 @@ async def gather(env: Env, options: Options) -> Result:
     subjects and users, but no messages and no passwords. A login of the system account is needed.
     """
     name = f"audit-archive-{int(env.clock())}.zip"
-    path = Path(options.output).expanduser() if options.output else Path(tempfile.gettempdir(), name)
+    path = expand_home(options.output) if options.output else Path(tempfile.gettempdir(), name)
     if path.exists() and not env.dry_run:
         await env.confirm(file_intent("what the servers tell", path), force=options.force)
     connection = await env.connection()

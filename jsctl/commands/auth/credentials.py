@@ -1,18 +1,17 @@
 """Credentials of a user in a file, and in a context."""
 
-from pathlib import Path
-
 from jsctl.auth.records import Record
 from jsctl.auth.store import AuthStore, format_creds
 from jsctl.contexts.update import update
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import ascii_path, write_atomically
+from jsctl.user_folders import expand_home
 
 
 def check_free(file: str, *, force: bool) -> None:
     """Raise BadInput for a file that exists, unless `force`, and for one whose folder does not exist."""
-    path = Path(file).expanduser()
+    path = expand_home(file)
     if file and not force and path.exists():
         raise BadInput(f"the file {ascii_path(path)} exists", "--force overwrites it")
     if file and not path.parent.is_dir():
@@ -25,7 +24,7 @@ def write_creds(store: AuthStore, user: Record, file: str, token: str = "") -> N
     token: in place of the user's own JWT. Raises NotFound without the seed, OSError.
     """
     seed = store.read_key(user.public).seed
-    write_atomically(Path(file).expanduser(), format_creds(token or user.token, seed))
+    write_atomically(expand_home(file), format_creds(token or user.token, seed))
 
 
 def save_context(env: Env, store: AuthStore, account: Record, user: Record, name: str, file: str) -> None:
@@ -34,7 +33,7 @@ def save_context(env: Env, store: AuthStore, account: Record, user: Record, name
     file: with the user's credentials; empty for those in the store. Without --server, the context has the
     operator's servers. Raises NotFound, BadInput.
     """
-    creds = Path(file).expanduser().absolute() if file else store.creds(account.name, user.name).absolute()
+    creds = expand_home(file).absolute() if file else store.creds(account.name, user.name).absolute()
     if not creds.exists():
         write_creds(store, user, str(creds))
     urls = store.read_operator().nats.get("operator_service_urls") or []

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -12,6 +11,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import read_bytes
 from jsctl.nats.headers import encode_headers
+from jsctl.user_folders import expand_home
 
 C = TypeVar("C", bound=click.Command)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -163,7 +163,7 @@ class Sending:
 
 def payload(file: str, size: int) -> bytes:
     """Return the content of a file or, without one, `size` zero bytes. Raises BadInput."""
-    return read_bytes(Path(file).expanduser(), "", _LARGEST) if file else bytes(size)
+    return read_bytes(expand_home(file), "", _LARGEST) if file else bytes(size)
 
 
 def header_block(headers: Sequence[str]) -> bytes:

@@ -12,6 +12,7 @@ from jsctl.commands.shared.pick import pick, valid_name
 from jsctl.errors import BadInput
 from jsctl.prompts.interview import Interview
 from jsctl.prompts.prompter import Choice, Form, Prompter, Question
+from jsctl.user_folders import expand_home
 
 if TYPE_CHECKING:
     from jsctl.env import Env
@@ -75,14 +76,14 @@ async def _answer(
         _check(ctx, param, answer)
 
     answer = await prompter.ask(Question(form, _label(param), flag, "", help, check=check))
-    return str(Path(answer).expanduser()) if param.path and answer != "-" else str(answer)
+    return str(expand_home(answer)) if param.path and answer != "-" else str(answer)
 
 
 def _check(ctx: click.Context, param: Asked, answer: str) -> None:
     """Raise ValueError for an answer that the command line would not accept."""
     if not answer.strip():
         raise ValueError("an answer is needed; ctrl-C ends without a change")
-    if param.path and answer != "-" and not Path(answer).expanduser().exists():
+    if param.path and answer != "-" and not expand_home(answer).exists():
         raise ValueError("there is no such file or folder")
     try:
         param.type.convert(answer, param, ctx)

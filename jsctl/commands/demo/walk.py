@@ -17,6 +17,7 @@ from jsctl.localserver.demo import create_folder
 from jsctl.localserver.walkthrough import Walkthrough, load_walkthrough
 from jsctl.posix import HANGUP
 from jsctl.signals import Stopped
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import walkthrough as view
 
@@ -123,7 +124,7 @@ def _folder(to: str) -> Path:
     """Create the folder of a walkthrough. Raises BadInput, JsctlError."""
     if not to:
         return Path(tempfile.mkdtemp(prefix="jsctl-demo-")).resolve()
-    folder = Path(to).expanduser().absolute()
+    folder = expand_home(to).absolute()
     if folder.exists():
         raise BadInput(f"{to} exists", "name a new folder with --to")
     create_folder(folder)

@@ -13,6 +13,7 @@ from jsctl.files import write_atomically
 from jsctl.jetstream import error_catalog
 from jsctl.jetstream.error_catalog import Code
 from jsctl.json_text import parse_json
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 
 
@@ -34,7 +35,7 @@ async def edit(env: Env, file: str, code: int) -> Result:
         entries.append(edited)
     else:
         entries[at] = edited
-    _write(Path(file).expanduser(), json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
+    _write(expand_home(file), json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
     return check(env, file)
 
 

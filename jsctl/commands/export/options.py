@@ -3,7 +3,6 @@
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -12,6 +11,7 @@ from jsctl.commands.cli import all_of, option
 from jsctl.errors import BadInput
 from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.spark.decoding.model import KINDS, WITH_FIELDS
+from jsctl.user_folders import expand_home
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,7 +73,7 @@ class DecodeOptions:
         """Return the fields of a TableLayout, with the content of files. Raises BadInput."""
         schema = self.schema.strip()
         if self.schema_file:
-            content = read_bytes(Path(self.schema_file).expanduser(), "--schema-file", CONFIG_SIZE)
+            content = read_bytes(expand_home(self.schema_file), "--schema-file", CONFIG_SIZE)
             schema = (
                 content.decode(errors="replace")
                 if self.decode == "avro"

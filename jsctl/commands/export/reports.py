@@ -1,7 +1,6 @@
 """`jsctl export reports`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
@@ -18,6 +17,7 @@ from jsctl.spark.export.target import FORMATS, Target
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import check_environment
 from jsctl.units import SECOND, exact_duration
+from jsctl.user_folders import expand_home
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
@@ -68,7 +68,7 @@ async def reports(env: Env, options: Options) -> Result:
     """
     check_environment(options.spark.master, options.spark.remote)
     master, remote = options.spark.master, options.spark.remote
-    recorded = Replay(Path(options.replay).expanduser()) if options.replay else None
+    recorded = Replay(expand_home(options.replay)) if options.replay else None
     target = Target.open(parse_folder(options.to, "--to"), "reports", options.format, list(SCHEMAS))
     if recorded is not None:
         written = await export_recording(recorded, target, master, remote)

@@ -18,6 +18,7 @@ from jsctl.jetstream.object.files import open_source
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.upload import PutOptions, Source
 from jsctl.units import plural
+from jsctl.user_folders import expand_home
 from jsctl.views.intent import Intent
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result
@@ -63,7 +64,7 @@ async def sync(env: Env, options: Options) -> Result:
         raise BadInput(
             "the direction is missing", "give --up (folder to bucket) or --down (bucket to folder)"
         )
-    folder = Path(options.folder).expanduser()
+    folder = expand_home(options.folder)
     if not options.up and not env.dry_run:
         _create_folder(folder)
     api = await env.jetstream()

@@ -1,7 +1,5 @@
 """`jsctl report history`."""
 
-from pathlib import Path
-
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.past_time import parse_time_flag
 from jsctl.env import Env
@@ -11,6 +9,7 @@ from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.rollup import roll_up
 from jsctl.spark.rollup import history as stored
 from jsctl.spark.session.folders import parse_folder
+from jsctl.user_folders import expand_home
 from jsctl.views.report import history as view
 from jsctl.views.result import Result
 
@@ -55,7 +54,7 @@ def history(
     UTC.
     """
     first, end = parse_time_flag(env, "--since", since), parse_time_flag(env, "--until", until)
-    path = Path(source).expanduser()
+    path = expand_home(source)
     if is_recording(path):
         reports = roll_up(Replay(path), daily=not hourly, since=first, until=end, pattern=pattern)
         rollups = stored.History(not hourly, reports, [])
@@ -73,4 +72,4 @@ def history(
 
     document = page(view.PAGE_TITLE, view.page_note(path.name, env.clock()), series, tables)
     write_output(html, document)
-    return view.page_written(str(Path(html).expanduser()), len(document.encode()))
+    return view.page_written(str(expand_home(html)), len(document.encode()))

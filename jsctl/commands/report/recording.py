@@ -1,7 +1,6 @@
 """`jsctl report --record FILE`: every round into a file."""
 
 from collections.abc import AsyncGenerator, Callable
-from pathlib import Path
 from time import monotonic
 
 from jsctl.errors import BadInput
@@ -10,6 +9,7 @@ from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.round_json import of_places, round_document
 from jsctl.monitor.report.rounds import Round, States
 from jsctl.units import SECOND
+from jsctl.user_folders import expand_home
 
 
 def open_recorder(file: str, keep: int | None) -> Recorder | None:
@@ -17,7 +17,7 @@ def open_recorder(file: str, keep: int | None) -> Recorder | None:
     if not file:
         return None
     try:
-        return Recorder(Path(file).expanduser(), None if keep is None else keep / SECOND)
+        return Recorder(expand_home(file), None if keep is None else keep / SECOND)
     except OSError as error:
         raise BadInput(f"cannot write {file}: {error.strerror}", "choose another file for --record") from None
 

@@ -26,6 +26,7 @@ from jsctl.monitor.report.rows import DomainState, Sort
 from jsctl.monitor.report.spark_queries import SparkQuery, read_queries
 from jsctl.spark.session.folders import parse_folder
 from jsctl.units import SECOND
+from jsctl.user_folders import expand_home
 from jsctl.views.board import parse_filter
 from jsctl.views.events import Events
 from jsctl.views.report import report as view
@@ -200,7 +201,7 @@ async def report(
     if replay:
         if record or fail_on or env.repeated.get("context") or all_contexts or groups:
             raise BadInput("--replay shows a recorded file", "leave out --record, --fail-on and contexts")
-        recorded = Replay(Path(replay).expanduser())
+        recorded = Replay(expand_home(replay))
         return events(recorded.rounds())._replace(live=replayed(recorded, wanted))
     places = targets(env, groups, all_contexts=all_contexts)
     fetch = partial(fetch_overview, pattern=pattern, consumers=consumers)

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import write_atomically
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import generate as view
 
@@ -58,7 +58,7 @@ async def generate(env: Env, options: Options) -> Result:
     """
     from jsctl.localserver.templates import answered
 
-    target = Path(options.target).expanduser()
+    target = expand_home(options.target)
     if target.exists():
         raise BadInput(f"{target} already exists", "name a new folder")
     template = await _template(env, options.source)

@@ -1,6 +1,5 @@
 """`jsctl server list`."""
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +10,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.server.list_ import fetch_servers
 from jsctl.units import NEVER, SECOND, known_time, to_ns
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import server_list as view
 
@@ -43,7 +43,7 @@ def _read(path: str) -> tuple[list[tuple[Json, int]], float]:
     from jsctl.monitor.audit.archive import METADATA, Archive
     from jsctl.monitor.audit.replay import archived_pings
 
-    with Archive(str(Path(path).expanduser())) as archive:
+    with Archive(str(expand_home(path))) as archive:
         pings = [(reply, NEVER) for reply in archived_pings(archive)]
         captured_at = str(archive.special(METADATA).get("capture_timestamp") or "")
     try:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
@@ -18,6 +17,7 @@ from jsctl.localserver.short_forms import named, single
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.topology import Topology, as_configured
 from jsctl.signals import Stopped, stoppable
+from jsctl.user_folders import expand_home
 from jsctl.views.events import Events, results
 from jsctl.views.result import Result, Text
 from jsctl.views.server import local as view
@@ -70,7 +70,7 @@ class Options:
             raise BadInput(
                 "--domain and --config cannot be used together", "write the domain into the configuration"
             )
-        file = Path(self.config).expanduser()
+        file = expand_home(self.config)
         if not file.is_file():
             raise BadInput(f"there is no file {self.config}")
         return as_configured(file, self.name or "local")
@@ -82,7 +82,7 @@ class Options:
                 "--logs and --background cannot be used together", "the logs are in the folder of --store"
             )
         network = self._spec() or self._configured()
-        data = Path(self.store).expanduser() if self.store else folder.default(env.environ, network.name)
+        data = expand_home(self.store) if self.store else folder.default(env.environ, network.name)
         data = data.absolute()
         folder.refuse_in_use(data)
         return Plan(

@@ -12,6 +12,7 @@ from jsctl.localserver.folder import in_use
 from jsctl.localserver.network import running_names
 from jsctl.localserver.network import stop as stop_network
 from jsctl.prompts.prompter import Choice
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import intents
 
@@ -24,7 +25,7 @@ async def stop(env: Env, name: str) -> Result:
     from.
     """
     name = name or await _pick(env)
-    folder = Path(name).expanduser()
+    folder = expand_home(name)
     if is_name(name) and env.contexts.exists(name):
         owner = contexts.folder_of(env.contexts, name)
         if owner is None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jsctl.commands.cli import option
@@ -15,6 +14,7 @@ from jsctl.jetstream.declared.model import Declared, Place
 from jsctl.jetstream.declared.plan import Target, gather_all
 from jsctl.jetstream.declared.variables import Variables
 from jsctl.nats.connection import Connection
+from jsctl.user_folders import expand_home
 
 if TYPE_CHECKING:
     from jsctl.commands.shared.declared_accounts import AccountLogins
@@ -178,7 +178,7 @@ def _make_target(
 
 def _list_paths(file: str) -> list[str]:
     """Return the file itself, or the files of a folder. Raises NotFound for a folder without any."""
-    folder = Path(file).expanduser()
+    folder = expand_home(file)
     if file == "-" or not folder.is_dir():
         return [file]
     paths = sorted(

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +10,7 @@ from click.shell_completion import CompletionItem
 from jsctl.commands.shared.command_line import last_word
 from jsctl.commands.shared.shells import VARIABLE, Completer, is_safe
 from jsctl.prompts.shell import Candidate
+from jsctl.user_folders import expand_home
 
 if TYPE_CHECKING:
     from jsctl.env import Env
@@ -67,7 +67,7 @@ def _paths(word: str) -> list[str]:
     """Return the paths that begin with the incomplete word."""
     head, slash, tail = word.rpartition("/")
     try:
-        entries = sorted(Path((head or "/") if slash else ".").expanduser().iterdir())[:_FILES]
+        entries = sorted(expand_home((head or "/") if slash else ".").iterdir())[:_FILES]
     except OSError:
         return []
     return [f"{head}/{entry.name}{'/' * entry.is_dir()}" for entry in entries if entry.name.startswith(tail)]

@@ -3,7 +3,6 @@ accounts, and others.
 """
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from jsctl.auth.claims import as_object
@@ -16,6 +15,7 @@ from jsctl.contexts.settings import METHODS, Settings
 from jsctl.env import Env
 from jsctl.files import read_text
 from jsctl.nats.connection import Connection
+from jsctl.user_folders import expand_home
 
 _LOGIN = {setting for settings in METHODS.values() for setting in settings} - {"jwt", "seed"}
 
@@ -61,7 +61,7 @@ def _is_of_another_account(settings: Settings, store: AuthStore) -> bool:
     """
     token = settings.jwt
     if settings.creds and not token:
-        path = Path(settings.creds).expanduser()
+        path = expand_home(settings.creds)
         token = jwt_of_credentials(read_text(path)) if path.is_file() else ""
     claims = jwt_claims(token)
     account = as_object(claims.get("nats")).get("issuer_account") or claims.get("iss")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from jsctl.env import Env
 from jsctl.jetstream.backup.events import Event, Phase, Question
+from jsctl.user_folders import expand_home
 from jsctl.views.shared import transfers as view
 
 
@@ -36,4 +37,4 @@ class TerminalObserver:
 
 def backup_path(text: str) -> Path:
     """Return the path of a backup that was named on the command line; `~` is the home folder."""
-    return Path(text).expanduser().absolute()
+    return expand_home(text).absolute()

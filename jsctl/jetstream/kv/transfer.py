@@ -13,7 +13,6 @@ import os
 import stat
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from pathlib import Path
 from typing import Any, TextIO
 
 from jsctl.errors import BadInput
@@ -24,6 +23,7 @@ from jsctl.jetstream.message.payload import headers_from
 from jsctl.jetstream.message.stdin import read_lines as from_stdin
 from jsctl.json_text import parse_json
 from jsctl.nats.subjects import is_subject
+from jsctl.user_folders import expand_home
 
 _CHUNK = 1 << 20  #: bytes of a file that are read at once
 
@@ -62,7 +62,7 @@ async def read_lines(path: str, stdin: TextIO) -> AsyncGenerator[list[bytes], No
             yield lines
         return
     try:
-        with open(Path(path).expanduser(), "rb", opener=open_pipe) as file:
+        with open(expand_home(path), "rb", opener=open_pipe) as file:
             if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
                 raise BadInput(f"cannot read {path}: it is a device, which may never end")
             while lines := file.readlines(_CHUNK):

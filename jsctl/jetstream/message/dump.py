@@ -24,6 +24,7 @@ from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.subjects import validate_subject
 from jsctl.units import format_rfc3339
+from jsctl.user_folders import expand_home
 
 Record = dict[str, Any]
 
@@ -105,7 +106,7 @@ async def read(path: str, stdin: TextIO) -> AsyncGenerator[Sequence[OutgoingMess
         for group in _parsed(records.end()):
             yield group
         return
-    where = Path(path).expanduser()
+    where = expand_home(path)
     for file in sorted(where.glob("*.json"), key=_number) if _is_folder(where) else [where]:
         records = _Records(ascii_path(file))
         for chunk in read_blocks(file):

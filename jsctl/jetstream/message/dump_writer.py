@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Sequence
 from io import FileIO
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -16,6 +15,7 @@ from jsctl.jetstream.message.payload import headers_field
 from jsctl.jetstream.message.receive import Received
 from jsctl.nats.message import Message
 from jsctl.units import format_count
+from jsctl.user_folders import expand_home
 
 _LINES = (".jsonl", ".ndjson")
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -40,7 +40,7 @@ class DumpWriter:
     """
 
     def __init__(self, path: str) -> None:
-        self._path = Path(path).expanduser()
+        self._path = expand_home(path)
         self._file: FileIO | None = None
         self._messages = 0  #: whole ones on the disk
 

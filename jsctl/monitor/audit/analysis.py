@@ -1,7 +1,6 @@
 """The analysis of an archive: a report in the JSON form that the `nats` tool saves and loads, too."""
 
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 from jsctl.errors import BadInput
@@ -14,6 +13,7 @@ from jsctl.monitor.audit.snapshot import findings_of
 from jsctl.monitor.audit.stream_checks import CHECKS as STREAM_CHECKS
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.units import format_rfc3339, seconds_to_ns
+from jsctl.user_folders import expand_home
 
 Json = dict[str, Any]
 
@@ -91,7 +91,7 @@ def _finding(finding: Finding) -> Json:
 def load_report(path: str) -> Json:
     """Read a report that was saved. Raises BadInput."""
     try:
-        report = parse_json(read_bytes(Path(path).expanduser(), "", CONFIG_SIZE))
+        report = parse_json(read_bytes(expand_home(path), "", CONFIG_SIZE))
         if not isinstance(report, dict) or report.get("type") != _TYPE:
             raise ValueError("it is not a report of jsctl audit analyze --save")
         for result in report["checks"]:

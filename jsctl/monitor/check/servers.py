@@ -4,7 +4,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from jsctl.auth.jwt import decode_jwt
@@ -20,6 +19,7 @@ from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.patterns import compile_pattern
 from jsctl.units import SECOND, format_duration
+from jsctl.user_folders import expand_home
 
 Json = dict[str, Any]
 Limits = Mapping[str, float]
@@ -177,7 +177,7 @@ async def check_request(
 def check_credential(path: str, limits: Limits, *, require_expiry: bool, now: float) -> Check:
     """Check how long a credentials file is valid. now: seconds since the epoch. Raises BadInput."""
     check = Check("credential", "Credential")
-    match = _JWT.search(read_text(Path(path).expanduser(), "credentials file"))
+    match = _JWT.search(read_text(expand_home(path), "credentials file"))
     if not match:
         raise BadInput(f"{path} is not a credentials file: it holds no user JWT")
     expires = decode_jwt(match[1]).get("exp")

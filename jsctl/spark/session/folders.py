@@ -5,12 +5,12 @@ to another folder, whose name has %20 in it. Where Spark reads, brackets, braces
 (Hadoop's FileSystem.globStatus), unless a backslash is before them.
 """
 
-import os
 import re
 from pathlib import Path
 from urllib.parse import unquote
 
 from jsctl.errors import BadInput
+from jsctl.user_folders import expand_home
 
 
 def parse_folder(text: str, name: str) -> Path:
@@ -23,7 +23,7 @@ def parse_folder(text: str, name: str) -> Path:
     """
     uri = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", text)
     if not uri or Path(text).exists():
-        return Path(os.path.expanduser(text))  # noqa: PTH111 pathlib fails for ~name where nobody has the name
+        return expand_home(text)
     if local := re.fullmatch(r"file:(?://(?:localhost)?)?(/.*)", text, re.IGNORECASE | re.DOTALL):
         return Path(unquote(local[1]))  # also with ? and #, which have no other meaning in a folder's name
     scheme = uri[1].lower()

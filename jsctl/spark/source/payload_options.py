@@ -1,13 +1,13 @@
 """The options of the data source that say which columns are read, and what is made of payloads."""
 
 import base64
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsctl.errors import BadInput
 from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.spark.decoding.model import WITH_FIELDS, WITH_REGISTRY, WITH_SCHEMA, Decoding, check_kinds
 from jsctl.spark.source.option_values import OptionValues
+from jsctl.user_folders import expand_home
 
 if TYPE_CHECKING:
     from jsctl.spark.decoding.columns import PayloadColumns
@@ -107,7 +107,7 @@ def _schema(values: OptionValues, kind: str) -> bytes:
             _DDL_HINT if kind == "json" else "give its text as schema, or a path as schemaFile",
         )
     if file:
-        return read_bytes(Path(file).expanduser(), "option schemaFile", CONFIG_SIZE)
+        return read_bytes(expand_home(file), "option schemaFile", CONFIG_SIZE)
     if kind != "protobuf":
         return text.encode()
     try:

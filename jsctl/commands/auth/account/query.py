@@ -1,7 +1,6 @@
 """`jsctl auth account query`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import ACCOUNT, is_public_key
@@ -16,6 +15,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import write_atomically
 from jsctl.nats.connection import Connection
+from jsctl.user_folders import expand_home
 from jsctl.views.auth import account as view
 from jsctl.views.auth import push as changes_view
 from jsctl.views.intent import file_intent
@@ -73,9 +73,9 @@ async def query(env: Env, options: Options) -> Result:
         publics = await list_accounts(connection, servers)
     fetched = [await _fetch(connection, public, servers) for public in publics]
     if options.output and env.dry_run:
-        env.announce(file_intent(f"the JWT of {fetched[0].name}", Path(options.output).expanduser(), {}))
+        env.announce(file_intent(f"the JWT of {fetched[0].name}", expand_home(options.output), {}))
     if options.output:
-        write_atomically(Path(options.output).expanduser(), fetched[0].token)
+        write_atomically(expand_home(options.output), fetched[0].token)
     if options.save:
         return changes_view.differences(_save(env, store, fetched, force=options.force), is_failure=False)
     return view.sheet(fetched[0])

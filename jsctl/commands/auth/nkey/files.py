@@ -9,6 +9,7 @@ from jsctl.commands.cli import option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import ascii_path, open_output, read_bytes, read_text
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result, Text
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -19,7 +20,7 @@ _DATA_SIZE = 1 << 30
 
 def read_key_text(file: str) -> str:
     """Return the seed or public key in a file. Raises BadInput, which does not quote the file."""
-    path = Path(file).expanduser()
+    path = expand_home(file)
     text = find_key_text(read_text(path))
     if not text:
         raise BadInput(f"{ascii_path(path)} has no key", "it should have a line with a seed or a public key")
@@ -36,7 +37,7 @@ def read_key_file(file: str) -> KeyPair:
 
 def read_data(file: str) -> bytes:
     """Return the content of a file. Raises BadInput."""
-    return read_bytes(Path(file).expanduser(), "", _DATA_SIZE)
+    return read_bytes(expand_home(file), "", _DATA_SIZE)
 
 
 def base64_option(help: str) -> Callable[[F], F]:

@@ -10,6 +10,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import ascii_path, open_pipe, write_atomically
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result, Text
 
 _X25519 = "x25519"
@@ -30,7 +31,7 @@ def gen(env: Env, type: str, public: bool, entropy: str, output: str) -> Result:
     kind = CURVE if type == _X25519 else type
     key = create_key(kind, _reader(entropy)) if entropy else create_key(kind)
     if output:
-        write_atomically(Path(output).expanduser(), key.seed + "\n" + (key.public + "\n" if public else ""))
+        write_atomically(expand_home(output), key.seed + "\n" + (key.public + "\n" if public else ""))
         shown = [key.public] if public else []
         data = {"kind": kind, "public": key.public, "output": output}
         return Result([Text("\n".join(shown), whole=True)] if shown else [], data=data)
@@ -43,7 +44,7 @@ def _reader(file: str) -> Callable[[int], bytes]:
     """Return a function that reads random bytes from a file."""
 
     def read(size: int) -> bytes:
-        with open(Path(file).expanduser(), "rb", opener=open_pipe) as source:
+        with open(expand_home(file), "rb", opener=open_pipe) as source:
             data = source.read(size)
         if len(data) < size:
             raise BadInput(f"{ascii_path(Path(file))} has only {len(data)} bytes", f"{size} are needed")

@@ -1,7 +1,6 @@
 """`jsctl auth operator backup`."""
 
 import base64
-from pathlib import Path
 
 from jsctl.auth.archive import export_operator
 from jsctl.commands.auth.nkey.files import read_key_file
@@ -11,6 +10,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import ascii_path, write_atomically
 from jsctl.units import plural
+from jsctl.user_folders import expand_home
 from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
 
@@ -28,7 +28,7 @@ from jsctl.views.result import Result
 @destructive("Overwrite the file")
 async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Result:
     """Write the operator with its accounts, users and all seeds into a file that only you can read."""
-    path = Path(output).expanduser()
+    path = expand_home(output)
     if path.exists() and not force:
         raise BadInput(f"the file {ascii_path(path)} exists", "--force overwrites it")
     pair = read_key_file(key) if key else None

@@ -1,7 +1,5 @@
 """`jsctl auth operator import`."""
 
-from pathlib import Path
-
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.records import signing_keys
 from jsctl.auth.store import AuthStore, check_name
@@ -11,6 +9,7 @@ from jsctl.commands.shared.pick_auth import choices
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import read_text
+from jsctl.user_folders import expand_home
 from jsctl.views.auth import operator as view
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result
@@ -27,7 +26,7 @@ def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Res
 
     Without seeds, the operator cannot sign: somebody else signs its accounts.
     """
-    text = read_text(Path(file).expanduser()).strip()
+    text = read_text(expand_home(file)).strip()
     claims = decode_jwt(text)
     name, nats = str(claims.get("name", "")), claims["nats"]
     if nats.get("type") != "operator":

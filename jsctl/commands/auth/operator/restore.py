@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-from pathlib import Path
 
 from jsctl.auth.archive import import_operator
 from jsctl.auth.store import AuthStore
@@ -12,6 +11,7 @@ from jsctl.commands.shared.pick_auth import choices
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import CONFIG_SIZE, read_text
+from jsctl.user_folders import expand_home
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
 
@@ -23,7 +23,7 @@ from jsctl.views.result import Result
 def restore(env: Env, name: str, input: str, key: str) -> Result:
     """Add the operator to the store, which must not have it yet."""
     pair = read_key_file(key) if key else None
-    text = read_text(Path(input).expanduser(), "", CONFIG_SIZE)
+    text = read_text(expand_home(input), "", CONFIG_SIZE)
     if pair:
         try:
             sealed = base64.b64decode(text.strip(), validate=True)

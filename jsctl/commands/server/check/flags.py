@@ -1,7 +1,6 @@
 """The common parts of the verbs of `jsctl server check`: thresholds, and the display of an outcome."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from jsctl.commands.cli import option
@@ -10,6 +9,7 @@ from jsctl.errors import JsctlError
 from jsctl.files import write_atomically
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.servers import failed
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import check as view
 
@@ -37,7 +37,7 @@ async def run_check(env: Env, suite: str, name: str, work: Awaitable[Check]) -> 
     result = view.check(outcome, form, namespace)
     if file := env.flags.get("check_outfile"):
         try:
-            write_atomically(Path(file).expanduser(), view.as_text(result), mode=0o644)
+            write_atomically(expand_home(file), view.as_text(result), mode=0o644)
         except OSError as error:
             raise JsctlError(f"cannot write {file}: {error.strerror}") from None
         return Result(data=None, status=result.status)

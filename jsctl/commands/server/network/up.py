@@ -1,7 +1,6 @@
 """`jsctl server network up`."""
 
 import shlex
-from pathlib import Path
 
 import click
 
@@ -15,6 +14,7 @@ from jsctl.localserver.spec_reader import BUILTIN
 from jsctl.localserver.status import wait_until_ready
 from jsctl.localserver.update import update_network
 from jsctl.signals import Stopped, stoppable
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import network as view
 
@@ -45,8 +45,8 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     for cluster in spec.clusters:
         if cluster.jetstream is not None and len(cluster.servers) == 2:
             env.say(f"cluster {cluster.name} has 2 servers and no leader without one of them; 3 can lose one")
-    where = (Path(store).expanduser() if store else folder.default(env.environ, spec.name)).absolute()
-    path = source if source in BUILTIN else str(Path(source).expanduser().absolute())
+    where = (expand_home(store) if store else folder.default(env.environ, spec.name)).absolute()
+    path = source if source in BUILTIN else str(expand_home(source).absolute())
     server = binary.find(env.environ)
     try:
         async with stoppable():

@@ -1,7 +1,6 @@
 """The flags that the reports on servers share, and the repetition of a report."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +10,7 @@ from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.server.requests import Filter, ping
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 
 Json = dict[str, Any]
@@ -79,7 +79,7 @@ def read_archive(flags: Flags, what: str, only: Filter) -> list[Json]:
 
     if flags.get("watch") is not None:
         raise BadInput("--archive and --watch cannot be used together", "an archive does not change")
-    with Archive(str(Path(flags["archive"]).expanduser())) as archive:
+    with Archive(str(expand_home(flags["archive"]))) as archive:
         return archived(archive, what, only)
 
 

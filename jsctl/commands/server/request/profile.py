@@ -1,7 +1,6 @@
 """`jsctl server request profile`."""
 
 import base64
-from pathlib import Path
 
 import click
 
@@ -11,6 +10,7 @@ from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.files import write_atomically
 from jsctl.monitor.server.requests import ping
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Column, Result, Table
 
 _PROFILES = ("allocs", "heap", "goroutine", "mutex", "threadcreate", "block", "cpu")
@@ -23,7 +23,7 @@ _COLUMNS = (Column("Server", "server"), Column("File", "file"), Column("Size", "
 @option("--level", type=click.IntRange(min=0), default=0, help="Debug level of the profile")
 async def profile(env: Env, profile: str, folder: str, level: int) -> Result:
     """Write a file for each server, which go tool pprof reads."""
-    place = Path(folder).expanduser()
+    place = expand_home(folder)
     only = server_filter(env.flags.get(GROUP, {}))
     replies = await ping(await env.connection(), "PROFILEZ", {"name": profile, "debug": level}, only=only)
     rows = []

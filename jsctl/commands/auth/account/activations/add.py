@@ -1,7 +1,6 @@
 """`jsctl auth account activations add`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.settings import expiry_claims
@@ -19,6 +18,7 @@ from jsctl.errors import BadInput
 from jsctl.files import write_atomically
 from jsctl.nats.subjects import covers
 from jsctl.units import seconds_to_ns
+from jsctl.user_folders import expand_home
 from jsctl.views.result import Result, Text
 
 
@@ -61,6 +61,6 @@ async def add(env: Env, options: Options) -> Result:
     claims = expiry_claims(options.expiry, seconds_to_ns(env.clock()))
     signed = sign_activation(store, owner, export, subject, key, claims)
     if options.output:
-        write_atomically(Path(options.output).expanduser(), signed + "\n")
+        write_atomically(expand_home(options.output), signed + "\n")
     data = {"account": owner.name, "subject": subject, "importer": key, "token": signed}
     return Result([] if options.output else [Text(signed, whole=True)], data=data)

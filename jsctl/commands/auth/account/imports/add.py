@@ -1,7 +1,6 @@
 """`jsctl auth account imports add`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.keys import ACCOUNT, is_public_key
@@ -25,6 +24,7 @@ from jsctl.commands.shared.pick_auth import (
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import read_text
+from jsctl.user_folders import expand_home
 from jsctl.views.auth import sharing as view
 from jsctl.views.result import Result
 
@@ -80,9 +80,7 @@ async def add(env: Env, options: Options) -> Result:
     if options.traceable:
         imported["allow_trace"] = True
     if options.token:
-        imported["token"] = check_activation(
-            read_text(Path(options.token).expanduser()), account.public, public
-        )
+        imported["token"] = check_activation(read_text(expand_home(options.token)), account.public, public)
     elif source:
         _activate(env, store, source, account, imported)
     change_account(store, account.name, lambda nats: add_import(nats, imported, account.name))

@@ -1,7 +1,6 @@
 """`jsctl auth account imports edit`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.records import Json, local_subject
@@ -12,6 +11,7 @@ from jsctl.commands.shared.pick_auth import account_argument, operator_option, p
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import read_text
+from jsctl.user_folders import expand_home
 from jsctl.views.auth import sharing as view
 from jsctl.views.result import Result
 
@@ -53,7 +53,7 @@ async def edit(env: Env, options: Options) -> Result:
         raise BadInput("--traceable is for streams", f"{options.subject} is a service")
     token = ""
     if options.token:
-        text = read_text(Path(options.token).expanduser())
+        text = read_text(expand_home(options.token))
         token = check_activation(text, account.public, str(imported.get("account")))
 
     def change(nats: Json) -> None:
