@@ -46,6 +46,10 @@ class ConnectionLost(Exception):
     """The connection ended; its requests must be sent again on another one."""
 
 
+class EndedByServer(ConnectionLost):
+    """The server ended the connection with an error: it may do so again."""
+
+
 class Request(NamedTuple):
     """A request that was sent, with its replies so far. timeout: ns. deadline: on time.monotonic."""
 
@@ -330,7 +334,7 @@ class BlockingConnection:
                 raise ConnectionLost(error.text)  # `connection_failure` knows what it means
             if error.is_authentication:
                 raise Denied(f"the server refuses the login: {error.text.lower()}")
-            raise ConnectionLost(f"the server ended the connection: {error.text.lower()}")
+            raise EndedByServer(f"the server ended the connection: {error.text.lower()}")
         elif line.startswith(b"INFO "):
             self._update_info(line[5:])
         elif not line.startswith((b"INFO", b"+OK")):

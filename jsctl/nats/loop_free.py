@@ -15,7 +15,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import NoResponders, Unreachable
 from jsctl.loops import event_loop, is_stepped, request_sent
 from jsctl.nats import login
-from jsctl.nats.blocking import BlockingConnection, ConnectionLost
+from jsctl.nats.blocking import BlockingConnection, ConnectionLost, EndedByServer
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.units import SECOND
@@ -73,6 +73,8 @@ class LoopFreeConnection(Connection):
             request = link.begin_request(message, timeout or 0)
             await request_sent()
             return link.answer_to(request)
+        except EndedByServer:
+            raise self._lost() from None
         except ConnectionLost:
             return self._request_again(link, message, deadline)
 
@@ -84,6 +86,8 @@ class LoopFreeConnection(Connection):
                 if self._link is lost:
                     self._link = _open(replace(self.settings, timeout=left))
                 return self._link.request_message(message, timeout=left)
+            except EndedByServer:
+                break
             except ConnectionLost:
                 lost = self._link
             except (Unreachable, NoResponders):  # the server, or its JetStream, is not ready yet

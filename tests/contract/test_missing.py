@@ -100,7 +100,9 @@ def test_a_path_is_asked_for_and_completed(cli: Cli, backups: Path) -> None:
     terminal.expect("Backup to restore")
     terminal.send("sav")
     terminal.expect("saved")  # in the menu
-    terminal.send("\t\r")  # closes the menu
+    terminal.send("\t")
+    terminal.expect("ed")  # completed on the line
+    terminal.send("\r")  # closes the menu
     terminal.send("\r")
     terminal.expect("ORDERS")
     terminal.expect_exact("estored")

@@ -135,7 +135,7 @@ def test_a_stream_survives_a_killed_server(flags: list[str], own: Cli, server: R
         read_until(process, "connection lost")
         server.start()
         js.publish(server.url, "s", b"y", 100)
-        wait_for(lambda: seen[-1] == 5100, "it took too long")
+        wait_for(lambda: 5100 in seen[5000:], "it took too long")
         process.send_signal(signal.SIGINT)
         process.wait(10)
         reader.join(10)
@@ -145,7 +145,7 @@ def test_a_stream_survives_a_killed_server(flags: list[str], own: Cli, server: R
         process.kill()
         process.communicate()
     assert set(seen) == set(range(1, 5101))
-    if flags[:1] != ["--durable"]:  # a durable one may deliver again what was not acknowledged in time
+    if flags[:1] != ["--durable"]:  # a killed server forgets the last acks, and a durable one delivers again
         assert seen == sorted(set(seen))
     assert "connection lost 1 time; connected again 1 time" in result
     if not flags:  # direct gets need not notice an outage between two of them
