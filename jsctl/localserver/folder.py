@@ -146,15 +146,19 @@ def last_lines(path: Path, count: int) -> list[str]:
         return []
 
 
-async def follow_log(path: Path, *, at_end: bool = False) -> AsyncIterator[str]:
+async def follow_log(path: Path, last: int | None = None) -> AsyncIterator[str]:
     """Yield the lines of a log as they are written, without end, also those of the log of a restart.
 
-    at_end: leave out those that it has already.
+    last: how many of the lines that are there to begin with; None for all. A log that does not exist is
+    waited for.
     """
+    while not path.exists():  # noqa: ASYNC110 nobody tells us of files
+        await asyncio.sleep(0.2)
     log = path.open(encoding="utf-8", errors="replace")
     try:
-        if at_end:
-            log.seek(0, os.SEEK_END)
+        if last is not None:
+            for line in deque(log, maxlen=last):
+                yield line.rstrip()
         while True:
             while line := log.readline():
                 yield line.rstrip()

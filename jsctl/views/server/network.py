@@ -1,10 +1,11 @@
 """`server network`: networks on this machine as people see them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.status import NetworkStatus, ServerStatus
+from jsctl.views.events import Events
 from jsctl.views.result import Cell, Column, Result, Style, Table, Text
 
 _NETWORKS = (
@@ -166,3 +167,8 @@ def _link(link: Mapping[str, Any]) -> Cell:
     if link.get("limit"):
         parts.append(f"limit {link['limit']:,} bytes per second")
     return Cell(", ".join(parts) or "up", ", ".join(parts) or "up", "warn" if parts else "good")
+
+
+def log_lines(batches: AsyncIterator[Sequence[str]]) -> Events[str]:
+    """Return the lines of `server network logs --follow`."""
+    return Events(batches=batches, text=lambda line: f"{line}\n", record=str, endless=True, noun="line")

@@ -1,6 +1,8 @@
 """`jsctl server network logs`."""
 
 import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 
 import click
 
@@ -9,8 +11,9 @@ from jsctl.commands.server.network.choose import choose_network
 from jsctl.env import Env
 from jsctl.localserver import folder
 from jsctl.localserver.networks import find_network
-from jsctl.localserver.state import NodeState
+from jsctl.views.events import Events
 from jsctl.views.result import Result, Text
+from jsctl.views.server import network as view
 
 
 @command("logs", examples=["jsctl server network logs srv-4222", "jsctl server network logs hub --follow"])
@@ -25,24 +28,30 @@ from jsctl.views.result import Result, Text
     help="Last lines of each server",
 )
 @choose_network
-async def logs(env: Env, servers: tuple[str, ...], follow: bool, lines: int, network: str) -> Result | None:
+async def logs(
+    env: Env, servers: tuple[str, ...], follow: bool, lines: int, network: str
+) -> Result | Events[str]:
     local = find_network(env.environ, network)
-    nodes = local.state.select(servers)
-    shown = [
-        f"{node.name}: {line}"
-        for node in nodes
-        for line in folder.last_lines(local.folder / f"{node.name}.log", lines)
-    ]
-    if not follow:
-        return Result([Text("\n".join(shown), whole=True)] if shown else [], data=shown)
-    for line in shown:
-        env.say(line)
+    files = {node.name: local.folder / f"{node.name}.log" for node in local.state.select(servers)}
+    if follow:
+        return view.log_lines(_follow(files, lines))
+    last = [f"{name}: {line}" for name, path in files.items() for line in folder.last_lines(path, lines)]
+    return Result([Text("\n".join(last), whole=True)] if last else [], data=last)
 
-    async def tail(node: NodeState) -> None:
-        async for line in folder.follow_log(local.folder / f"{node.name}.log", at_end=True):
-            env.say(f"{node.name}: {line}")
+
+async def _follow(files: Mapping[str, Path], last: int) -> AsyncIterator[Sequence[str]]:
+    """Yield the lines of logs as they are written, the last ones first."""
+    lines: asyncio.Queue[str] = asyncio.Queue()
+
+    async def read(name: str, path: Path) -> None:
+        async for line in folder.follow_log(path, last):
+            lines.put_nowait(f"{name}: {line}")
 
     async with asyncio.TaskGroup() as group:
-        for node in nodes:
-            group.create_task(tail(node))
-    return None
+        for name, path in files.items():
+            group.create_task(read(name, path))
+        while True:
+            batch = [await lines.get()]
+            while not lines.empty():
+                batch.append(lines.get_nowait())
+            yield batch
