@@ -13,7 +13,7 @@ import os
 import stat
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from jsctl.errors import BadInput
 from jsctl.files import open_pipe
@@ -22,6 +22,7 @@ from jsctl.jetstream.kv.names import is_pattern
 from jsctl.jetstream.message.payload import headers_from
 from jsctl.jetstream.message.stdin import read_lines as from_stdin
 from jsctl.json_text import parse_json
+from jsctl.nats.codec import MAX_PAYLOAD
 from jsctl.nats.subjects import is_subject
 from jsctl.user_folders import expand_home
 
@@ -65,10 +66,20 @@ async def read_lines(path: str, stdin: TextIO) -> AsyncGenerator[list[bytes], No
         with open(expand_home(path), "rb", opener=open_pipe) as file:
             if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
                 raise BadInput(f"cannot read {path}: it is a device, which may never end")
-            while lines := file.readlines(_CHUNK):
+            while lines := _read_group(file, path):
                 yield lines
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from None
+
+
+def _read_group(file: BinaryIO, path: str) -> list[bytes]:
+    lines, size = list[bytes](), 0
+    while size < _CHUNK and (line := file.readline(MAX_PAYLOAD + 1)):
+        if len(line) > MAX_PAYLOAD:
+            raise BadInput(f"{path} has a line of more than {MAX_PAYLOAD:,} bytes, which no server takes")
+        lines.append(line)
+        size += len(line)
+    return lines
 
 
 async def read_entries(path: str, stdin: TextIO) -> AsyncGenerator[list[Entry], None]:

@@ -1,6 +1,7 @@
 """`kv import`."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -44,3 +45,11 @@ def test_damaged_lines_are_named(cli: Cli, url: str, line: str, words: str) -> N
     assert "stdin line 2" in refused.err
     assert words in refused.err
     assert len(refused.err.splitlines()) == 1
+
+
+def test_a_line_without_an_end_is_read_no_further(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.bucket(url, "B")
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(1 << 40)  # takes no room on the disk
+    refused = cli(f"kv import B {tmp_path}/huge --force", status=64)
+    assert "has a line of more than 67,108,864 bytes, which no server takes" in refused.err
