@@ -130,7 +130,7 @@ def _check_preferred(cluster: Json, preferred: str) -> None:
     names = sorted(str(peer["name"]) for peer in cluster.get("replicas") or [])
     if preferred and preferred not in names:
         raise BadInput(
-            f"{preferred} cannot lead: it holds no replica", f"these servers do: {', '.join(names)}"
+            f"{preferred} cannot lead: it is not a follower", f"the followers are: {', '.join(names)}"
         )
 
 

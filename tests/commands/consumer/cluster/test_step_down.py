@@ -22,7 +22,7 @@ def test_step_down(replicated: Cli) -> None:
     replicated(f"con c elect R C --preferred {before}", status=0)
     assert leader(replicated, "C") == before
     assert (
-        "n9 cannot lead: it holds no replica; these servers do: "
+        "n9 cannot lead: it is not a follower; the followers are: "
         in replicated("con c d R C --preferred n9", status=64).err
     )
     assert "consumer R > NO not found" in replicated("con c down R NO", status=3).err

@@ -36,6 +36,6 @@ def test_step_down_refusals(cluster_cli: Cli, shared_cluster: Cluster) -> None:
         in cluster_cli(f"stream cluster sd S --preferred {leads}", status=1).err
     )
     wrong = cluster_cli("stream cluster step-down S --preferred n9", status=64).err
-    assert "n9 cannot lead: it holds no replica; these servers do: n" in wrong
+    assert "n9 cannot lead: it is not a follower; the followers are: n" in wrong
     assert "stream ONE has only one replica" in cluster_cli("stream cluster step-down ONE", status=1).err
     assert "stream NOPE not found" in cluster_cli("stream cluster step-down NOPE", status=3).err
