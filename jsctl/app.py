@@ -5,6 +5,7 @@ import errno
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
@@ -98,10 +99,11 @@ def _run(args: Sequence[str], env: Env) -> int:
         return ExitStatus.USAGE
     except click.ClickException as error:
         return _fail(env, _usage(error), ExitStatus.USAGE)
-    except click.Abort:  # click has written a line end after ^C
-        return ExitStatus.INTERRUPTED
-    except KeyboardInterrupt:
-        env.streams.stderr.write("\n")
+    except (KeyboardInterrupt, click.Abort) as error:
+        # Python would warn of a coroutine that was made a moment before, and that nobody awaits now.
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+        if isinstance(error, KeyboardInterrupt):  # click has written a line end
+            env.streams.stderr.write("\n")
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
         env.discard_output()
@@ -131,14 +133,14 @@ def main(begin: Callable[[], None] = lambda: None) -> NoReturn:
 
 def _keep_interrupts(lost: "sys.UnraisableHookArgs") -> None:
     """Raise KeyboardInterrupt again when Python dropped one, as it does in a destructor or in the locks of an
-    import.
+    import. Leave out that an event loop cannot be closed whose creation was interrupted.
     """
     if issubclass(lost.exc_type, KeyboardInterrupt):
         import _thread
 
         # Not in this thread: it would be dropped, too.
         _thread.start_new_thread(_interrupt_soon, ())
-    else:
+    elif getattr(lost.object, "__qualname__", "") != "BaseEventLoop.__del__":
         sys.__unraisablehook__(lost)
 
 

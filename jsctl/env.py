@@ -273,15 +273,13 @@ class Env:
                     self._open.clear()
                     self._stack = None
 
-        scope = scoped()
         self.begin()
         try:
             run = loops.run if loop_free else loops.run_in_loop
-            (self.session.run if self.session else run)(scope)
+            (self.session.run if self.session else run)(scoped())
         finally:
-            if not self.session:  # ctrl-C can come before they began
-                scope.close()
-                work.close()
+            if not self.session:
+                work.close()  # ctrl-C can come before it began
         return outcome[0]
 
     async def finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":

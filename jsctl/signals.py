@@ -7,6 +7,7 @@ import contextlib
 import functools
 import os
 import signal
+import sys
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -247,7 +248,8 @@ class HeldInterrupts:
 @contextlib.contextmanager
 def blocking() -> Iterator[None]:
     """Let ctrl-C raise KeyboardInterrupt at once during a call that blocks the event loop. asyncio would
-    cancel the task, which learns of it when the call ends, or never.
+    cancel the task, which learns of it when the call ends, or never. Raises CancelledError when it has done
+    so already.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
@@ -255,9 +257,18 @@ def blocking() -> Iterator[None]:
         return
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        _raise_if_cancelled()
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _raise_if_cancelled() -> None:
+    if asyncio := sys.modules.get("asyncio"):  # not loaded for this
+        with contextlib.suppress(RuntimeError):  # no event loop runs
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise asyncio.CancelledError
 
 
 @contextlib.contextmanager

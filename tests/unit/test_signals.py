@@ -177,3 +177,15 @@ def test_held_interrupts_wait_for_what_runs_next() -> None:
         with pytest.raises(KeyboardInterrupt):
             held.run(lambda: send(signal.SIGINT))
     assert done == ["two"]
+
+
+def test_an_interrupt_just_before_a_call_that_blocks() -> None:
+    """asyncio takes it, and cancels the task; the call would wait for ever."""
+
+    async def read() -> None:
+        signal.raise_signal(signal.SIGINT)
+        with signals.blocking():
+            pytest.fail("it would block")
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(read())
