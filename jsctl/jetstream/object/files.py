@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _LEFT = f"{TEMPORARY}get-"
 
+_WRITE = 16 << 10
+"""Bytes of a write. With larger ones Linux takes a fifth longer to get 1 GiB into a new file's pages."""
+
 
 @contextlib.contextmanager
 def open_source(path: Path) -> Iterator[tuple[io.FileIO, str, int]]:
@@ -109,7 +112,7 @@ def write_all(file: BinaryIO, data: bytes) -> None:
     """Write everything: a file without a buffer may take less at a time. Raises OSError."""
     view = memoryview(data)
     while view:
-        view = view[file.write(view) :]
+        view = view[file.write(view[:_WRITE]) :]
 
 
 def _remove_left(folder: Path) -> None:
