@@ -125,13 +125,8 @@ async def unlost_cancellation() -> AsyncIterator[None]:
     """End the block as cancelled when the task was cancelled, even where the awaited call swallowed the
     cancellation or ended at that moment.
     """
-    from jsctl.later import asyncio
-    from jsctl.loops import is_stepped
-
     yield
-    task = None if is_stepped() else asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
+    _raise_if_cancelled()
 
 
 @contextlib.asynccontextmanager
@@ -264,7 +259,10 @@ def blocking() -> Iterator[None]:
 
 
 def _raise_if_cancelled() -> None:
-    if asyncio := sys.modules.get("asyncio"):  # not loaded for this
+    from jsctl.loops import is_stepped
+
+    asyncio = sys.modules.get("asyncio")  # not loaded for this
+    if asyncio is not None and not is_stepped():
         with contextlib.suppress(RuntimeError):  # no event loop runs
             task = asyncio.current_task()
             if task is not None and task.cancelling():

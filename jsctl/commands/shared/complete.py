@@ -38,14 +38,11 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[
     parent = given_name(ctx, noun.parent) or given(ctx, noun.parent)
     if noun.parent and not parent:
         return []
-    try:
-        if noun.offline:
-            names = list_offline(env, noun)
-        else:
-            names = _listed(env, noun.name, parent, lambda: list_names(env, noun, parent))
-    except Exception:  # a traceback in the middle of the command line would be worse than no names
-        return []
-    return [name for name in names if name.startswith(incomplete) and is_safe(name)]
+    if noun.offline:
+        return _safe_names(lambda: list_offline(env, noun), incomplete)
+    return _safe_names(
+        lambda: _listed(env, noun.name, parent, lambda: list_names(env, noun, parent)), incomplete
+    )
 
 
 def complete_thing(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
@@ -60,12 +57,17 @@ def complete_thing(ctx: click.Context, param: click.Parameter, incomplete: str) 
     elif thing in NOUNS:
         names = complete_names(thing, ctx, incomplete)
     else:
-        try:
-            names = _names_of(thing, ctx)
-        except Exception:  # as above
-            return []
-    items = [CompletionItem(name) for name in names if name.startswith(incomplete) and is_safe(name)]
+        names = _safe_names(lambda: _names_of(thing, ctx), incomplete)
+    items = [CompletionItem(name) for name in names]
     return items or [CompletionItem(incomplete, type="file")] * (word_of(param) in OR_FILE)
+
+
+def _safe_names(list_all: Callable[[], list[str]], incomplete: str) -> list[str]:
+    """Return the listed names that begin with the incomplete word and may be completed; none on an error."""
+    try:
+        return [name for name in list_all() if name.startswith(incomplete) and is_safe(name)]
+    except Exception:  # a traceback in the middle of the command line would be worse than no names
+        return []
 
 
 def _names_of(thing: str, ctx: click.Context) -> list[str]:
@@ -90,11 +92,7 @@ def complete_subjects(ctx: click.Context, incomplete: str) -> list[str]:
     filters.
     """
     env: Env = ctx.obj
-    try:
-        subjects = _listed(env, "subject", "", lambda: _list_subjects(env))
-    except Exception:  # as above
-        return []
-    return [subject for subject in subjects if subject.startswith(incomplete) and is_safe(subject)]
+    return _safe_names(lambda: _listed(env, "subject", "", lambda: _list_subjects(env)), incomplete)
 
 
 async def _list_subjects(env: "Env") -> list[str]:

@@ -182,7 +182,9 @@ def _parts(ctx: click.Context) -> list[str]:
 
 
 def _templates(ctx: click.Context) -> list[str]:
-    return ["operator", "leaf", "compose", "kubernetes"]
+    from jsctl.localserver.templates import TEMPLATES
+
+    return [template.name for template in TEMPLATES]
 
 
 def _operators(ctx: click.Context) -> list[str]:

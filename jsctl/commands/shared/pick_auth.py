@@ -175,27 +175,23 @@ async def _pick(
 
 def operator_argument(name: str = "name") -> Callable[[F], F]:
     """Declare an argument that takes the name of an operator, which may be left out."""
-    return argument(name, default="", shell_complete=_complete_operators)
+    return argument(name, default="", shell_complete=_completer("operator"))
 
 
 def operator_option() -> Callable[[F], F]:
     """Declare --operator."""
     text = "The operator, if there are several and none is selected"
-    return option("--operator", metavar="NAME", default="", help=text, shell_complete=_complete_operators)
+    return option("--operator", metavar="NAME", default="", help=text, shell_complete=_completer("operator"))
 
 
 def account_argument(name: str = "account", **attrs: Any) -> Callable[[F], F]:
     """Declare an argument that takes the name of an account, which may be left out."""
-    return argument(name, **{"default": "", "shell_complete": _complete_accounts, **attrs})
+    return argument(name, **{"default": "", "shell_complete": _completer("store account"), **attrs})
 
 
 def user_argument(name: str = "name", **attrs: Any) -> Callable[[F], F]:
     """Declare an argument that takes the name of a user, which may be left out."""
-    return argument(name, **{"default": "", "shell_complete": _complete_users, **attrs})
-
-
-def _complete_operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in choices(ctx.obj).folders.operators() if name.startswith(incomplete)]
+    return argument(name, **{"default": "", "shell_complete": _completer("store user"), **attrs})
 
 
 def stores(ctx: click.Context) -> list[AuthStore]:
@@ -206,15 +202,10 @@ def stores(ctx: click.Context) -> list[AuthStore]:
     return [AuthStore(chosen.folders, operator) for operator in ([name] if name in names else names)]
 
 
-def _complete_accounts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [n for store in stores(ctx) for n in store.account_names() if n.startswith(incomplete)]
+def _completer(thing: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        from jsctl.commands.shared.listers import HERE
 
+        return sorted(name for name in HERE[thing](ctx) if name.startswith(incomplete))
 
-def _complete_users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    names = {
-        user
-        for store in stores(ctx)
-        for account in store.account_names()
-        for user in store.user_names(account)
-    }
-    return sorted(name for name in names if name.startswith(incomplete))
+    return complete
