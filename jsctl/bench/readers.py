@@ -22,7 +22,7 @@ from jsctl.units import SECOND
 async def get_sync(client: Client) -> None:
     """Get the messages of a stream one after the other; after the last one the first again."""
     plan, api, meter, pace = client.plan, client.api, client.meter, client.pace
-    info = await streams.info(api, plan.name)
+    info = await streams.fetch_info(api, plan.name)
     first, last = int(info["state"]["first_seq"]), int(info["state"]["last_seq"])
     if not info["state"]["messages"]:
         raise _empty(plan.name)
@@ -68,7 +68,7 @@ def _empty(stream: str) -> NotFound:
 async def get_batches(client: Client) -> None:
     """Get the messages of a stream in batches (ADR-31); after the last one the first again."""
     plan, api = client.plan, client.api
-    info = await streams.info(api, plan.name)
+    info = await streams.fetch_info(api, plan.name)
     if not info["config"].get("allow_direct"):
         raise BadInput(
             f"stream {plan.name} does not allow direct gets", "jsctl stream edit --allow-direct allows them"

@@ -7,10 +7,10 @@ from jsctl.bench.plan import BUCKET, CONSUMER, OBJECTS, STREAM, Plan
 from jsctl.bench.receivers import filter_keys
 from jsctl.errors import ApiError, BadInput, MissingName, NotFound
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.api_levels import ApiLevel, account_info
+from jsctl.jetstream.api_levels import ApiLevel, fetch_account_info
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.kv import bucket as buckets
-from jsctl.jetstream.kv.names import stream_of
+from jsctl.jetstream.kv.names import bucket_to_stream
 from jsctl.jetstream.object import buckets as object_buckets
 from jsctl.jetstream.object.model import stream_name
 from jsctl.jetstream.stream import requests as streams
@@ -21,7 +21,7 @@ from jsctl.units import SECOND
 _MARK = "io.jsctl.bench"
 """The key of the metadata that says that a benchmark created a stream."""
 
-_OWN = (STREAM, stream_of(BUCKET), stream_name(OBJECTS))
+_OWN = (STREAM, bucket_to_stream(BUCKET), stream_name(OBJECTS))
 
 
 def is_own(info: Json) -> bool:
@@ -38,7 +38,7 @@ def needs_consent(info: Json) -> bool:
 async def stream_config(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
     """Return the configuration of a stream to publish to, with batches where the server has them. settings:
     the keys that flags set."""
-    level = int(((await account_info(api)).get("api") or {}).get("level", 0))
+    level = int(((await fetch_account_info(api)).get("api") or {}).get("level", 0))
     is_fast = settings.get("persist_mode") == "async"
     config: Json = {
         "name": plan.name,
@@ -86,13 +86,13 @@ async def change(api: Api, info: Json, desired: Json, keys: list[str]) -> Json:
 async def stream_for(api: Api, plan: Plan) -> Json:
     """Return the info of the stream that stores what is published. Raises MissingName, BadInput."""
     try:
-        info = await streams.info(api, plan.name)
+        info = await streams.fetch_info(api, plan.name)
     except MissingName as error:
         error.hint = f"--create makes it; {error.hint}"
         raise
     if plan.subject:
         subject = f"{plan.subject}.0" if plan.subjects >= 0 else plan.subject
-        takers = await streams.names(api, subject)
+        takers = await streams.list_names(api, subject)
         if plan.name not in takers:
             other = f"it goes to {', '.join(takers)}; --stream names that" if takers else "--create adds it"
             raise BadInput(f"stream {plan.name} does not take {subject}", other)
@@ -132,9 +132,9 @@ async def prepare_consumer(api: Api, plan: Plan) -> str:
     The benchmarks' own consumer is created again, so that it begins with the stream's first message; any
     other must exist. Raises MissingName, BadInput.
     """
-    await streams.info(api, plan.name)
+    await streams.fetch_info(api, plan.name)
     if plan.consumer != CONSUMER:
-        config = (await consumers.info(api, plan.name, plan.consumer))["config"]
+        config = (await consumers.fetch_info(api, plan.name, plan.consumer))["config"]
         if not consumers.is_pull(config):
             raise BadInput(
                 f"consumer {plan.name} > {plan.consumer} is push based: nothing can be pulled from it",

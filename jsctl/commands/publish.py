@@ -11,12 +11,12 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import (
     Composition,
-    at_intervals,
-    at_original_pace,
     compose,
+    keep_original_pace,
     read_dump,
+    space_evenly,
 )
-from jsctl.jetstream.message.patience import patience
+from jsctl.jetstream.message.patience import make_patience
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.jetstream.message.schedule import Schedule, format_ttl, is_scheduled
 from jsctl.loops import event_loop
@@ -186,7 +186,7 @@ async def publish(env: Env, options: Options) -> Events[Published]:
         bursts,
         options.mode,
         reports=options.reports,
-        patience=patience(api, env.say),
+        patience=make_patience(api, env.say),
     )
     return view.events(publisher, _with_progress(env, publisher, options), quiet=options.quiet)
 
@@ -230,5 +230,5 @@ def _bursts(
     else:
         bursts = compose(composition, env.streams.stdin, warn=env.say, burst=burst)
     if options.paced:
-        return at_original_pace(bursts)
-    return at_intervals(bursts, options.sleep) if options.sleep else bursts
+        return keep_original_pace(bursts)
+    return space_evenly(bursts, options.sleep) if options.sleep else bursts

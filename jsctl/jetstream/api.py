@@ -36,7 +36,7 @@ def is_no_message(error: ApiError) -> bool:
     return error.err_code in (ErrorCode.NO_MESSAGE_FOUND, ErrorCode.STREAM_MSG_DELETE_FAILED)
 
 
-def api_prefix(domain: str = "", prefix: str = "") -> str:
+def build_api_prefix(domain: str = "", prefix: str = "") -> str:
     """Return the subject prefix of the JetStream API: `$JS.API`, `$JS.<domain>.API`, or `prefix` itself."""
     if prefix:
         return prefix
@@ -85,14 +85,14 @@ class Api:
     ) -> None:
         self.connection = connection
         self.domain = domain
-        self.prefix = api_prefix(domain, prefix)
+        self.prefix = build_api_prefix(domain, prefix)
         self.timeout = timeout or connection.settings.timeout  #: ns
         self._trace = trace
 
     @property
     def own_domain(self) -> str:
         """The domain that answers; empty for none, and where a custom prefix hides it."""
-        if self.domain or self.prefix != api_prefix():
+        if self.domain or self.prefix != build_api_prefix():
             return self.domain
         return str(self.connection.server_info.get("domain") or "")
 

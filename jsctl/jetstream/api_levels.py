@@ -17,7 +17,7 @@ class ApiLevel(IntEnum):
     V2_15 = 5
 
 
-def server_version(level: int) -> str:
+def find_server_version(level: int) -> str:
     """Return the oldest nats-server version with an API level: `2.11` for 1."""
     return ApiLevel(level).name.removeprefix("V").replace("_", ".")
 
@@ -30,7 +30,7 @@ async def require(api: Api, features: Mapping[int, Sequence[str]]) -> None:
     """
     if not features:
         return
-    api_info = (await account_info(api)).get("api")
+    api_info = (await fetch_account_info(api)).get("api")
     if api_info is None:
         return
     # Servers before 2.11 report no level, and ignore fields that they do not know.
@@ -38,12 +38,12 @@ async def require(api: Api, features: Mapping[int, Sequence[str]]) -> None:
     for level, names in sorted(features.items()):
         if level > available:
             raise BadInput(
-                f"{', '.join(names)} needs nats-server {server_version(level)} (API level {level})",
+                f"{', '.join(names)} needs nats-server {find_server_version(level)} (API level {level})",
                 f"this one has API level {available}",
             )
 
 
-async def account_info(api: Api) -> Json:
+async def fetch_account_info(api: Api) -> Json:
     """Fetch the account's limits, usage and API level (INFO); empty when the login may not ask for them."""
     try:
         return await api.call("INFO")

@@ -80,7 +80,7 @@ def lookup(entries: Sequence[Code], number: int) -> Code:
     raise NotFound(f"there is no error {number}", "jsctl errors ls shows all")
 
 
-def problems(entry: Code) -> list[str]:
+def find_problems(entry: Code) -> list[str]:
     """Return what is wrong with an error's definition (rules of the server's own list)."""
     wrong = []
     description = str(entry.get("description") or "")
@@ -102,7 +102,7 @@ def problems(entry: Code) -> list[str]:
     return wrong
 
 
-def duplicates(entries: Sequence[Code]) -> list[int]:
+def find_duplicates(entries: Sequence[Code]) -> list[int]:
     """Return the error codes that occur more than once, sorted."""
     counted = Counter(entry["error_code"] for entry in entries)
     return sorted(number for number, times in counted.items() if times > 1)

@@ -113,7 +113,7 @@ async def fetch_items(api: Api, subject: str, key: str, body: Mapping[str, Any] 
     return [item async for page in fetch_pages(api, subject, key, body) for item in page.get(key) or []]
 
 
-async def sorted_pages(
+async def fetch_sorted_pages(
     api: Api,
     subject: str,
     key: str,

@@ -4,24 +4,24 @@ from jsctl.jetstream.api import Json
 from jsctl.units import NEVER
 
 
-def deleted_messages(state: Json) -> int:
+def count_deleted(state: Json) -> int:
     """Return how many messages between a stream's first and last one were deleted."""
     return len(state.get("deleted") or ()) or int(state.get("num_deleted", 0))
 
 
-def lost_messages(state: Json) -> tuple[int, int]:
+def count_lost(state: Json) -> tuple[int, int]:
     """Return how many messages, and how many bytes, the server has lost of a stream."""
     lost = state.get("lost") or {}
     return len(lost.get("msgs") or ()), int(lost.get("bytes", 0))
 
 
-def required_level(config: Json) -> int:
+def find_required_level(config: Json) -> int:
     """Return the API level that a configuration needs, from the metadata that the server adds (ADR-44)."""
     level = (config.get("metadata") or {}).get("_nats.req.level", "0")
     return int(level) if level.isdigit() else 0
 
 
-def origin_filters(source: Json) -> str:
+def format_origin_filters(source: Json) -> str:
     """Return what a mirror or source takes, in words: `a.> to b.>, c untransformed`; empty for all."""
     transforms = source.get("subject_transforms") or []
     parts = [
@@ -33,14 +33,14 @@ def origin_filters(source: Json) -> str:
     return ", ".join(parts)
 
 
-def last_active(source: Json) -> int:
+def read_last_active(source: Json) -> int:
     """Return the time in ns since a mirror or source heard from its origin; NEVER if it has not yet."""
     seen = int(source.get("active", NEVER))
     # Older servers write the largest number for never.
     return NEVER if seen < 0 or seen >= (1 << 63) - 1 else seen
 
 
-def placement_text(config: Json) -> str:
+def format_placement(config: Json) -> str:
     """Return where a stream asks to be placed: `cluster: c1 tags: a, b`."""
     wanted = config.get("placement") or {}
     parts = [f"cluster: {wanted['cluster']}"] if wanted.get("cluster") else []
@@ -49,7 +49,7 @@ def placement_text(config: Json) -> str:
     return " ".join(parts)
 
 
-def peers(cluster: Json) -> tuple[str, ...]:
+def format_followers(cluster: Json) -> tuple[str, ...]:
     """Return the followers of a Raft group by name; `!` marks one that is offline or behind."""
     replicas = cluster.get("replicas")
     if not replicas:  # of 10,000 streams, most

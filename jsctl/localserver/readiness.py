@@ -111,7 +111,7 @@ def _lone_assets(reply: Json) -> list[Json]:
 async def find_behind(api: Api) -> list[str]:
     """Return sentences about streams without a leader, and mirrors and sources that lag behind."""
     sentences = []
-    async for page in streams.info_pages(api):
+    async for page in streams.list_info_pages(api):
         for info in page:
             sentences.extend(_behind(info))
     return sentences

@@ -5,7 +5,7 @@ Each question fills one key of the draft; a key that the draft has is not asked 
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream.availability import check_name_is_free, check_subjects_are_free
-from jsctl.jetstream.stream.config import STREAM, default_window
+from jsctl.jetstream.stream.config import STREAM, choose_window
 from jsctl.jetstream.stream.origins import has_start, import_from, is_imported, with_start
 from jsctl.nats.subjects import split_subjects, validate_name
 from jsctl.prompts.fields import ask_field
@@ -62,7 +62,7 @@ async def ask_rest(prompter: Prompter, draft: Json, *, size_needed: bool = False
     await ask("max_age")
     await ask("max_msg_size")
     if not mirror:
-        await ask("duplicate_window", exact_duration(default_window(answered["max_age"])).replace("m0s", "m"))
+        await ask("duplicate_window", exact_duration(choose_window(answered["max_age"])).replace("m0s", "m"))
     await ask("num_replicas")
     if mirror:
         answered["mirror"] = await _ask_origin(prompter, answered["mirror"], _MirrorWords())

@@ -55,7 +55,7 @@ async def answers(url: str, count: int) -> float:
         api = Api(connection)
         began = time.perf_counter()
         for _ in range(count):
-            await streams.info(api, "ORDERS")
+            await streams.fetch_info(api, "ORDERS")
         return (time.perf_counter() - began) / count
     finally:
         await connection.close()

@@ -46,7 +46,7 @@ SEEDS = {
         "vars: {a: b}\nstreams:\n- for: {i: 0..3}\n  name: S{{i}}\n  subjects: ['{{a}}.{{i}}']\n",
     ),
     "dump": (
-        lambda text: dump.outgoing(parse_json(text)),
+        lambda text: dump.parse_record(parse_json(text)),
         '{"subject": "a", "headers": {"K": ["v"]}, "data_base64": "YQ=="}',
     ),
 }

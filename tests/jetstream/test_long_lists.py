@@ -114,7 +114,7 @@ async def consume(url: str, names: list[str]) -> None:
 
 def test_pages_go_when_they_were_read(many: str) -> None:
     async def read(api: Api) -> None:
-        async for page in streams.info_pages(api):
+        async for page in streams.list_info_pages(api):
             del page
             held.append(infos_held())
 
@@ -143,11 +143,11 @@ def test_rows_are_kept_and_their_pages_not(many: str) -> None:
 
 def test_a_list_that_is_left_early_asks_no_further(many: str) -> None:
     async def read(api: Api) -> None:
-        pages = streams.name_pages(api)
+        pages = streams.list_name_pages(api)
         async for page in pages:
             assert page[0] == "KV_hidden"
             break
         await pages.aclose()
-        assert (await streams.info(api, NAMES[0]))["config"]["name"] == NAMES[0]
+        assert (await streams.fetch_info(api, NAMES[0]))["config"]["name"] == NAMES[0]
 
     ask(many, read)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jsctl.jetstream.api_levels import server_version
+from jsctl.jetstream.api_levels import find_server_version
 from jsctl.jetstream.consumer.config import CONSUMER, PRIORITY_FLAGS
 from jsctl.jetstream.stream.config import STREAM
 from tests.support import js
@@ -90,7 +90,7 @@ def refused(cli: Cli, line: str, level: int, what: str) -> None:
     outcome = cli(line, status=64)
     assert outcome.out == ""
     assert what in outcome.err
-    assert f" needs nats-server {server_version(level)} (API level {level})" in outcome.err
+    assert f" needs nats-server {find_server_version(level)} (API level {level})" in outcome.err
 
 
 def test_flags_of_streams(old_cli: Cli) -> None:

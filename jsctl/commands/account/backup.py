@@ -6,7 +6,7 @@ from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.transfers import TerminalObserver, backup_path
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_backup import AccountBackupOptions, backup_account, estimate_backup
-from jsctl.jetstream.backup.account_files import existing_account_backup
+from jsctl.jetstream.backup.account_files import describe_existing
 from jsctl.jetstream.backup.stream_backup import BackupOptions
 from jsctl.units import format_bytes, plural
 from jsctl.views.account import backup as view
@@ -43,7 +43,7 @@ async def backup(env: Env, options: Options) -> Result:
     path = backup_path(target)
     api = await env.jetstream()
     if env.dry_run:
-        existing = existing_account_backup(path)
+        existing = describe_existing(path)
         loss = await estimate_backup(api)
         facts = {"streams": loss.streams, "bytes": loss.bytes}
         what = f"{plural(loss.streams, 'stream')} with {format_bytes(loss.bytes)}"

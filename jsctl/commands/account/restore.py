@@ -28,7 +28,7 @@ class Options:
     "directory",
     label="Folder of the backup",
     path=True,
-    suggestions="jsctl.jetstream.backup.finding:account_backups",
+    suggestions="jsctl.jetstream.backup.finding:find_account_backups",
 )
 @option("--cluster", metavar="CLUSTER", default="", help="Place the streams in this cluster")
 @option("--tag", metavar="TAG", multiple=True, help="Place the streams on servers with this tag")

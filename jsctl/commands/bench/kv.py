@@ -10,7 +10,7 @@ from jsctl.commands.bench.flags import add_shared, shared
 from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run
 from jsctl.commands.cli import SIZE, command, destructive, option
 from jsctl.env import Env
-from jsctl.jetstream.kv.names import stream_of
+from jsctl.jetstream.kv.names import bucket_to_stream
 from jsctl.views.result import Result
 
 
@@ -69,7 +69,7 @@ async def put(env: Env, options: Options) -> Result:
         "history": options.history,
     }
     own = settings if plan.name == BUCKET else None
-    await announce(env, api, plan, stream_of(plan.name), purges=options.purge, creates=own)
+    await announce(env, api, plan, bucket_to_stream(plan.name), purges=options.purge, creates=own)
     info = await targets.bucket_for(api, plan, settings)
     if options.purge:
         await purge(env, api, info, force=options.force)

@@ -79,7 +79,7 @@ async def announce(
     """
     if not env.dry_run:
         return
-    info = await streams.info_or_none(api, stream)
+    info = await streams.fetch_info_or_none(api, stream)
     if info is None and creates is None:
         return  # whoever asks for it next says that it is missing
     keys = targets.changes(info, creates) if info and creates else []
@@ -96,12 +96,12 @@ async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
         facts = {"stream": name, "messages": messages, "bytes": info["state"]["bytes"]}
         await env.confirm(Intent(f"remove {what}", facts), force=force)
     await streams.purge(api, name)
-    return await streams.info(api, name)
+    return await streams.fetch_info(api, name)
 
 
 async def create_stream(env: Env, api: Api, config: Json, *, force: bool) -> None:
     """Create a stream, or change it as needed, after asking where others may need it as it is."""
-    info = await streams.info_or_none(api, str(config["name"]))
+    info = await streams.fetch_info_or_none(api, str(config["name"]))
     if info is None:
         await streams.create(api, config)
         return
@@ -121,6 +121,6 @@ async def run_consumer(env: Env, plan: Plan, flags: Shared, *, purges: bool, for
     api = await env.jetstream()
     await announce(env, api, plan, plan.name, purges=purges)
     if purges:
-        await purge(env, api, await streams.info(api, plan.name), force=force)
+        await purge(env, api, await streams.fetch_info(api, plan.name), force=force)
     plan = replace(plan, acks=await targets.prepare_consumer(api, plan))
     return await run(env, plan, flags)

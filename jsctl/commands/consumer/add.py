@@ -69,7 +69,7 @@ async def _complete(env: Env, options: Options, start: Json) -> tuple[str, Json]
     temporary = flags.ephemeral or bool(
         options.add.config and not start.get("durable_name") and (start.get("name") or not options.consumer)
     )
-    name = named or (consumers.new_name() if temporary else "")
+    name = named or (consumers.generate_name() if temporary else "")
     if not (asks or not name):
         return stream, CONSUMER.with_defaults(with_name(start, name, ephemeral=temporary))
     api = await env.jetstream() if asks and not options.add.is_local else None

@@ -48,7 +48,7 @@ async def copy(env: Env, options: Options) -> Result:
     api = await env.jetstream()
     stream, source = await pick_consumer(env, api, options.stream, options.source)
     destination = options.destination or await questions.ask_name(env.prompter, api, stream)
-    info = await consumers.info(api, stream, source)
+    info = await consumers.fetch_info(api, stream, source)
     config = without_label(CONSUMER.without_server_keys(info["config"]))
     if flags.push and not config.get("deliver_subject"):
         config = as_push(config)

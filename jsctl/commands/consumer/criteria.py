@@ -36,5 +36,5 @@ async def matching_consumers(
 
     Raises BadInput.
     """
-    async for page in consumers.info_pages(api, stream):
+    async for page in consumers.list_info_pages(api, stream):
         yield matching(env, criteria, page)

@@ -45,7 +45,7 @@ async def edit(env: Env, options: Options) -> Result:
     file = options.edit.read_config(env, CONSUMER, changed=bool(flags))
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, options.stream, options.consumer)
-    info = await consumers.info(api, stream, consumer)
+    info = await consumers.fetch_info(api, stream, consumer)
     live = info["config"]
     if flags.push and not live.get("deliver_subject"):
         raise BadInput(

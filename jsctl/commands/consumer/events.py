@@ -25,7 +25,7 @@ async def events(
     """Show ack samples, too, of consumers that were created with --sample."""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    await consumers.info(api, stream, consumer)
+    await consumers.fetch_info(api, stream, consumer)
     subjects = consumer_subjects(api.connection.settings.js_event_prefix, stream, consumer)
     listener = EventListener(
         api.connection,

@@ -30,5 +30,5 @@ async def graph(
     check_graph(env, every)
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    await consumers.info(api, stream, consumer)
+    await consumers.fetch_info(api, stream, consumer)
     return view.events(stream, consumer, activity.sampler(api, stream, consumer), every, count)

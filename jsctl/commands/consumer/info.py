@@ -35,5 +35,5 @@ async def _show(env: Env, stream: str, consumer: str, no_select: bool, *, state_
     if not (stream and consumer):
         await event_loop()  # the connection lives while the user picks
     api = await env.jetstream()
-    consumer_info = await consumers.info(api, *await pick_consumer(env, api, stream, consumer))
+    consumer_info = await consumers.fetch_info(api, *await pick_consumer(env, api, stream, consumer))
     return view.sheet(consumer_info, state_only=state_only)

@@ -22,5 +22,5 @@ async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result
     api = await env.jetstream()
     stream = await pick_stream(env, api, stream)
     if names_only or env.wants_json:
-        return names(consumers.name_pages(api, stream))
+        return names(consumers.list_name_pages(api, stream))
     return view.listing(stream, await consumers.collect(api, stream, view.list_row))

@@ -27,7 +27,7 @@ async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -
         _deadline(until, env.clock())
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    info = await consumers.info(api, stream, consumer)  # fails at once when there is none
+    info = await consumers.fetch_info(api, stream, consumer)  # fails at once when there is none
     until = until or await env.prompter.text(
         "Pause until (time or duration)",
         flag="UNTIL",
@@ -52,7 +52,7 @@ async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -
 async def resume(env: Env, stream: str, consumer: str, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    info = await consumers.info(api, stream, consumer)
+    info = await consumers.fetch_info(api, stream, consumer)
     if not info.get("paused"):
         raise JsctlError(f"consumer {stream} > {consumer} is not paused")
     await env.confirm(change_intent("resume", info), force=force)

@@ -33,7 +33,7 @@ async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) ->
     names = list(dict.fromkeys(map(stream_name, stream))) or await _pick(env, api)
     unreachable: list[Part] = []
     if names:
-        infos = await streams.infos(api, names)
+        infos = await streams.fetch_infos(api, names)
     else:
         snapshot = await fetch_snapshot(api)
         listed = Listed(env)
@@ -54,7 +54,7 @@ async def _pick(env: Env, api: Api) -> list[str]:
     if not env.can_ask:
         return []
     listed = Listed(env)
-    names = sorted(name for name in await streams.names(api) if name in listed)
+    names = sorted(name for name in await streams.list_names(api) if name in listed)
     if not names:
         return []
     choices = [*(Choice(name, name) for name in names), Choice("(all streams)", "")]

@@ -28,7 +28,7 @@ from jsctl.views.result import Result
 async def reset(env: Env, stream: str, consumer: str, sequence: int | None, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    before = await consumers.info(api, stream, consumer)
+    before = await consumers.fetch_info(api, stream, consumer)
     anywhere = before["config"].get("deliver_policy") in consumers.RESETTABLE
     if sequence and not anywhere:
         raise BadInput(

@@ -36,7 +36,7 @@ async def sub(
 ) -> Events[Received] | Events[Delivery | Acknowledgement]:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    config = (await consumers.info(api, stream, consumer))["config"]
+    config = (await consumers.fetch_info(api, stream, consumer))["config"]
     if deliver_group and deliver_group != config.get("deliver_group"):
         group = config.get("deliver_group") or "none"
         raise BadInput(

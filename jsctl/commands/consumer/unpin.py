@@ -19,7 +19,7 @@ from jsctl.views.result import Result, Text
 async def unpin(env: Env, stream: str, consumer: str, group: str, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    info = await consumers.info(api, stream, consumer)
+    info = await consumers.fetch_info(api, stream, consumer)
     if info["config"].get("priority_policy") != "pinned_client":
         raise JsctlError(
             f"consumer {stream} > {consumer} does not pin clients", "it has no pinned priority groups"

@@ -44,7 +44,7 @@ async def _read(text: str) -> Code:
     entry = parse_json(text)
     if not isinstance(entry, dict):
         raise ValueError("it is not a JSON object")
-    if problems := error_catalog.problems(entry):
+    if problems := error_catalog.find_problems(entry):
         raise BadInput("; ".join(problems))
     return entry
 

@@ -19,8 +19,8 @@ def validate(env: Env, file: str) -> Result:
 def check(env: Env, path: str) -> Result:
     """Check a file and report every problem on stderr. Raises JsctlError when there is one."""
     entries = error_catalog.read(path)
-    problems = {entry["error_code"]: error_catalog.problems(entry) for entry in entries}
-    for number in error_catalog.duplicates(entries):
+    problems = {entry["error_code"]: error_catalog.find_problems(entry) for entry in entries}
+    for number in error_catalog.find_duplicates(entries):
         problems[number].append("the code occurs more than once")
     invalid = {number: reasons for number, reasons in problems.items() if reasons}
     for number, reasons in invalid.items():

@@ -32,7 +32,7 @@ async def compact(env: Env, bucket: str, older: int, force: bool) -> Result:
     """
     store = await open_named(env, bucket)
     refuse_mirror(store, "compact")
-    heads = await read.newest_heads(store, [">"])
+    heads = await read.fetch_newest_heads(store, [">"])
     removals = write.plan_removals(heads, seconds_to_ns(env.clock()) - older)
     old = sum(removal.with_marker for removal in removals)
     if not removals and not env.dry_run:

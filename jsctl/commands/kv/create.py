@@ -27,7 +27,7 @@ async def create(env: Env, bucket: str, new_key: str, value: str | None, ttl: in
     --ttl needs a bucket with --marker-ttl.
     """
     key = validate_new_key(new_key)
-    header = write.ttl_header(ttl)
+    header = write.format_ttl(ttl)
     data = await value_of(env, value)
     store = await open_named(env, bucket)
     warn_of_ttl(env, store, ttl)

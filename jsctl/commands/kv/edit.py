@@ -13,7 +13,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET, find_warnings
-from jsctl.jetstream.kv.names import subject_prefix
+from jsctl.jetstream.kv.names import build_subject_prefix
 from jsctl.views.kv import info as view
 from jsctl.views.result import Result
 
@@ -82,7 +82,7 @@ def _lost_names(bucket: Bucket, draft: Json) -> list[str]:
     """Return a warning about a mirror that becomes a bucket of its own while its keys have the origin's
     name.
     """
-    if draft.get("mirror") or bucket.prefix == subject_prefix(bucket.name):
+    if draft.get("mirror") or bucket.prefix == build_subject_prefix(bucket.name):
         return []
     origin = bucket.config["mirror"]["name"]
     return [

@@ -5,7 +5,7 @@ from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read, write
-from jsctl.jetstream.kv.names import existing_key
+from jsctl.jetstream.kv.names import parse_existing_key
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result, Text
 
@@ -18,7 +18,7 @@ async def edit_value(env: Env, name: str, text: str, *, dry_run: bool) -> Result
     if dry_run:
         raise BadInput("--dry-run is for configurations", "leave it out, or leave out KEY")
     bucket = await open_named(env, name)
-    key = existing_key(text)
+    key = parse_existing_key(text)
     entry = await read.get(bucket, key)
     try:
         before = entry.value.decode()

@@ -36,7 +36,7 @@ async def export(
     """Write every value that the bucket keeps, with its revision and time, and the markers of deleted keys,
     in order. jsctl kv import stores them again.
     """
-    patterns = read.distinct_patterns(patterns_of(key))
+    patterns = read.deduplicate_patterns(patterns_of(key))
     store = await open_named(env, bucket)
     batches = _entries(store, patterns, latest=latest)
     if output == "-":
@@ -64,7 +64,9 @@ async def _entries(
     store: Bucket, patterns: Sequence[str], *, latest: bool
 ) -> AsyncGenerator[Sequence[Entry], None]:
     for pattern in patterns:
-        reading = read.newest_entries(store, [pattern]) if latest else read.history(store, pattern)
+        reading = (
+            read.fetch_newest_entries(store, [pattern]) if latest else read.fetch_history(store, pattern)
+        )
         count = 0
         async with aclosing(reading) as pages:
             async for page in pages:

@@ -10,7 +10,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import PUT, Entry
-from jsctl.jetstream.kv.names import is_pattern, key_pattern
+from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.loops import event_loop
 from jsctl.views.events import Events, once
 from jsctl.views.kv import entries as view
@@ -36,7 +36,7 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
     """
     if raw and env.wants_json:
         raise BadInput("--raw and --json cannot be used together")
-    patterns = [key_pattern(pattern) for pattern in key]
+    patterns = [parse_key_pattern(pattern) for pattern in key]
     single = len(patterns) == 1 and not is_pattern(patterns[0])
     if revision and not single:
         raise BadInput("--revision is for one key", "jsctl kv history shows the revisions of several")
@@ -44,7 +44,7 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
         await event_loop()  # several requests at once
     store = await open_named(env, bucket)
     if single and revision:
-        entry = await read.revision(store, patterns[0], revision)
+        entry = await read.fetch_revision(store, patterns[0], revision)
         if not entry.is_value:
             raise BadInput(f"revision {revision} of key {entry.key} has no value: it {entry.removal} then")
         batches = once(entry)
@@ -60,7 +60,7 @@ async def _several(store: Bucket, patterns: Sequence[str]) -> AsyncGenerator[Seq
     exist.
     """
     known: set[str] = set()
-    async with aclosing(read.newest_entries(store, patterns)) as pages:
+    async with aclosing(read.fetch_newest_entries(store, patterns)) as pages:
         async for page in pages:
             values = [entry for entry in page if entry.operation == PUT]
             known.update([entry.key for entry in values])

@@ -8,7 +8,7 @@ from jsctl.env import Env
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import Entry
-from jsctl.jetstream.kv.names import is_pattern, key_pattern
+from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.views.kv import entries as view
 from jsctl.views.result import Result
 
@@ -20,7 +20,7 @@ async def history(env: Env, bucket: str, key: str) -> Result:
     """Show the oldest first, with the markers of deleted keys, and the reason if the server gave one. KEY may
     be a pattern: in 'user.*' the * stands for one token, in 'user.>' the > for the rest.
     """
-    pattern = key_pattern(key)
+    pattern = parse_key_pattern(key)
     store = await open_named(env, bucket)
     return view.history(store.name, key, await fetch_history(store, pattern))
 
@@ -28,11 +28,11 @@ async def history(env: Env, bucket: str, key: str) -> Result:
 async def fetch_history(store: Bucket, pattern: str) -> list[Entry]:
     """Return all entries of the keys that match. Raises NotFound if there are none."""
     entries: list[Entry] = []
-    async with aclosing(read.history(store, pattern)) as pages:
+    async with aclosing(read.fetch_history(store, pattern)) as pages:
         async for page in pages:
             entries += page
     if not entries:
         if not is_pattern(pattern):
-            raise read.missing_key(store, pattern)
+            raise read.missing_key_error(store, pattern)
         check_found(store, [pattern], {entry.key for entry in entries})
     return entries

@@ -39,7 +39,7 @@ async def ls(
     api = await env.jetstream()
     if not bucket:
         if names_only:
-            return names(_pages(sorted(await buckets.names(api))))
+            return names(_pages(sorted(await buckets.list_names(api))))
         return info.listing(await buckets.collect(api), env.clock())
     store = await open_named(env, bucket, api)
     patterns = patterns_of(key)
@@ -57,11 +57,11 @@ async def _list(store: Bucket, patterns: Sequence[str], *, with_values: bool) ->
     """Return the keys that have a value. Raises NotFound for a named key that has none."""
     entries: list[Entry] = []
     if with_values:
-        async with aclosing(read.newest_entries(store, patterns)) as pages:
+        async with aclosing(read.fetch_newest_entries(store, patterns)) as pages:
             async for page in pages:
                 entries += page
     else:
-        entries = await read.newest_heads(store, patterns)
+        entries = await read.fetch_newest_heads(store, patterns)
     entries = [entry for entry in entries if entry.is_value]
     if keys := [pattern for pattern in patterns if not is_pattern(pattern)]:
         known = {entry.key for entry in entries}

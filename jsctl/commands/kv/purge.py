@@ -25,7 +25,7 @@ async def purge(env: Env, bucket: str, key: tuple[str, ...], ttl: int, force: bo
     """Replace all values of a key with a marker. KEY is a key or a pattern; '>' means all keys. --ttl needs a
     bucket with --marker-ttl.
     """
-    header = write.ttl_header(ttl)
+    header = write.format_ttl(ttl)
     store = await open_named(env, bucket)
     warn_of_ttl(env, store, ttl)
     return await remove_keys(env, store, key, PURGE, force=force, ttl=header)

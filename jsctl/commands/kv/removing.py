@@ -39,14 +39,14 @@ async def _existing(bucket: Bucket, keys: Sequence[str], operation: str) -> list
     literal = [pattern for pattern in patterns if not is_pattern(pattern)]
     names: dict[str, None] = {}
     for key in literal:
-        entry = await read.newest(bucket, key)
+        entry = await read.fetch_newest_entry(bucket, key)
         if entry is None:
-            raise read.missing_key(bucket, key)
+            raise read.missing_key_error(bucket, key)
         if not _is_left(entry, operation):
             await read.get(bucket, key)
         names[key] = None
     if globs:
-        entries = [head for head in await read.newest_heads(bucket, globs) if _is_left(head, operation)]
+        entries = [head for head in await read.fetch_newest_heads(bucket, globs) if _is_left(head, operation)]
         check_found(bucket, globs, {entry.key for entry in entries})
         names.update(dict.fromkeys(entry.key for entry in entries))
     return list(names)

@@ -6,7 +6,7 @@ from jsctl.commands.kv.shared import open_named, revision_type
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read, write
-from jsctl.jetstream.kv.names import existing_key
+from jsctl.jetstream.kv.names import parse_existing_key
 from jsctl.views.kv import changes
 from jsctl.views.kv import entries as view
 from jsctl.views.result import Result
@@ -24,12 +24,12 @@ async def revert(env: Env, bucket: str, key: str, revision: int, force: bool) ->
     """Store the value again, as a new revision, if nobody has changed the key meanwhile. jsctl kv history
     shows the revisions.
     """
-    key = existing_key(key)
+    key = parse_existing_key(key)
     store = await open_named(env, bucket)
-    latest = await read.newest(store, key)
+    latest = await read.fetch_newest_entry(store, key)
     if latest is None:
-        raise read.missing_key(store, key)
-    entry = await read.revision(store, key, revision)
+        raise read.missing_key_error(store, key)
+    entry = await read.fetch_revision(store, key, revision)
     if not entry.is_value:
         raise BadInput(
             f"revision {revision} of key {key} has no value: it {entry.removal} then",

@@ -15,7 +15,7 @@ from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.kv.names import is_pattern, key_pattern
+from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.jetstream.message.stdin import read_all
 from jsctl.units import exact_duration
 
@@ -49,7 +49,7 @@ def patterns_of(keys: Sequence[str]) -> list[str]:
     """Return keys and patterns from the command line; without any, the pattern of all keys. Raises
     BadInput.
     """
-    return [key_pattern(key) for key in keys] or [">"]
+    return [parse_key_pattern(key) for key in keys] or [">"]
 
 
 def check_found(bucket: Bucket, patterns: Sequence[str], keys: Collection[str]) -> None:

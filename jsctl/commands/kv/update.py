@@ -6,7 +6,7 @@ from jsctl.commands.cli import argument, command
 from jsctl.commands.kv.shared import open_named, value_of
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
-from jsctl.jetstream.kv.names import existing_key
+from jsctl.jetstream.kv.names import parse_existing_key
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
@@ -25,4 +25,4 @@ async def update(env: Env, bucket: str, key: str, value: str, revision: int) -> 
     """
     data = await value_of(env, value)
     store = await open_named(env, bucket)
-    return view.stored(store.name, key, await write.update(store, existing_key(key), data, revision))
+    return view.stored(store.name, key, await write.update(store, parse_existing_key(key), data, revision))

@@ -42,7 +42,7 @@ async def add(env: Env, options: Options) -> Result:
     buckets.validate_bucket(options.bucket)
     api = await env.jetstream()
     settings = {"storage": _STORAGE[options.storage], **options.flags.settings()}
-    if "max_bytes" not in settings and streams.needs_max_bytes(await api_levels.account_info(api)):
+    if "max_bytes" not in settings and streams.needs_max_bytes(await api_levels.fetch_account_info(api)):
         raise BadInput("this account needs a limit for every bucket", "give --max-bucket-size")
     info, created = await buckets.create(api, options.bucket, settings)
     outcome = "was created" if created else "already exists, nothing was changed"

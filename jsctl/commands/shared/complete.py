@@ -104,7 +104,7 @@ async def _list_subjects(env: "Env") -> list[str]:
     subjects = {subject for info in own.values() for subject in info["config"].get("subjects") or []}
     few = [name for name, info in own.items() if info["state"].get("num_subjects", 0) <= _FEW]
     for name in sorted(few)[:_ASKED]:
-        subjects |= (await streams.subject_counts(api, name, ">")).keys()
+        subjects |= (await streams.count_subjects(api, name, ">")).keys()
     return sorted(subjects)
 
 

@@ -69,7 +69,7 @@ async def list_peers(env: "Env", parents: Sequence[str]) -> set[str]:
 
     if not parents[0]:
         return set().union(*map(_members, await _groups(env)))
-    info = await streams.info(await env.jetstream(), parents[0])
+    info = await streams.fetch_info(await env.jetstream(), parents[0])
     return _members(info.get("cluster") or {})
 
 
@@ -121,7 +121,7 @@ async def list_groups(env: "Env", parents: Sequence[str]) -> list[str]:
     """Return the priority groups of a consumer."""
     from jsctl.jetstream.consumer import requests as consumers
 
-    info = await consumers.info(await env.jetstream(), *parents)
+    info = await consumers.fetch_info(await env.jetstream(), *parents)
     return list(info["config"].get("priority_groups") or ())
 
 

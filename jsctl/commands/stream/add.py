@@ -73,7 +73,7 @@ async def _complete(env: Env, api: Api | None, start: Json, options: AddOptions)
     """Return the draft with its name, subjects, and the answers or defaults."""
     size_needed = False
     if api is not None and "max_bytes" not in start:
-        size_needed = streams.needs_max_bytes(await api_levels.account_info(api))
+        size_needed = streams.needs_max_bytes(await api_levels.fetch_account_info(api))
 
     async def begin() -> None:
         if api is not None:

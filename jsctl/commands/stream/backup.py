@@ -63,8 +63,8 @@ async def backup(env: Env, options: Options) -> Result:
     target = options.target or await env.prompter.text("Folder or .tgz file to write", flag="TARGET")
     api, path = await env.jetstream(), backup_path(target)
     if env.dry_run:
-        existing = files.existing_backup(path)
-        state = (await streams.info(api, name))["state"]
+        existing = files.describe_existing(path)
+        state = (await streams.fetch_info(api, name))["state"]
         amount = f"{plural(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
         facts = {"stream": name, "messages": state["messages"], "bytes": state["bytes"]}
         env.announce(backup_intent(f"Stream {name} with {amount}", path, existing, facts))

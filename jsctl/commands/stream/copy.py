@@ -66,7 +66,7 @@ async def copy(env: Env, options: Options) -> Result:
         target.api.prefix,
     ):
         raise BadInput("a copy needs a name of its own")
-    draft = _draft(env, (await streams.info(source.api, stream))["config"], destination, options)
+    draft = _draft(env, (await streams.fetch_info(source.api, stream))["config"], destination, options)
     for warning in find_warnings(draft, target.api.own_domain):
         env.say(f"warning: {warning}")
     if data.data:
@@ -82,7 +82,7 @@ async def copy(env: Env, options: Options) -> Result:
 async def _announce(env: Env, api: Api, draft: Json) -> None:
     """End a dry run with what would be created. Raises JsctlError if another stream has the name."""
     name = draft["name"]
-    existing = await streams.info_or_none(api, name)
+    existing = await streams.fetch_info_or_none(api, name)
     if existing is not None and find_differences(
         STREAM.without_server_keys(existing["config"]), draft, STREAM
     ):

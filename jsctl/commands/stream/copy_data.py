@@ -71,9 +71,9 @@ async def copy_data(
     """Copy a stream with its messages. config: the copy's, without what the server adds."""
     observer = TerminalObserver(env, progress=options.progress, force=options.force)
     copy_options = CopyOptions(consumers=options.consumers, compare=options.compare)
-    if env.dry_run and await streams.info_or_none(target.api, target.stream) is None:
+    if env.dry_run and await streams.fetch_info_or_none(target.api, target.stream) is None:
         await streams.check_level(target.api, config)
-        state = (await streams.info(source.api, source.stream))["state"]
+        state = (await streams.fetch_info(source.api, source.stream))["state"]
         env.announce(copy_intent(source.stream, target.stream, state))
     copy = await copy_stream(source, target, config, copy_options, observer)
     for warning in copy.warnings:

@@ -43,6 +43,6 @@ async def matching_streams(env: Env, api: Api, criteria: StreamCriteria) -> Asyn
     if criteria.subject and not is_subject(criteria.subject):
         raise BadInput(f"{criteria.subject!r} is not a valid subject")
     listed = Listed(env)
-    async for page in streams.info_pages(api):
+    async for page in streams.list_info_pages(api):
         yield [info for info in matching(env, criteria, page) if info["config"]["name"] in listed]
     listed.tell()

@@ -44,7 +44,7 @@ async def edit(env: Env, options: Options) -> Result:
     target = Editable(
         schema=STREAM,
         label=f"Stream {name}",
-        info=await streams.info(api, name),
+        info=await streams.fetch_info(api, name),
         name_keys={"name": name},
         apply_flags=options.flags.apply,
         update=partial(streams.update, api),

@@ -4,7 +4,7 @@ from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.message.gaps import find_gaps, must_read
-from jsctl.jetstream.state import lost_messages
+from jsctl.jetstream.state import count_lost
 from jsctl.jetstream.stream import requests as streams
 from jsctl.units import format_bytes, format_count
 from jsctl.views.intent import Intent
@@ -22,7 +22,7 @@ async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
     """
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
-    info = await streams.info(api, name)
+    info = await streams.fetch_info(api, name)
     state = info["state"]
     sequences = 0
     if must_read(info):
@@ -34,4 +34,4 @@ async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
     with env.progress("Reading", sequences) as advance:
         ranges = await find_gaps(api, info, advance)
     lost = (state.get("lost") or {}).get("msgs") or []
-    return view.gaps(name, ranges, lost, lost_messages(state)[1])
+    return view.gaps(name, ranges, lost, count_lost(state)[1])

@@ -51,7 +51,7 @@ async def get(env: Env, options: Options) -> Events[Message]:
     command = split_command(options.translate) if options.translate else []
     api = await env.jetstream()
     name = await pick_stream(env, api, options.stream)
-    await streams.info(api, name)
+    await streams.fetch_info(api, name)
     sequence, subject = options.id, options.last_for
     if sequence < 1 and not subject:
         sequence, subject = await _ask(env)

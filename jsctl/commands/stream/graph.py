@@ -25,5 +25,5 @@ async def graph(env: Env, stream: str, every: int, count: int | None) -> Events[
     check_graph(env, every)
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
-    await streams.info(api, name)
+    await streams.fetch_info(api, name)
     return view.events(name, activity.sampler(api, name), every, count)

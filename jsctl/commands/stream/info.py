@@ -20,5 +20,5 @@ async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
     if not stream:
         await event_loop()  # the connection lives while the user picks one
     api = await env.jetstream()
-    stream_info = await streams.info(api, await pick_stream(env, api, stream))
+    stream_info = await streams.fetch_info(api, await pick_stream(env, api, stream))
     return view.sheet(stream_info, state_only=state)

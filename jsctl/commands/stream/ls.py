@@ -17,7 +17,7 @@ from jsctl.views.stream import ls as view
 async def ls(env: Env, subject: str, names_only: bool) -> Result | Events[str]:
     api = await env.jetstream()
     if names_only or env.wants_json:
-        pages = streams.name_pages(api, subject)
+        pages = streams.list_name_pages(api, subject)
         return names(listed_names(env, pages))
     collected = await streams.collect(api, partial(view.list_row, now=env.clock()), subject=subject)
     listed = Listed(env)

@@ -57,7 +57,7 @@ class Options:
     metavar="[STREAM] FILE",
     label="Backup to restore",
     path=True,
-    suggestions="jsctl.jetstream.backup.finding:stream_backups",
+    suggestions="jsctl.jetstream.backup.finding:find_stream_backups",
 )
 @argument("older", default="", metavar="")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")

@@ -26,11 +26,11 @@ from jsctl.views.stream import rmm as view
 async def rmm(env: Env, stream: str, id: tuple[int, ...], force: bool) -> Result:
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
-    info = await streams.info(api, name)
+    info = await streams.fetch_info(api, name)
     sequences = list(dict.fromkeys(id)) or [await _ask_sequence(env)]
     messages = [await browse.fetch(api, name, sequence) for sequence in sequences]
     storage = str(info["config"].get("storage", "file"))
-    size = sum(browse.stored_size(message, storage) for message in messages)
+    size = sum(browse.compute_stored_size(message, storage) for message in messages)
     if streams.is_internal(name) and not force:
         env.say(f"warning: {name} belongs to a bucket or the system, which may not expect this")
     await env.confirm(view.intent(name, messages, size), force=force)

@@ -18,7 +18,7 @@ async def seal(env: Env, stream: str, force: bool) -> Result:
     """
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
-    info = await streams.info(api, name)
+    info = await streams.fetch_info(api, name)
     if info["config"].get("sealed"):
         env.say(f"Stream {name} is already sealed; nothing was changed")
         return view.sheet(info)

@@ -15,5 +15,5 @@ async def state(env: Env, stream: str, no_select: bool) -> Result:
     if no_select:
         require_names(stream=stream)
     api = await env.jetstream()
-    info = await streams.info(api, await pick_stream(env, api, stream))
+    info = await streams.fetch_info(api, await pick_stream(env, api, stream))
     return view.sheet(info, state_only=True)

@@ -17,8 +17,8 @@ from jsctl.jetstream.backup.account_files import (
     UNFINISHED,
     AccountResult,
     StreamOutcome,
-    existing_account_backup,
-    outcome,
+    build_outcome,
+    describe_existing,
     write_unfinished,
 )
 from jsctl.jetstream.backup.events import AccountBackupStarted, Advance, Observer, Phase, ReplaceBackup
@@ -46,11 +46,11 @@ async def backup_account(
     The observer is asked before another backup is replaced. Raises BadInput for a target that holds anything
     else, NotFound for an account without streams, Cancelled, OSError for a target that cannot be written.
     """
-    existing_account_backup(target)
+    describe_existing(target)
     names, size = await _extent(api)
     observer.notify(AccountBackupStarted(len(names), size, target))
     with lock_target(target) as locked:
-        if existing := existing_account_backup(target):
+        if existing := describe_existing(target):
             unfinished = (target / UNFINISHED).exists()
             if not unfinished:
                 locked.check_replaceable(existing)
@@ -83,10 +83,10 @@ async def estimate_backup(api: Api) -> Extent:
 
 
 async def _extent(api: Api) -> tuple[list[str], int]:
-    names = sorted(await streams.names(api))
+    names = sorted(await streams.list_names(api))
     if not names:
         raise NotFound("there are no streams to back up")
-    account = await api_levels.account_info(api)
+    account = await api_levels.fetch_account_info(api)
     return names, int(account.get("memory", 0)) + int(account.get("storage", 0))
 
 
@@ -105,9 +105,9 @@ async def _save_streams(
         outcomes = await _save_to(api, folder, target.path, names, options, advance)
         if failed := {outcome.stream: outcome.remark for outcome in outcomes if outcome.status == "failed"}:
             write_unfinished(folder, len(names), failed)
-            if not existing_account_backup(target.path):
+            if not describe_existing(target.path):
                 target.put(folder)
-            elif existing_account_backup(partial := target.path.with_name(target.path.name + ".partial")):
+            elif describe_existing(partial := target.path.with_name(target.path.name + ".partial")):
                 with lock_target(partial) as other:
                     other.put(folder)
             else:
@@ -120,7 +120,7 @@ async def _save_streams(
         else:
             (folder / UNFINISHED).unlink()
             sync_folder(folder)
-            existing_account_backup(target.path)  # something else may have been put there
+            describe_existing(target.path)  # something else may have been put there
             target.put(folder)
         return outcomes
     finally:
@@ -148,11 +148,11 @@ async def _save_to(
                     target=target / name,
                 )
             except (JsctlError, OSError) as error:
-                return outcome(name, "failed", remark=str(error))
+                return build_outcome(name, "failed", remark=str(error))
             if options.consumers and "consumers" not in manifest:
                 remark = "its consumers could not be listed; the snapshot has them"
-                return outcome(name, "warning", manifest["state"], remark)
-            return outcome(name, "saved", manifest["state"])
+                return build_outcome(name, "warning", manifest["state"], remark)
+            return build_outcome(name, "saved", manifest["state"])
 
     return await _gather(save(name) for name in names)
 

@@ -14,8 +14,8 @@ from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.files import CONFIG_SIZE, is_temporary, read_bytes, write_atomically
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
-from jsctl.jetstream.backup.target import present_path
-from jsctl.jetstream.stream.origins import origins_of
+from jsctl.jetstream.backup.target import find_present_path
+from jsctl.jetstream.stream.origins import list_origins
 from jsctl.json_text import parse_json
 
 UNFINISHED = "unfinished.json"
@@ -59,13 +59,13 @@ class AccountBackup:
         return sum(backup.size for backup in self.backups)
 
 
-def outcome(stream: str, status: Status, state: Json | None = None, remark: str = "") -> StreamOutcome:
+def build_outcome(stream: str, status: Status, state: Json | None = None, remark: str = "") -> StreamOutcome:
     """Return a stream's outcome. state: the stream's, for its messages and bytes."""
     state = state or {}
     return StreamOutcome(stream, int(state.get("messages", 0)), int(state.get("bytes", 0)), status, remark)
 
 
-def existing_account_backup(target: Path) -> str:
+def describe_existing(target: Path) -> str:
     """Describe what a new backup would replace; empty for nothing.
 
     Raises BadInput for anything that is not an account's backup.
@@ -76,7 +76,7 @@ def existing_account_backup(target: Path) -> str:
         raise BadInput(f"{target} already exists and is not a folder", "choose another target")
     entries = [entry for entry in target.iterdir() if not is_temporary(entry.name)]
     for entry in entries:
-        if entry.name != UNFINISHED and (not entry.is_dir() or not files.existing_backup(entry)):
+        if entry.name != UNFINISHED and (not entry.is_dir() or not files.describe_existing(entry)):
             raise BadInput(f"{target} holds other files", "choose another target")
     if not entries:
         return ""
@@ -85,7 +85,7 @@ def existing_account_backup(target: Path) -> str:
 
 def open_account_backup(folder: Path) -> AccountBackup:
     """Open a folder with the backups of an account's streams. Raises NotFound, BadInput."""
-    folder = present_path(folder)
+    folder = find_present_path(folder)
     if not folder.is_dir():
         raise NotFound(f"there is no backup of an account at {folder}")
     if (folder / files.META).exists() or (folder / files.MANIFEST).exists():
@@ -98,13 +98,13 @@ def open_account_backup(folder: Path) -> AccountBackup:
         try:
             backups.append(files.open_backup(entry))
         except (JsctlError, OSError) as error:
-            broken.append(outcome(entry.name, "failed", remark=str(error)))
+            broken.append(build_outcome(entry.name, "failed", remark=str(error)))
     if not backups and not broken:
         raise NotFound(f"there is no backup in {folder}")
     known = {entry.stream for entry in broken}
     for name, reason in _failed_streams(folder / UNFINISHED).items():
         if name not in known:
-            broken.append(outcome(name, "failed", remark=f"it was not backed up: {reason}"))
+            broken.append(build_outcome(name, "failed", remark=f"it was not backed up: {reason}"))
     counts = (int((backup.manifest.get("account") or {}).get("streams", 0)) for backup in backups)
     missing = max(counts, default=0) - len(backups) - len(broken)
     return AccountBackup(_origins_first(backups), broken, max(0, missing))
@@ -133,7 +133,7 @@ def _origins_first(backups: Sequence[files.Backup]) -> list[files.Backup]:
     ordered: dict[str, files.Backup] = {}
 
     def place(backup: files.Backup, above: frozenset[str]) -> None:
-        for origin in origins_of(backup.config):
+        for origin in list_origins(backup.config):
             name = str(origin.get("name", ""))
             if name in by_name and name not in above and name not in ordered:
                 place(by_name[name], above | {name})

@@ -12,8 +12,8 @@ from jsctl.jetstream.backup.account_connection import SharedConnection
 from jsctl.jetstream.backup.account_files import (
     AccountResult,
     StreamOutcome,
+    build_outcome,
     open_account_backup,
-    outcome,
 )
 from jsctl.jetstream.backup.events import AccountRestoreStarted, Advance, Observer, Phase
 from jsctl.jetstream.backup.files import Backup
@@ -62,12 +62,12 @@ async def restore_account(
             try:
                 await asyncio.to_thread(backup.verify, advance)
             except (JsctlError, OSError) as error:
-                outcomes.append(outcome(backup.stream, "failed", remark=str(error)))
+                outcomes.append(build_outcome(backup.stream, "failed", remark=str(error)))
             else:
                 whole.append(backup)
     if account_backup.missing:
         remark = f"{format_count(account_backup.missing)} streams of the backup are not in {folder}"
-        outcomes.append(outcome(MISSING, "failed", remark=remark))
+        outcomes.append(build_outcome(MISSING, "failed", remark=remark))
     api = await connect()
     size = sum(backup.size for backup in whole)
     if not options.dry_run:
@@ -80,7 +80,7 @@ async def restore_account(
                 await connection.check()
                 outcomes.append(await _restore(api, backup, options, advance))
             except (JsctlError, OSError) as error:
-                outcomes.append(outcome(backup.stream, "failed", backup.state, str(error)))
+                outcomes.append(build_outcome(backup.stream, "failed", backup.state, str(error)))
     return AccountResult(outcomes, time.monotonic_ns() - started)
 
 
@@ -91,7 +91,7 @@ async def _restore(
     config = remove_mark(STREAM.without_server_keys(backup.config))
     placement = {"cluster": options.cluster, "tag": options.tags}
     config = STREAM.apply_flags(config, {flag: value for flag, value in placement.items() if value})
-    existing = await streams.info_or_none(api, name)
+    existing = await streams.fetch_info_or_none(api, name)
     if existing is not None and mark_of(existing):
         if not options.remove_unfinished:
             raise JsctlError("an unfinished restore left it", "--force removes that first")
@@ -103,9 +103,11 @@ async def _restore(
             raise JsctlError("it already exists", "--update-streams changes its configuration")
         return await _update(api, existing, config, backup, dry_run=options.dry_run)
     if options.dry_run:
-        return outcome(name, "restored", backup.state)
+        return build_outcome(name, "restored", backup.state)
     info, differences = await load_stream(api, backup, config, advance=advance)
-    return outcome(name, "restored", info["state"], "; ".join(explain_differences(name, config, differences)))
+    return build_outcome(
+        name, "restored", info["state"], "; ".join(explain_differences(name, config, differences))
+    )
 
 
 async def _update(api: Api, existing: Json, config: Json, backup: Backup, *, dry_run: bool) -> StreamOutcome:
@@ -113,7 +115,7 @@ async def _update(api: Api, existing: Json, config: Json, backup: Backup, *, dry
     name = backup.stream
     changed = STREAM.without_server_keys(existing["config"]) != config
     info = await streams.update(api, config) if changed and not dry_run else existing
-    present = set(await consumers.names(api, name))
+    present = set(await consumers.list_names(api, name))
     added = []
     for consumer_config in backup.consumers:
         consumer = str(consumer_config.get("name") or consumer_config.get("durable_name") or "")
@@ -124,4 +126,6 @@ async def _update(api: Api, existing: Json, config: Json, backup: Backup, *, dry
     remarks = [f"consumers added: {', '.join(added)}"] if added else []
     if not backup.manifest and int(backup.state.get("consumer_count", 0)):
         remarks.append("its consumers are only in the snapshot, and stay as they are")
-    return outcome(name, "updated" if changed or added else "unchanged", info["state"], "; ".join(remarks))
+    return build_outcome(
+        name, "updated" if changed or added else "unchanged", info["state"], "; ".join(remarks)
+    )

@@ -149,5 +149,5 @@ async def _read_range(
 
 
 async def _allows_direct(endpoint: Endpoint) -> bool:
-    info = await streams.info(endpoint.api, endpoint.stream)
+    info = await streams.fetch_info(endpoint.api, endpoint.stream)
     return bool(info["config"].get("allow_direct"))

@@ -28,10 +28,10 @@ from jsctl.jetstream.backup.copy_transfer import (
     Endpoint,
     apply_config,
     awaits_comparison,
-    comparable_state,
     finish_copy,
     is_untouched,
     plan_copy,
+    rebuild_state,
     transfer_stream,
 )
 from jsctl.jetstream.backup.events import (
@@ -46,7 +46,7 @@ from jsctl.jetstream.backup.events import (
     RemoveUnfinished,
 )
 from jsctl.jetstream.backup.marks import mark_of
-from jsctl.jetstream.backup.snapshot import state_differences
+from jsctl.jetstream.backup.snapshot import compare_states
 from jsctl.jetstream.backup.stream_restore import explain_differences
 from jsctl.jetstream.stream import requests as streams
 
@@ -85,7 +85,7 @@ class StreamCopy(NamedTuple):
 
 
 class _Transferred(NamedTuple):
-    """A copy that has all messages, marked as not compared. differences: of `state_differences`."""
+    """A copy that has all messages, marked as not compared. differences: of `compare_states`."""
 
     info: Json
     state: Json
@@ -104,12 +104,12 @@ async def copy_stream(
     is removed. Raises BadInput, ApiError, JsctlError, Cancelled.
     """
     started = time.monotonic_ns()
-    existing = await streams.info_or_none(target.api, target.stream)
+    existing = await streams.fetch_info_or_none(target.api, target.stream)
     transferred: _Transferred | None = None
     if existing is not None and awaits_comparison(existing):
         observer.notify(ComparisonResumed(target.stream))
-        source_state = (await streams.info(source.api, source.stream))["state"]
-        transferred = _Transferred(existing, comparable_state(source_state, existing), 0, 0, [])
+        source_state = (await streams.fetch_info(source.api, source.stream))["state"]
+        transferred = _Transferred(existing, rebuild_state(source_state, existing), 0, 0, [])
     elif existing is not None and is_broken_copy(existing):
         transferred = await _resume(source, target, existing, config, options, observer)
     elif existing is not None:
@@ -152,7 +152,7 @@ async def _transfer(
     """Transfer all messages. broke_off: whether an earlier transfer was interrupted."""
     plan = await plan_copy(source, target, config, consumers=options.consumers, broke_off=broke_off)
     # The size is what the source says now; the snapshot is taken a moment later.
-    now = (await streams.info(source.api, source.stream))["state"]
+    now = (await streams.fetch_info(source.api, source.stream))["state"]
     size = int(now.get("bytes", 0))
     with _reporting_interruption(target, observer, resumable=plan.landing_config is not None):
         observer.notify(CopyStarted(source.stream, int(now.get("messages", 0)), size))
@@ -170,7 +170,7 @@ async def _transfer(
                 info, state = await transfer_stream(
                     source, target, config, plan, consumers=options.consumers, advance=advance
                 )
-    return _Transferred(info, state, int(state["bytes"]), 1, state_differences(state, info["state"]))
+    return _Transferred(info, state, int(state["bytes"]), 1, compare_states(state, info["state"]))
 
 
 async def _resume(
@@ -192,7 +192,7 @@ async def _resume(
         observer.notify(CopyRestarted(name, nothing_left=True))
         await remove_broken_copy(target)
         return None
-    source_state = (await streams.info(source.api, source.stream))["state"]
+    source_state = (await streams.fetch_info(source.api, source.stream))["state"]
     missing = max(int(source_state["bytes"]) - int(state["bytes"]), 0)
     begun_at = int(state["last_seq"]) + 1
     observer.notify(CopyResumed(name, begun_at, missing))
@@ -216,9 +216,9 @@ async def _differences(target: Endpoint, config: Json, state: Json) -> list[str]
 
     A copy may also have messages that have left the source since.
     """
-    copied = (await streams.info(target.api, target.stream))["state"]
+    copied = (await streams.fetch_info(target.api, target.stream))["state"]
     lacks_messages = int(copied["messages"]) < int(state["messages"])
-    differences = state_differences(state, copied) if lacks_messages else []
+    differences = compare_states(state, copied) if lacks_messages else []
     explain_differences(target.stream, config, differences)
     return differences
 

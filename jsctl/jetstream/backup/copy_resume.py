@@ -20,8 +20,8 @@ from jsctl.jetstream.backup.copy_transfer import (
     ORIGIN,
     Endpoint,
     copy_origin,
-    rest_name,
-    rest_subject,
+    name_rest_stream,
+    name_rest_subject,
     wait_until_idle,
 )
 from jsctl.jetstream.backup.events import Advance
@@ -63,7 +63,7 @@ class CannotResume(JsctlError):
 def is_broken_copy(info: Json) -> bool:
     """Return whether a stream is what an interrupted transfer left, so that the transfer can continue."""
     mirror = info["config"].get("mirror") or {}
-    return bool(mark_of(info)) and mirror.get("name") == rest_name(info["config"]["name"])
+    return bool(mark_of(info)) and mirror.get("name") == name_rest_stream(info["config"]["name"])
 
 
 async def is_copy_of(source: Endpoint, info: Json, consumers: bool) -> bool:
@@ -87,7 +87,7 @@ async def wait_until_stable(target: Endpoint, info: Json) -> Json:
         # empty, which may be unreachable at first.
         now = None
         with suppress(RequestTimeout):
-            now = await streams.info_or_none(target.api, target.stream)
+            now = await streams.fetch_info_or_none(target.api, target.stream)
         looks = looks + 1 if now is not None and now.get("mirror") else 0
         if now is not None and looks > _STABLE_LOOKS:
             return now
@@ -100,12 +100,12 @@ async def resume_copy(source: Endpoint, target: Endpoint, *, advance: Advance | 
 
     advance: called with the bytes of messages, as the source stores them. Raises CannotResume, JsctlError.
     """
-    source_info = await streams.info(source.api, source.stream)
+    source_info = await streams.fetch_info(source.api, source.stream)
     state: Json = source_info["state"]
     while True:
         await _wait_for_move(target)
         await _delete_filler(target)
-        info = await streams.info(target.api, target.stream)
+        info = await streams.fetch_info(target.api, target.stream)
         if int(info["state"]["last_seq"]) >= int(state["last_seq"]):
             return state
         seconds = _PIECE_SECONDS if "cluster" in info else 0
@@ -117,7 +117,7 @@ async def copy_in_pieces(
 ) -> Json:
     """Copy piece by piece from the start; return what `resume_copy` returns. landing_config: see
     `CopyPlan`."""
-    source_info = await streams.info(source.api, source.stream)
+    source_info = await streams.fetch_info(source.api, source.stream)
     nothing = {"config": landing_config, "state": {"last_seq": 0, "bytes": 0}}
     # Before the stream that mirrors it: that one waits 40 s when it asks in vain.
     await _send_rest(source, target, source_info, nothing, advance, seconds=_PIECE_SECONDS)
@@ -127,9 +127,9 @@ async def copy_in_pieces(
 
 async def remove_broken_copy(target: Endpoint) -> None:
     """Remove an interrupted copy, and the stream that holds its rest."""
-    rest = await streams.info_or_none(target.api, rest_name(target.stream))
+    rest = await streams.fetch_info_or_none(target.api, name_rest_stream(target.stream))
     if rest is not None and mark_of(rest):
-        await streams.delete(target.api, rest_name(target.stream))
+        await streams.delete(target.api, name_rest_stream(target.stream))
     await streams.delete(target.api, target.stream)
 
 
@@ -153,7 +153,7 @@ async def _send_rest(
         for key in ("storage", "num_replicas", "placement", "allow_msg_ttl", "max_bytes")
         if target_info["config"].get(key) is not None
     }
-    config |= {"name": rest_name(target.stream), "subjects": [rest_subject(target.stream)]}
+    config |= {"name": name_rest_stream(target.stream), "subjects": [name_rest_subject(target.stream)]}
     rest_state: Json = {
         "messages": 0,
         "bytes": max(int(source_state["bytes"]) - int(target_state["bytes"]), 0),
@@ -199,7 +199,7 @@ async def _missing_messages(
         yield message
         sequence = message.sequence
         if advance:
-            advance(browse.stored_size(message, storage))
+            advance(browse.compute_stored_size(message, storage))
         if sequence == last:
             return  # before it fetches more
         if deadline and loop.time() > deadline:
@@ -214,18 +214,18 @@ async def _wait_for_move(target: Endpoint) -> None:
 
     Raises JsctlError when another stream has its name, RequestTimeout.
     """
-    name = rest_name(target.stream)
+    name = name_rest_stream(target.stream)
     loop = asyncio.get_running_loop()
     previous, moved_at = -1, loop.time()
     while True:
-        rest = await streams.info_or_none(target.api, name)
+        rest = await streams.fetch_info_or_none(target.api, name)
         if rest is None:
             return
         if not mark_of(rest):
             raise JsctlError(
                 f"the copy needs the name {name}, which another stream has", "remove that stream"
             )
-        info = await streams.info(target.api, target.stream)
+        info = await streams.fetch_info(target.api, target.stream)
         last = int(info["state"]["last_seq"])
         if not int(rest["state"]["messages"]) or last >= int(rest["state"]["last_seq"]):
             await streams.delete(target.api, name)
@@ -240,7 +240,7 @@ async def _wait_for_move(target: Endpoint) -> None:
 
 async def _delete_filler(target: Endpoint) -> None:
     """Delete the filler, if it is the last message."""
-    last = int((await streams.info(target.api, target.stream))["state"]["last_seq"])
+    last = int((await streams.fetch_info(target.api, target.stream))["state"]["last_seq"])
     try:
         message = await browse.fetch(target.api, target.stream, last) if last else None
     except NotFound:

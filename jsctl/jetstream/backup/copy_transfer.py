@@ -93,7 +93,7 @@ async def plan_copy(
     if landing_config is None:
         return CopyPlan(None)
     clustered = await _try_config(target, {**config, "name": target.stream})
-    state = (await streams.info(source.api, source.stream))["state"]
+    state = (await streams.fetch_info(source.api, source.stream))["state"]
     # A cluster keeps nothing of a restore that broke off.
     large = broke_off or int(state["bytes"]) > LARGE
     return CopyPlan(landing_config, in_pieces=clustered and not consumers and large)
@@ -171,7 +171,7 @@ def awaits_comparison(info: Json) -> bool:
     return mark_of(info).startswith("compare")
 
 
-def comparable_state(state: Json, copy_info: Json) -> Json:
+def rebuild_state(state: Json, copy_info: Json) -> Json:
     """Return the state of the source at the time of the copy, as far as it can still be determined.
 
     state: of the source now. That is up to the last message of the copy, and from the copy's first one where
@@ -190,7 +190,7 @@ async def wait_until_idle(endpoint: Endpoint, info: Json) -> Json:
     info: the info before. Raises JsctlError when a transfer is still running.
     """
     await asyncio.sleep(_STILL_GOING_SECONDS)
-    now = await streams.info(endpoint.api, endpoint.stream)
+    now = await streams.fetch_info(endpoint.api, endpoint.stream)
     if now["state"]["last_seq"] != info["state"]["last_seq"]:
         raise JsctlError(f"stream {endpoint.stream} is being restored", "wait for that to end")
     return now
@@ -213,12 +213,12 @@ async def is_untouched(source: Endpoint, target: Endpoint, info: Json) -> bool:
         return False
 
 
-def rest_name(stream: str) -> str:
+def name_rest_stream(stream: str) -> str:
     """Return the name of the stream that holds the rest of an interrupted copy (see `copy_resume`)."""
     return f"{stream}_jsctl_rest"
 
 
-def rest_subject(stream: str) -> str:
+def name_rest_subject(stream: str) -> str:
     """Return the subject of that stream, which needs one though nobody publishes to it."""
     return f"jsctl.rest.{stream}"
 
@@ -226,7 +226,7 @@ def rest_subject(stream: str) -> str:
 async def copy_origin(source: Endpoint, consumers: bool) -> str:
     """Return the text that identifies a copy's origin: the stream, and when it was created, as another may
     get its name."""
-    created = (await streams.info(source.api, source.stream)).get("created", "")
+    created = (await streams.fetch_info(source.api, source.stream)).get("created", "")
     return f"{source.stream} {created}{' with consumers' if consumers else ''}"
 
 
@@ -236,11 +236,11 @@ async def _landing_config(source: Endpoint, target: Endpoint, config: Json, cons
     It is a mirror of a stream that does not exist yet: the only way in which a server gives an existing
     stream messages with their sequences and times. Nobody can publish to it, and no limit removes anything.
     """
-    too_long = len(rest_name(target.stream)) > _MAX_NAME_LENGTH
+    too_long = len(name_rest_stream(target.stream)) > _MAX_NAME_LENGTH
     if config.get("mirror") or config.get("allow_msg_counter") or too_long:
         return None
     for api in {source.api, target.api}:
-        api_info = (await api_levels.account_info(api)).get("api") or {}
+        api_info = (await api_levels.fetch_account_info(api)).get("api") or {}
         if int(api_info.get("level", 0)) < ApiLevel.V2_15:
             return None  # before 2.15 a restore that broke off leaves nothing
     landing = {key: value for key, value in config.items() if key not in _APPLIED_AFTERWARDS}
@@ -249,7 +249,7 @@ async def _landing_config(source: Endpoint, target: Endpoint, config: Json, cons
     return {
         **landing,
         "name": target.stream,
-        "mirror": {"name": rest_name(target.stream)},
+        "mirror": {"name": name_rest_stream(target.stream)},
         "metadata": {**(config.get("metadata") or {}), ORIGIN: await copy_origin(source, consumers)},
     }
 
@@ -262,14 +262,14 @@ async def _try_config(target: Endpoint, config: Json) -> bool:
     """
     subjects = config.get("subjects") or ([] if config.get("sources") else [target.stream])
     for subject in subjects:
-        if await streams.names(target.api, subject):
+        if await streams.list_names(target.api, subject):
             text = "subjects overlap with an existing stream"
             code = ErrorCode.STREAM_SUBJECT_OVERLAP
             raise ApiError(400, code, text, hint(code))
-    rest = rest_name(target.stream)
+    rest = name_rest_stream(target.stream)
     trial = {key: value for key, value in config.items() if key not in (*_SEALS, *_SENDING)}
-    trial |= {"name": rest, "subjects": [rest_subject(target.stream)]}
-    existing = await streams.info_or_none(target.api, rest)
+    trial |= {"name": rest, "subjects": [name_rest_subject(target.stream)]}
+    existing = await streams.fetch_info_or_none(target.api, rest)
     if existing is not None:
         if not mark_of(existing):
             raise JsctlError(

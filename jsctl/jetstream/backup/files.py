@@ -23,7 +23,7 @@ from jsctl.files import is_temporary, read_bytes
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameScanner
-from jsctl.jetstream.backup.target import present_path, remove_path
+from jsctl.jetstream.backup.target import find_present_path, remove_path
 from jsctl.json_text import parse_json
 
 DATA, META, MANIFEST = "stream.tar.s2", "backup.json", "jsctl.json"
@@ -62,13 +62,13 @@ def is_packed(target: Path) -> bool:
     return target.name.endswith(_PACKED_ENDINGS)
 
 
-def packed_stem(target: Path) -> str:
+def strip_ending(target: Path) -> str:
     """Return a packed backup's name without its ending."""
     endings = (ending for ending in _PACKED_ENDINGS if target.name.endswith(ending))
     return target.name.removesuffix(next(endings, ""))
 
 
-def existing_backup(target: Path) -> str:
+def describe_existing(target: Path) -> str:
     """Describe what a new backup would replace; empty for nothing.
 
     Raises BadInput for anything that is not a backup, which is never overwritten.
@@ -151,7 +151,7 @@ class Backup:
                         digest.update(block)
                     if advance:
                         advance(len(block))
-            fault = snapshot_fault(scanner)
+            fault = find_snapshot_fault(scanner)
         except (ValueError, EOFError, tarfile.TarError, OSError, zlib.error) as error:
             fault = str(error)
         if not files:
@@ -172,7 +172,7 @@ def open_backup(path: Path) -> Backup:
     """Open a folder or file with a stream's backup. Raises NotFound, BadInput."""
     if path.name in _BACKUP_FILES and not path.is_dir():
         path = path.parent
-    path = present_path(path)
+    path = find_present_path(path)
     if not path.exists():
         raise NotFound(f"there is no backup at {path}")
     files, size = _read_packed(path) if path.is_file() else _read_folder(path)
@@ -217,7 +217,7 @@ def _check_manifest(manifest: Json, path: Path) -> None:
         raise BadInput(f"{MANIFEST} in {path} is malformed", _NOTHING_RESTORED)
 
 
-def snapshot_fault(scanner: FrameScanner) -> str:
+def find_snapshot_fault(scanner: FrameScanner) -> str:
     """Return why a snapshot that was scanned is not whole; empty when it is."""
     if not scanner.is_whole:
         return "it is truncated"

@@ -12,7 +12,7 @@ from jsctl.jetstream.backup.account_files import UNFINISHED
 _LOOKED_AT = 1000  #: entries of a folder; more are not looked at
 
 
-def stream_backups(folder: Path) -> list[tuple[str, Path]]:
+def find_stream_backups(folder: Path) -> list[tuple[str, Path]]:
     """Return the backups of streams in a folder and in the account backups that it holds, each with a title;
     the newest first."""
     backups = [path for path in _entries(folder) if _is_stream_backup(path)]
@@ -21,7 +21,7 @@ def stream_backups(folder: Path) -> list[tuple[str, Path]]:
     return _titled(backups)
 
 
-def account_backups(folder: Path) -> list[tuple[str, Path]]:
+def find_account_backups(folder: Path) -> list[tuple[str, Path]]:
     """Return the backups of accounts in a folder, each with a title; the newest first."""
     return _titled([path for path in _entries(folder) if _is_account_backup(path)])
 
@@ -56,6 +56,6 @@ def _is_stream_backup(path: Path) -> bool:
 def _is_account_backup(path: Path) -> bool:
     try:
         entries = [below for below in _entries(path) if below.name != UNFINISHED]
-        return bool(entries) and all(below.is_dir() and files.existing_backup(below) for below in entries)
+        return bool(entries) and all(below.is_dir() and files.describe_existing(below) for below in entries)
     except (JsctlError, OSError):
         return False

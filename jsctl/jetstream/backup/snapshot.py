@@ -227,14 +227,14 @@ async def _remove_partial(
                 for _ in range(_WINDOW + 2):
                     if (await receiver.next(2 * SECOND)).data:
                         break
-            info = await streams.info_or_none(api, name)
+            info = await streams.fetch_info_or_none(api, name)
             if info is not None and mark_of(info) == mark_of({"config": marked}) != "":
                 await streams.delete(api, name)
     except (JsctlError, TimeoutError):
         return
 
 
-def state_differences(expected: Json, restored: Json) -> list[str]:
+def compare_states(expected: Json, restored: Json) -> list[str]:
     """Return how a restored stream's state differs from the snapshot's, a phrase each."""
     differences = []
     for key, what in (

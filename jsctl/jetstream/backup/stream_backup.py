@@ -60,10 +60,10 @@ async def backup_stream(
     The observer is asked before another backup is replaced. Raises BadInput for a target that holds anything
     else, Cancelled, ApiError, JsctlError, OSError; nothing of the backup is left then.
     """
-    files.existing_backup(target)
-    await streams.info(api, stream)
+    files.describe_existing(target)
+    await streams.fetch_info(api, stream)
     with lock_target(target) as locked:
-        existing = files.existing_backup(target)
+        existing = files.describe_existing(target)
         if existing == files.UNFINISHED:
             files.remove_backup_files(target)  # nobody can restore it, and nobody writes to it
         elif existing:
@@ -97,8 +97,8 @@ async def _backup(
 
 def _put(folder: Path, target: Path, locked: BackupTarget) -> None:
     with naming(target):
-        whole = pack(folder, files.packed_stem(target)) if files.is_packed(target) else folder
-        files.existing_backup(target)  # something else may have been put there
+        whole = pack(folder, files.strip_ending(target)) if files.is_packed(target) else folder
+        files.describe_existing(target)  # something else may have been put there
         locked.put(whole, last=files.META)
 
 
@@ -164,7 +164,7 @@ async def _consumer_configs(api: Api, stream: str) -> Json:
     Empty when they cannot be listed.
     """
     with suppress(JsctlError):
-        listing = await consumers.listing(api, stream)
+        listing = await consumers.list_consumers(api, stream)
         return {"consumers": [info["config"] for info in listing.infos if info.get("config")]}
     return {}
 

@@ -20,7 +20,7 @@ from jsctl.jetstream.backup.events import (
 )
 from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import mark_of, unmark_stream
-from jsctl.jetstream.backup.snapshot import Chunks, restore_snapshot, state_differences
+from jsctl.jetstream.backup.snapshot import Chunks, compare_states, restore_snapshot
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codes import ErrorCode
 
@@ -90,13 +90,13 @@ async def load_stream(
                 raise
             hint = "jsctl stream restore --subjects gives it other subjects"
             raise ApiError(error.code, error.err_code, error.description, hint) from None
-    return await unmark_stream(api, info), state_differences(backup.state, info.get("state") or {})
+    return await unmark_stream(api, info), compare_states(backup.state, info.get("state") or {})
 
 
 def explain_differences(name: str, config: Json, differences: list[str]) -> list[str]:
     """Return warnings for what a stream lacks, where its own limits explain that.
 
-    differences: of `state_differences`. Raises JsctlError where nothing explains them.
+    differences: of `compare_states`. Raises JsctlError where nothing explains them.
     """
     if not differences:
         return []
@@ -116,7 +116,7 @@ async def _remove_unfinished(api: Api, name: str, observer: Observer) -> None:
 
     Raises JsctlError when there is another stream of that name, Cancelled.
     """
-    info = await streams.info_or_none(api, name)
+    info = await streams.fetch_info_or_none(api, name)
     if info is None:
         return
     if not mark_of(info):

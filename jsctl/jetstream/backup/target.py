@@ -94,7 +94,7 @@ def lock_target(path: Path) -> Iterator[BackupTarget]:
                 folder.rmdir()
 
 
-def present_path(path: Path) -> Path:
+def find_present_path(path: Path) -> Path:
     """Return where the backup of a target is: at its path, or where a killed run put it."""
     if os.path.lexists(path):
         return path

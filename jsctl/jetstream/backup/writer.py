@@ -19,7 +19,7 @@ from jsctl.jetstream.backup.files import (
     META,
     PACKED,
     PARTIAL_DATA,
-    snapshot_fault,
+    find_snapshot_fault,
 )
 from jsctl.jetstream.backup.s2 import FrameScanner
 from jsctl.jetstream.backup.target import remove_path
@@ -75,7 +75,7 @@ class BackupWriter:
 
         config, state: of the stream. more: further keys of the manifest. Raises JsctlError.
         """
-        if fault := snapshot_fault(self.scanner):
+        if fault := find_snapshot_fault(self.scanner):
             raise JsctlError(f"the snapshot is incomplete: {fault}", "try again")
         with naming(self._target):
             _sync(self._data)

@@ -43,22 +43,22 @@ class LeaderChange(NamedTuple):
     info: Json
 
 
-def stream_group(api: Api, stream: str) -> RaftGroup:
+def build_stream_group(api: Api, stream: str) -> RaftGroup:
     """Return the group of a stream."""
     return RaftGroup(
         name=stream,
         label=f"stream {stream}",
-        fetch_info=partial(streams.info, api, stream),
+        fetch_info=partial(streams.fetch_info, api, stream),
         step_down=partial(_step_down_stream, api, stream),
     )
 
 
-def consumer_group(api: Api, stream: str, consumer: str) -> RaftGroup:
+def build_consumer_group(api: Api, stream: str, consumer: str) -> RaftGroup:
     """Return the group of a consumer."""
     return RaftGroup(
         name=consumer,
         label=f"consumer {stream} > {consumer}",
-        fetch_info=partial(consumers.info, api, stream, consumer),
+        fetch_info=partial(consumers.fetch_info, api, stream, consumer),
         step_down=partial(consumers.step_down, api, stream, consumer),
     )
 

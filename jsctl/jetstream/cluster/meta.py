@@ -11,7 +11,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.cluster.leaders import RaftGroup
 
 
-def meta_group(
+def build_meta_group(
     api: Api, fetch: Callable[[], Awaitable[Json]], *, cluster: str = "", tags: Sequence[str] = ()
 ) -> RaftGroup:
     """Return the meta group. fetch: its state {"leader", "replicas"}. cluster, tags: where to lead next."""

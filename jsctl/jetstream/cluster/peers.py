@@ -5,7 +5,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.nats.codes import ErrorCode
 
 
-def peers(info: Json) -> list[str]:
+def list_peers(info: Json) -> list[str]:
     """Return the servers of a stream's or consumer's group, the leader first."""
     cluster: Json = info.get("cluster") or {}
     replicas = cluster.get("replicas") or []
@@ -24,7 +24,7 @@ def check_removable(info: Json, *, force: bool) -> None:
     """Raise JsctlError for a stream that is not in a cluster, and without `force` for its only peer."""
     check_in_cluster(info)
     name = info["config"]["name"]
-    names = peers(info)
+    names = list_peers(info)
     if len(names) == 1 and not force:
         raise JsctlError(
             f"{names[0]} is the only peer of stream {name}: removing it loses the data",
@@ -34,7 +34,7 @@ def check_removable(info: Json, *, force: bool) -> None:
 
 def check_peer(info: Json, peer: str) -> None:
     """Raise NotFound for a server that is not a peer of the stream."""
-    names = peers(info)
+    names = list_peers(info)
     if peer not in names:
         stream = info["config"]["name"]
         raise NotFound(
@@ -62,7 +62,7 @@ async def evacuate_peer(api: Api, stream: str, peer: str) -> None:
 def check_consumer_peer(info: Json, peer: str) -> None:
     """Raise JsctlError for a consumer outside of a cluster, NotFound for a server that is not its peer."""
     consumer = f"{info['stream_name']} > {info['name']}"
-    names = peers(info)
+    names = list_peers(info)
     if not names or not (info.get("cluster") or {}).get("name"):
         raise JsctlError(f"consumer {consumer} is not in a cluster", "only a cluster has peers")
     if peer not in names:

@@ -25,11 +25,11 @@ def refuse_unknown(key: str, known: Collection[str], beside: Collection[str]) ->
 def keep_newer(key: str, known: Collection[str], beside: Collection[str]) -> bool:
     """Keep an unknown key unless it looks like a known one that is missing: the rule for what a server wrote,
     which may be newer than jsctl."""
-    near = nearest(key, known, likeness=_SLIP)
+    near = find_nearest(key, known, likeness=_SLIP)
     return near is None or near in beside
 
 
-def nearest(key: str, known: Collection[str], *, likeness: float = 0.6) -> str | None:
+def find_nearest(key: str, known: Collection[str], *, likeness: float = 0.6) -> str | None:
     """Return the known key that an unknown one probably stands for. likeness: of both, from 0 to 1."""
     import difflib
 

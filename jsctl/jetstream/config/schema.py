@@ -16,9 +16,9 @@ from jsctl.jetstream.config.kind import (
     KeepKey,
     Kind,
     Text,
+    find_nearest,
     keep_newer,
     merge,
-    nearest,
     refuse_unknown,
 )
 from jsctl.jetstream.config.kinds import Map, Switch
@@ -96,7 +96,7 @@ class Object(Kind):
         for field in self.fields:
             if flag == field.flag:
                 return f"it is {field.key} here"
-        near = nearest(key, [*self.kinds, *others])
+        near = find_nearest(key, [*self.kinds, *others])
         newer = "a key that is newer than jsctl goes below `extra:`"
         return f"did you mean {near!r}? {newer}" if near else newer
 

@@ -15,7 +15,7 @@ from jsctl.nats.subjects import overlap
 async def check_name_is_free(api: Api, stream: str, name: str) -> None:
     """Raise ValueError when the stream has a consumer of this name."""
     try:
-        await consumers.info(api, stream, name)
+        await consumers.fetch_info(api, stream, name)
     except JsctlError:
         return
     raise ValueError(
@@ -46,7 +46,7 @@ async def _check_work_queue(api: Api, stream: str, filters: Sequence[str]) -> No
     A work queue gives each message to one consumer (nats-server: consumer.go, errors 10099 and 10100).
     """
     try:
-        others = (await consumers.listing(api, stream)).infos
+        others = (await consumers.list_consumers(api, stream)).infos
     except JsctlError:
         return
     for other in others:

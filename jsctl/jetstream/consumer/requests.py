@@ -40,29 +40,29 @@ class ConsumerList:
     refused: str = ""
 
 
-async def names(api: Api, stream: str) -> list[str]:
+async def list_names(api: Api, stream: str) -> list[str]:
     """Return the names of all consumers of a stream."""
-    return [name async for page in name_pages(api, stream) for name in page]
+    return [name async for page in list_name_pages(api, stream) for name in page]
 
 
-async def name_pages(api: Api, stream: str) -> AsyncIterator[list[str]]:
-    """Yield the same as `names`, sorted, a page at a time."""
+async def list_name_pages(api: Api, stream: str) -> AsyncIterator[list[str]]:
+    """Yield the same as `list_names`, sorted, a page at a time."""
     with _naming(api, stream):
-        async for page in paging.sorted_pages(api, f"CONSUMER.NAMES.{stream}", "consumers"):
+        async for page in paging.fetch_sorted_pages(api, f"CONSUMER.NAMES.{stream}", "consumers"):
             yield page
 
 
-async def info_pages(api: Api, stream: str) -> AsyncIterator[list[Json]]:
+async def list_info_pages(api: Api, stream: str) -> AsyncIterator[list[Json]]:
     """Yield the infos of a stream's consumers by name, a page at a time, so that no more than a page is in
     memory."""
     with _naming(api, stream):
-        async for page in paging.sorted_pages(
+        async for page in paging.fetch_sorted_pages(
             api, f"CONSUMER.LIST.{stream}", "consumers", name=lambda info: str(info["name"])
         ):
             yield page
 
 
-async def listing(api: Api, stream: str) -> ConsumerList:
+async def list_consumers(api: Api, stream: str) -> ConsumerList:
     """Return all consumers of a stream with their state; several pages are fetched at once."""
     collected = await collect(api, stream, lambda info: info)
     return ConsumerList(stream, list(collected.items.values()), collected.missing, collected.offline)
@@ -74,7 +74,7 @@ async def collect(api: Api, stream: str, extract: Callable[[Json], T | None]) ->
         return await paging.collect(api, f"CONSUMER.LIST.{stream}", "consumers", extract)
 
 
-async def listings(
+async def list_consumers_of_streams(
     api: Api, stream_names: Iterable[str], *, keep_refused: bool = False
 ) -> list[ConsumerList]:
     """Fetch the consumers of several streams at once; a stream that was removed meanwhile is left out.
@@ -87,7 +87,7 @@ async def listings(
     async def fetch(stream: str) -> ConsumerList | None:
         async with slots:
             try:
-                return await listing(api, stream)
+                return await list_consumers(api, stream)
             except ApiError as error:
                 if error.err_code == ErrorCode.STREAM_NOT_FOUND:
                     return None
@@ -103,7 +103,7 @@ async def listings(
     return lists
 
 
-async def info(api: Api, stream: str, name: str, *, timeout: int | None = None) -> Json:
+async def fetch_info(api: Api, stream: str, name: str, *, timeout: int | None = None) -> Json:
     """Fetch a consumer's configuration and state.
 
     timeout: ns. Raises ApiError when there is no such consumer or stream.
@@ -123,7 +123,7 @@ async def create(api: Api, stream: str, config: Json, *, fresh: bool = False) ->
     """
     await api_levels.require(api, _needed_levels(config))
     if not config.get("name") and not config.get("durable_name"):
-        config, fresh = {**config, "name": new_name()}, True
+        config, fresh = {**config, "name": generate_name()}, True
     name = str(config.get("name") or config["durable_name"])
     before = None if fresh else await _info_or_none(api, stream, name)
     try:
@@ -188,7 +188,7 @@ async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> No
     await _with_name(api, stream, name, api.call(f"CONSUMER.LEADER.STEPDOWN.{stream}.{name}", body))
 
 
-def new_name() -> str:
+def generate_name() -> str:
     """Return a random name for a consumer whose name nobody needs to know."""
     import secrets  # most commands do without
     import string
@@ -204,7 +204,7 @@ def is_pull(config: Json) -> bool:
 async def _info_or_none(api: Api, stream: str, name: str) -> Json | None:
     """Return the consumer's info, None when there is none or the login may not ask for it."""
     try:
-        return await info(api, stream, name, timeout=min(api.timeout, SECOND))
+        return await fetch_info(api, stream, name, timeout=min(api.timeout, SECOND))
     except JsctlError:
         return None
 
@@ -247,12 +247,12 @@ def _naming(api: Api, stream: str, name: str = "") -> Iterator[None]:
             ) from None
         if error.err_code in (ErrorCode.CONSUMER_NOT_FOUND, ErrorCode.CONSUMER_DOES_NOT_EXIST):
             text = registry.noun("consumer").missing(name, stream)
-            raise MissingName(error.err_code, text, name, partial(names, api, stream)) from None
+            raise MissingName(error.err_code, text, name, partial(list_names, api, stream)) from None
         raise
 
 
 async def _stream_names(api: Api) -> list[str]:
-    return [name async for page in paging.sorted_pages(api, "STREAM.NAMES", "streams") for name in page]
+    return [name async for page in paging.fetch_sorted_pages(api, "STREAM.NAMES", "streams") for name in page]
 
 
 def _needed_levels(config: Json) -> dict[int, list[str]]:

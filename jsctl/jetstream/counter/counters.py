@@ -12,7 +12,7 @@ from typing import NamedTuple
 from jsctl import registry
 from jsctl.errors import BadInput, JsctlError, MissingName, NoResponders
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.message.newest import fetch_newest, newest_messages
+from jsctl.jetstream.message.newest import fetch_newest, fetch_newest_messages
 from jsctl.jetstream.message.publish import parse_ack
 from jsctl.jetstream.message.receive import ReceiveOptions, Receiver, StreamSource
 from jsctl.jetstream.stream import requests as streams
@@ -89,7 +89,7 @@ def _number(value: object) -> str:
     return value
 
 
-async def names(api: Api) -> list[str]:
+async def list_names(api: Api) -> list[str]:
     """Return the subjects of all counters."""
     return sorted({subject for info in await _counting(api) for subject in await _subjects(api, info, ">")})
 
@@ -103,7 +103,7 @@ async def _counting(api: Api) -> list[Json]:
 
 
 async def _subjects(api: Api, info: Json, pattern: str) -> list[str]:
-    return sorted(await streams.subject_counts(api, info["config"]["name"], pattern))
+    return sorted(await streams.count_subjects(api, info["config"]["name"], pattern))
 
 
 async def find_stream(api: Api, subject: str, name: str = "") -> Json:
@@ -112,13 +112,13 @@ async def find_stream(api: Api, subject: str, name: str = "") -> Json:
     Raises MissingName, BadInput where several could be meant, JsctlError for a stream without counters.
     """
     if not name:
-        taking = await streams.names(api, subject)
+        taking = await streams.list_names(api, subject)
         if not taking:
-            raise missing(api, subject)
+            raise missing_error(api, subject)
         if len(taking) > 1:
             raise BadInput(f"{subject} is in {', '.join(taking)}", "name one with --stream")
         name = taking[0]
-    info = await streams.info(api, name)
+    info = await streams.fetch_info(api, name)
     if not info["config"].get("allow_msg_counter"):
         hint = "jsctl stream add --allow-counter creates a stream that can"
         raise JsctlError(f"stream {name}, which stores {subject}, cannot hold counters", hint)
@@ -132,7 +132,7 @@ async def get(api: Api, subject: str, stream: str = "") -> Counter:
     config = info["config"]
     message = await fetch_newest(api, config["name"], subject, direct=bool(config.get("allow_direct")))
     if message is None:
-        raise missing(api, subject)
+        raise missing_error(api, subject)
     return decode_counter(message)
 
 
@@ -189,7 +189,7 @@ async def read_all(api: Api, pattern: str = "", stream: str = "") -> AsyncGenera
         infos = await _counting(api)
     for info in infos:
         subjects = await _subjects(api, info, pattern or ">")
-        async with aclosing(newest_messages(api, info, subjects)) as pages:
+        async with aclosing(fetch_newest_messages(api, info, subjects)) as pages:
             async for page in pages:
                 yield [decode_counter(message) for message in page]
 
@@ -205,7 +205,7 @@ def watch(
     return Receiver(api.connection, options, api=api, warn=warn, announce=lambda text: None)
 
 
-def missing(api: Api, subject: str) -> MissingName:
+def missing_error(api: Api, subject: str) -> MissingName:
     """Return the error for a counter that does not exist."""
     text = registry.noun("counter").missing(subject)
-    return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, subject, partial(names, api))
+    return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, subject, partial(list_names, api))

@@ -33,8 +33,8 @@ KEY_VALUE = BucketKind(
     "buckets",
     "bucket",
     kv.BUCKET,
-    kv_names.stream_of,
-    kv_names.bucket_of,
+    kv_names.bucket_to_stream,
+    kv_names.stream_to_bucket,
     kv_names.is_bucket,
     kv.to_stream,
     kv.from_stream,
@@ -52,6 +52,6 @@ OBJECT = BucketKind(
 KINDS = (KEY_VALUE, OBJECT)
 
 
-def kind_of(stream: str) -> BucketKind | None:
+def find_bucket_kind(stream: str) -> BucketKind | None:
     """Return the kind of bucket that a stream holds, by its name; None for none."""
     return next((kind for kind in KINDS if kind.holds(stream)), None)

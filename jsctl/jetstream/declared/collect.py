@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared import write
-from jsctl.jetstream.declared.buckets import kind_of
+from jsctl.jetstream.declared.buckets import find_bucket_kind
 from jsctl.jetstream.stream import requests as streams
 
 
@@ -55,7 +55,7 @@ async def collect_declarations(
 
     collected = await streams.collect(api, extract)
     names = [name for name, (_, has_consumers) in collected.items.items() if has_consumers]
-    listings = await consumers.listings(api, sorted(names)) if with_consumers else []
+    listings = await consumers.list_consumers_of_streams(api, sorted(names)) if with_consumers else []
     infos = {listing.stream: listing.infos for listing in listings}
     missing_consumers = [name for listing in listings for name in listing.missing]
     declared: list[Json] = []
@@ -65,7 +65,7 @@ async def collect_declarations(
         durable = [config for config in configs if write.is_durable(config)]
         missing_consumers += [config["name"] for config in configs if not write.is_durable(config)]
         config = collected.items[name][0]
-        kind = kind_of(name) if not durable else None
+        kind = find_bucket_kind(name) if not durable else None
         bucket = write.declare_bucket(kind, config, place) if kind else None
         if kind and bucket:
             buckets.setdefault(kind.key, []).append(bucket)

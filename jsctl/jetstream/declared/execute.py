@@ -9,7 +9,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared.plan import Step
 from jsctl.jetstream.stream import requests as streams
-from jsctl.jetstream.stream.origins import api_of, origins_of
+from jsctl.jetstream.stream.origins import domain_to_api, list_origins
 from jsctl.nats.subjects import overlap
 
 MAX_PARALLEL = 16
@@ -124,12 +124,12 @@ def _break_circles(before: dict[Key, set[Key]]) -> dict[Key, set[Key]]:
 def _origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iterator[Key]:
     """Yield the steps of the streams that this one copies from, as far as the API prefix shows where they
     are."""
-    for origin in origins_of(step.after or step.before or {}):
+    for origin in list_origins(step.after or step.before or {}):
         api = str((origin.get("external") or {}).get("api") or "")
         for other in by_name.get(str(origin["name"]), ()):
             same = other.target.key == step.target.key
             if api.startswith("$JS."):
-                there = api in (other.target.api.prefix, api_of(other.target.domain))
+                there = api in (other.target.api.prefix, domain_to_api(other.target.domain))
             else:
                 there = not same if api else same
             if there and _key(other) != _key(step):

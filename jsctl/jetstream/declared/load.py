@@ -41,7 +41,7 @@ from jsctl.jetstream.declared.variables import (
     resolve_variables,
 )
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.jetstream.stream.origins import origins_of
+from jsctl.jetstream.stream.origins import list_origins
 from jsctl.nats.subjects import validate_name
 
 _PLACE_KEYS = ("context", "domain", "account")
@@ -256,7 +256,7 @@ def _refuse_cycles(streams: list[Stream]) -> None:
 
 
 def _local_origins(stream: Stream) -> Iterator[tuple[Place, str]]:
-    for origin in origins_of(stream.config):
+    for origin in list_origins(stream.config):
         if not (origin.get("external") or {}).get("api"):
             name = str(origin["name"])
             yield stream.place, stream.kind.stream_of(name) if stream.kind else name

@@ -11,7 +11,7 @@ from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import BucketKind, kind_of
+from jsctl.jetstream.declared.buckets import BucketKind, find_bucket_kind
 from jsctl.jetstream.declared.merge import merge_bucket, merge_consumer, merge_stream, without_none
 from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream
 from jsctl.jetstream.declared.refusals import (
@@ -154,7 +154,7 @@ async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune
     """Return the steps for a stream and its consumers; None for each that is as declared."""
     live = None
     if not target.is_missing:
-        live = await _fetch_config(streams.info(target.api, stream.name), "STREAM_NOT_FOUND")
+        live = await _fetch_config(streams.fetch_info(target.api, stream.name), "STREAM_NOT_FOUND")
     if stream.kind:
         step = _plan_bucket(stream.kind, stream, target, live)
     else:
@@ -174,14 +174,16 @@ async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune
     labels = declared.labels.get(stream.place, frozenset())
     if prune and labels:
         names = {consumer.name for consumer in stream.consumers}
-        for info in (await consumers.listing(target.api, stream.name)).infos:
+        for info in (await consumers.list_consumers(target.api, stream.name)).infos:
             if info["name"] not in names and _label_of(info) in labels:
                 steps.append(Step("remove", target, stream.name, info["name"], "", info["config"], None))
     return steps
 
 
 async def _plan_consumer(stream: Stream, consumer: Consumer, target: Target) -> Step | None:
-    live = await _fetch_config(consumers.info(target.api, stream.name, consumer.name), "CONSUMER_NOT_FOUND")
+    live = await _fetch_config(
+        consumers.fetch_info(target.api, stream.name, consumer.name), "CONSUMER_NOT_FOUND"
+    )
     return _plan_step(_CONSUMER, consumer, target, stream.name, consumer.name, live)
 
 
@@ -228,7 +230,7 @@ async def _plan_removals(
         if (target.key, name) not in declared_keys and _label_of(info) in labels:
             size = int(info["state"]["messages"]), int(info["state"]["bytes"])
             step = Step("remove", target, name, "", "", info["config"], None, (), {}, *size)
-            steps.append(step._replace(kind=kind_of(name)))
+            steps.append(step._replace(kind=find_bucket_kind(name)))
     return steps
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import is_pull
-from jsctl.jetstream.state import required_level
+from jsctl.jetstream.state import find_required_level
 from jsctl.nats.subjects import overlap
 from jsctl.units import NEVER, age, seconds_to_ns
 
@@ -17,7 +17,7 @@ Test = Callable[[Json, Any, float], bool]
 _COMMON: Mapping[str, Test] = {
     "created": lambda info, least, now: _age(info.get("created"), now) >= least,
     "leader": lambda info, server, now: _cluster(info).get("leader") == server,
-    "api_level": lambda info, level, now: required_level(info["config"]) >= level,
+    "api_level": lambda info, level, now: find_required_level(info["config"]) >= level,
     "expression": lambda info, condition, now: bool(condition(_names(info))),
 }
 _STREAM_TESTS: Mapping[str, Test] = {

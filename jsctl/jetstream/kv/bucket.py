@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl import registry
 from jsctl.errors import ApiError, MissingName
-from jsctl.jetstream.api import Api, Json, api_prefix
-from jsctl.jetstream.kv.names import bucket_of, is_bucket, stream_of, subject_prefix
+from jsctl.jetstream.api import Api, Json, build_api_prefix
+from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix, is_bucket, stream_to_bucket
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
 from jsctl.later import Later
@@ -37,7 +37,7 @@ class Bucket(NamedTuple):
     @property
     def stream(self) -> str:
         """The name of the stream that holds it."""
-        return stream_of(self.name)
+        return bucket_to_stream(self.name)
 
     @property
     def stream_config(self) -> Json:
@@ -60,9 +60,9 @@ class Bucket(NamedTuple):
         return subject.removeprefix(self.prefix)
 
 
-async def names(api: Api) -> list[str]:
+async def list_names(api: Api) -> list[str]:
     """Return the names of all buckets."""
-    return [bucket_of(name) for name in await streams.names(api, "") if is_bucket(name)]
+    return [stream_to_bucket(name) for name in await streams.list_names(api, "") if is_bucket(name)]
 
 
 async def collect(api: Api) -> Collected[Json]:
@@ -75,23 +75,23 @@ async def collect(api: Api) -> Collected[Json]:
 async def open_bucket(api: Api, name: str) -> Bucket:
     """Fetch a bucket. Raises MissingName."""
     try:
-        info = await streams.info(api, stream_of(name))
+        info = await streams.fetch_info(api, bucket_to_stream(name))
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-            raise missing(api, name) from None
+            raise missing_error(api, name) from None
         raise
     return _bucket(api, name, info)
 
 
 def _bucket(api: Api, name: str, info: Json) -> Bucket:
-    own = subject_prefix(name)
+    own = build_subject_prefix(name)
     prefix = target = own
     if mirror := info["config"].get("mirror"):
-        origin = subject_prefix(bucket_of(str(mirror["name"])))
+        origin = build_subject_prefix(stream_to_bucket(str(mirror["name"])))
         prefix, target = _stored_prefix(mirror, origin), origin
         if external := (mirror.get("external") or {}).get("api"):
             return Bucket(api, name, info, prefix, f"{external}.{origin}")
-    if api.prefix != api_prefix():
+    if api.prefix != build_api_prefix():
         target = f"{api.prefix}.{target}"  # the server maps $JS.<domain>.API.$KV to $KV there
     return Bucket(api, name, info, prefix, target)
 
@@ -122,11 +122,11 @@ async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
 async def update(bucket: Bucket, config: Json) -> Bucket:
     """Change a bucket's configuration. Raises BadInput, ApiError."""
     await api_levels.require(bucket.api, configs.BUCKET.needed_levels(config))
-    live = streams_config(bucket.stream_config)
+    live = strip_server_keys(bucket.stream_config)
     return _bucket(bucket.api, bucket.name, await streams.update(bucket.api, configs.to_stream(config, live)))
 
 
-def streams_config(config: Json) -> Json:
+def strip_server_keys(config: Json) -> Json:
     """Return the configuration of a stream without the keys that the server adds."""
     from jsctl.jetstream.stream.config import STREAM
 
@@ -138,7 +138,7 @@ async def delete(bucket: Bucket) -> None:
     await streams.delete(bucket.api, bucket.stream)
 
 
-def missing(api: Api, name: str) -> MissingName:
+def missing_error(api: Api, name: str) -> MissingName:
     """Return the error for a bucket that does not exist."""
     text = registry.noun("bucket").missing(name)
-    return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(names, api))
+    return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(list_names, api))

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import Entry
-from jsctl.jetstream.kv.read import newest_entries
+from jsctl.jetstream.kv.read import fetch_newest_entries
 
 Change = Literal["added", "removed", "changed"]
 
@@ -41,7 +41,7 @@ async def compare(one: Bucket, other: Bucket, patterns: Sequence[str]) -> tuple[
 
 async def _values(bucket: Bucket, patterns: Sequence[str]) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
-    async with aclosing(newest_entries(bucket, patterns)) as pages:
+    async with aclosing(fetch_newest_entries(bucket, patterns)) as pages:
         async for page in pages:
             entries.update((entry.key, entry) for entry in page if entry.is_value)
     return entries

@@ -15,8 +15,8 @@ from jsctl.jetstream.config.kinds import ListOf, Map, Switch, Texts
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Duration, Number, Size
 from jsctl.jetstream.config.schema import Schema
-from jsctl.jetstream.kv.names import bucket_of, stream_of, subject_prefix, validate_bucket
-from jsctl.jetstream.stream.config import default_window
+from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix, stream_to_bucket, validate_bucket
+from jsctl.jetstream.stream.config import choose_window
 from jsctl.jetstream.stream.fields import FIELDS as STREAM_FIELDS
 from jsctl.jetstream.stream.fields import STORAGE
 from jsctl.jetstream.stream.origins import Origin, is_imported
@@ -41,7 +41,7 @@ class BucketOrigin(Origin):
 
 
 def _without_prefix(origin: Json) -> Json:
-    return {**origin, "name": bucket_of(str(origin["name"]))}
+    return {**origin, "name": stream_to_bucket(str(origin["name"]))}
 
 
 FIELDS: tuple[Field, ...] = (
@@ -214,7 +214,7 @@ def find_warnings(config: Json) -> list[str]:
 def to_stream(config: Json, live: Json | None = None) -> Json:
     """Return the stream configuration for a bucket's. live: the configuration of the stream, if it exists."""
     bucket = str(config["name"])
-    stream: Json = {**(_OF_BUCKETS if live is None else live), "name": stream_of(bucket)}
+    stream: Json = {**(_OF_BUCKETS if live is None else live), "name": bucket_to_stream(bucket)}
     unknown = {key: value for key, value in config.items() if key not in BUCKET.kinds}
     for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
         if config.get(key) is not None:
@@ -230,7 +230,7 @@ def to_stream(config: Json, live: Json | None = None) -> Json:
     _put_origins(stream, config, bucket)
     age, window = int(stream.get("max_age") or 0), int(stream.get("duplicate_window") or 0)
     if not stream.get("mirror") and (live is None or (0 < age < window)):
-        stream["duplicate_window"] = default_window(age)
+        stream["duplicate_window"] = choose_window(age)
     return {**stream, **unknown}
 
 
@@ -243,12 +243,12 @@ def _reset(stream: Json, key: str) -> None:
 
 
 def _put_origins(stream: Json, config: Json, bucket: str) -> None:
-    own = subject_prefix(bucket) + ">"
+    own = build_subject_prefix(bucket) + ">"
     mirror, sources = config.get("mirror"), config.get("sources")
     for key in ("mirror", "sources"):
         stream.pop(key, None)
     if mirror:
-        origin = {**mirror, "name": stream_of(bucket_of(str(mirror["name"])))}
+        origin = {**mirror, "name": bucket_to_stream(stream_to_bucket(str(mirror["name"])))}
         if not is_imported(origin) and "subject_transforms" not in origin:
             origin = _renamed(origin, own)  # else its keys would be found below the origin's name only
         stream |= {"mirror": origin, "mirror_direct": True}
@@ -261,19 +261,21 @@ def _put_origins(stream: Json, config: Json, bucket: str) -> None:
             source
             if "subject_transforms" in source or (is_imported(source) and source["name"] == stream["name"])
             else _renamed(source, own)
-            for source in ({**each, "name": stream_of(bucket_of(str(each["name"])))} for each in sources)
+            for source in (
+                {**each, "name": bucket_to_stream(stream_to_bucket(str(each["name"])))} for each in sources
+            )
         ]
 
 
 def _renamed(origin: Json, own: str) -> Json:
     """Return an origin with a transform that stores its keys under the bucket's own name."""
-    theirs = subject_prefix(bucket_of(str(origin["name"]))) + ">"
+    theirs = build_subject_prefix(stream_to_bucket(str(origin["name"]))) + ">"
     return origin if theirs == own else {**origin, "subject_transforms": [{"src": theirs, "dest": own}]}
 
 
 def from_stream(stream: Json) -> Json:
     """Return the bucket configuration for a stream's, without the keys that the server adds."""
-    bucket = bucket_of(str(stream["name"]))
+    bucket = stream_to_bucket(str(stream["name"]))
     config: Json = {"name": bucket}
     for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
         if stream.get(name) not in (None, "", {}):
@@ -296,8 +298,8 @@ def from_stream(stream: Json) -> Json:
 
 def _of_bucket(origin: Json, bucket: str) -> Json:
     """Return an origin in a bucket's form: without what follows from the names."""
-    name = bucket_of(str(origin["name"]))
-    usual = [{"src": f"{subject_prefix(name)}>", "dest": f"{subject_prefix(bucket)}>"}]
+    name = stream_to_bucket(str(origin["name"]))
+    usual = [{"src": f"{build_subject_prefix(name)}>", "dest": f"{build_subject_prefix(bucket)}>"}]
     rest = {key: value for key, value in origin.items() if value not in (None, "", [])}
     if rest.get("subject_transforms") == usual:
         del rest["subject_transforms"]

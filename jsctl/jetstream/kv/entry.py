@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.message.payload import headers_field
+from jsctl.jetstream.message.payload import group_headers
 from jsctl.nats.message import Message
 
 OPERATION, REASON, TTL, ROLLUP = "KV-Operation", "Nats-Marker-Reason", "Nats-TTL", "Nats-Rollup"
@@ -84,7 +84,7 @@ def decode_entry(bucket: Bucket, message: Message) -> Entry:
     )
 
 
-def markers(operation: str, ttl: str = "", expected: int | None = None) -> list[tuple[str, str]]:
+def build_headers(operation: str, ttl: str = "", expected: int | None = None) -> list[tuple[str, str]]:
     """Return the headers that store an entry.
 
     operation: PUT for a value. ttl: as `Nats-TTL` takes it. expected: the revision that the key must have,
@@ -120,5 +120,5 @@ def record(bucket: str, entry: Entry, *, value: Json | None = None) -> Json:
         if value:
             fields.update(value)
     if entry.headers:
-        fields["headers"] = headers_field(entry.headers)
+        fields["headers"] = group_headers(entry.headers)
     return fields

@@ -15,12 +15,12 @@ _KEY = r"[-/_=.a-zA-Z0-9]+"
 _WILDCARDS = ("*", ">")
 
 
-def stream_of(bucket: str) -> str:
+def bucket_to_stream(bucket: str) -> str:
     """Return the stream that holds a bucket."""
     return STREAM_PREFIX + bucket
 
 
-def bucket_of(stream: str) -> str:
+def stream_to_bucket(stream: str) -> str:
     """Return the bucket that a stream holds, or that an origin names with or without the stream's prefix."""
     return stream.removeprefix(STREAM_PREFIX)
 
@@ -30,7 +30,7 @@ def is_bucket(stream: str) -> bool:
     return stream.startswith(STREAM_PREFIX) and len(stream) > len(STREAM_PREFIX)
 
 
-def subject_prefix(bucket: str) -> str:
+def build_subject_prefix(bucket: str) -> str:
     """Return the prefix of the subjects of a bucket's keys."""
     return f"$KV.{bucket}."
 
@@ -41,7 +41,7 @@ def validate_bucket(name: str) -> str:
         raise ValueError("a bucket needs a name")
     if not re.fullmatch(_BUCKET, name):
         raise ValueError(f"{name!r} is not a valid bucket name: letters, digits, _ and - only")
-    if len(stream_of(name)) > 255:
+    if len(bucket_to_stream(name)) > 255:
         raise ValueError("a bucket name has at most 252 characters")
     return name
 
@@ -56,7 +56,7 @@ def validate_new_key(key: str) -> str:
     return key
 
 
-def existing_key(text: str) -> str:
+def parse_existing_key(text: str) -> str:
     """Return a key that may exist, control characters as they are or as they are shown. Raises BadInput."""
     key = text
     if "\\" in text:
@@ -66,11 +66,11 @@ def existing_key(text: str) -> str:
     return key
 
 
-def key_pattern(text: str) -> str:
+def parse_key_pattern(text: str) -> str:
     """Return a key or a pattern of keys, in which `*` stands for a token and `>` for the rest.
     Raises BadInput."""
     if not is_pattern(text):
-        return existing_key(text)
+        return parse_existing_key(text)
     if not is_subject(text) or not _is_sendable(text):
         raise BadInput(
             f"{text!r} is not a valid pattern of keys",

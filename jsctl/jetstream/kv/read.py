@@ -12,7 +12,7 @@ from jsctl.jetstream.kv.bucket import Bucket, open_bucket
 from jsctl.jetstream.kv.entry import Entry, decode_entry
 from jsctl.jetstream.kv.names import is_pattern
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.message.newest import fetch_newest, newest_messages
+from jsctl.jetstream.message.newest import fetch_newest, fetch_newest_messages
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.subjects import overlap
@@ -29,7 +29,7 @@ _LISTED = 10_000  #: keys that are looked through for one like a missing one
 # -- single keys ------------------------------------------------------------------------------------
 
 
-async def newest(bucket: Bucket, key: str) -> Entry | None:
+async def fetch_newest_entry(bucket: Bucket, key: str) -> Entry | None:
     """Fetch the newest entry of a key, which may be a marker; None when nothing is stored for it.
 
     The leader answers, so that what was just stored is seen. Raises what requests raise.
@@ -41,9 +41,9 @@ async def newest(bucket: Bucket, key: str) -> Entry | None:
 
 async def get(bucket: Bucket, key: str) -> Entry:
     """Fetch the value of a key. Raises NotFound, which says how a key was removed."""
-    entry = await newest(bucket, key)
+    entry = await fetch_newest_entry(bucket, key)
     if entry is None:
-        raise missing_key(bucket, key)
+        raise missing_key_error(bucket, key)
     if not entry.is_value:
         raise NotFound(
             f"key {key} {entry.removal} at {format_time(entry.time)} (revision {entry.revision})",
@@ -52,7 +52,7 @@ async def get(bucket: Bucket, key: str) -> Entry:
     return entry
 
 
-async def revision(bucket: Bucket, key: str, number: int) -> Entry:
+async def fetch_revision(bucket: Bucket, key: str, number: int) -> Entry:
     """Fetch the entry of a key at a revision. Raises NotFound."""
     hint = f"jsctl kv history {bucket.name} {key} shows the revisions"
     if number < 1:
@@ -66,27 +66,27 @@ async def revision(bucket: Bucket, key: str, number: int) -> Entry:
     return entry
 
 
-def missing_key(bucket: Bucket, key: str) -> JsctlError:
+def missing_key_error(bucket: Bucket, key: str) -> JsctlError:
     """Return the error for a key that a bucket does not have."""
     text, hint = registry.noun("key").missing(key, bucket.name)
     if "*" in key or ">" in key:
         hint = f"* stands for a whole token, > for the rest: 'user.*'; {hint}"
     if int(bucket.info["state"].get("num_subjects") or 0) > _LISTED:
         return NotFound(text, hint)
-    list_names = partial(keys_matching, bucket, [">"])
+    list_names = partial(list_matching_keys, bucket, [">"])
     return MissingName(ErrorCode.NO_MESSAGE_FOUND, (text, hint), key, list_names)
 
 
-async def key_names(api: Api, bucket: str) -> list[str]:
+async def list_keys(api: Api, bucket: str) -> list[str]:
     """Return all keys of a bucket that something is stored for, deleted ones too."""
-    return await keys_matching(await open_bucket(api, bucket), [">"])
+    return await list_matching_keys(await open_bucket(api, bucket), [">"])
 
 
-async def keys_matching(bucket: Bucket, patterns: Sequence[str]) -> list[str]:
+async def list_matching_keys(bucket: Bucket, patterns: Sequence[str]) -> list[str]:
     """Return the keys that match a pattern, sorted; those of which only a marker is left, too."""
     keys: set[str] = set()
     for pattern in patterns:
-        counts = await streams.subject_counts(bucket.api, bucket.stream, bucket.prefix + pattern)
+        counts = await streams.count_subjects(bucket.api, bucket.stream, bucket.prefix + pattern)
         keys.update(map(bucket.key_of, counts))
     return sorted(keys)
 
@@ -94,21 +94,21 @@ async def keys_matching(bucket: Bucket, patterns: Sequence[str]) -> list[str]:
 # -- many keys --------------------------------------------------------------------------------------
 
 
-async def newest_entries(bucket: Bucket, patterns: Sequence[str]) -> AsyncGenerator[list[Entry], None]:
+async def fetch_newest_entries(bucket: Bucket, patterns: Sequence[str]) -> AsyncGenerator[list[Entry], None]:
     """Yield the newest entries of all keys that match a pattern, markers too, in pages, sorted by key.
 
     Raises what requests raise.
     """
     keys = [key for key in patterns if not is_pattern(key)]
     if len(keys) < len(patterns):
-        keys = await keys_matching(bucket, patterns)
-    messages = newest_messages(bucket.api, bucket.info, [bucket.prefix + key for key in keys])
+        keys = await list_matching_keys(bucket, patterns)
+    messages = fetch_newest_messages(bucket.api, bucket.info, [bucket.prefix + key for key in keys])
     async with aclosing(messages) as pages:
         async for page in pages:
             yield [decode_entry(bucket, message) for message in page]
 
 
-async def newest_heads(bucket: Bucket, patterns: Sequence[str]) -> list[Entry]:
+async def fetch_newest_heads(bucket: Bucket, patterns: Sequence[str]) -> list[Entry]:
     """Return the newest entries of all keys that match a pattern, markers too, without their values, sorted
     by key: values may be large. Raises what requests raise."""
     receiver = read_entries(bucket, patterns, "last_per_subject", headers_only=True, to_end=True)
@@ -148,7 +148,7 @@ def read_entries(
 
     policy = {"deliver_policy": start, **({"opt_start_seq": sequence} if sequence else {})}
     options = ReceiveOptions(
-        subjects=[bucket.prefix + pattern for pattern in distinct_patterns(patterns)],
+        subjects=[bucket.prefix + pattern for pattern in deduplicate_patterns(patterns)],
         stream=StreamSource(
             bucket.stream, policy, to_end=to_end, headers_only=headers_only, config=bucket.info["config"]
         ),
@@ -158,7 +158,7 @@ def read_entries(
     return Receiver(api.connection, options, api=api, warn=warn, announce=_ignore)
 
 
-def distinct_patterns(patterns: Sequence[str]) -> list[str]:
+def deduplicate_patterns(patterns: Sequence[str]) -> list[str]:
     """Return the patterns without repetitions. Raises BadInput when two overlap, which consumers refuse."""
     distinct = list(dict.fromkeys(patterns))
     for at, pattern in enumerate(distinct):
@@ -168,7 +168,7 @@ def distinct_patterns(patterns: Sequence[str]) -> list[str]:
     return distinct
 
 
-async def history(bucket: Bucket, pattern: str) -> AsyncGenerator[list[Entry], None]:
+async def fetch_history(bucket: Bucket, pattern: str) -> AsyncGenerator[list[Entry], None]:
     """Yield all stored entries of the keys that match a pattern, the oldest first, in pages."""
     if is_pattern(pattern) and not bucket.allows_direct:
         async with aclosing(read_entries(bucket, [pattern], "all", to_end=True).batches()) as batches:

@@ -19,7 +19,7 @@ from jsctl.errors import BadInput
 from jsctl.files import open_pipe
 from jsctl.jetstream.kv.entry import DELETE, PURGE, PUT, Entry
 from jsctl.jetstream.kv.names import is_pattern
-from jsctl.jetstream.message.payload import headers_from
+from jsctl.jetstream.message.payload import parse_json_headers
 from jsctl.jetstream.message.stdin import read_lines as from_stdin
 from jsctl.json_text import parse_json
 from jsctl.nats.codec import MAX_PAYLOAD
@@ -41,7 +41,7 @@ def parse_entry(record: Any) -> Entry:
     ttl, headers = record.get("ttl", ""), record.get("headers") or {}
     if not isinstance(ttl, str) or not isinstance(headers, dict):
         raise BadInput(f"the ttl or the headers of key {key} cannot be read")
-    return Entry(key, _value(key, record), 0, "", operation, ttl=ttl, headers=headers_from(headers))
+    return Entry(key, _value(key, record), 0, "", operation, ttl=ttl, headers=parse_json_headers(headers))
 
 
 def _value(key: str, record: dict[str, Any]) -> bytes:

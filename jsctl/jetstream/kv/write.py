@@ -6,8 +6,8 @@ from typing import NamedTuple
 from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.kv.entry import PUT, Entry, markers
-from jsctl.jetstream.kv.read import missing_key, newest
+from jsctl.jetstream.kv.entry import PUT, Entry, build_headers
+from jsctl.jetstream.kv.read import fetch_newest_entry, missing_key_error
 from jsctl.jetstream.message.publish import PublishTotals, parse_ack
 from jsctl.jetstream.message.publish_acked import publish_with_acks
 from jsctl.jetstream.stream import requests as streams
@@ -30,7 +30,7 @@ class Conflict(JsctlError):
         self.newest = newest
 
 
-def ttl_header(span: int) -> str:
+def format_ttl(span: int) -> str:
     """Return the value of `Nats-TTL` for a TTL in ns; empty for 0. Raises BadInput: servers count in
     seconds."""
     if span and (span < SECOND or span % SECOND):
@@ -41,10 +41,10 @@ def ttl_header(span: int) -> str:
 async def put(bucket: Bucket, key: str, value: bytes, *, ttl: str = "", expected: int | None = None) -> int:
     """Store a value; return its revision.
 
-    ttl: of `ttl_header`. expected: the revision that the key must have, 0 for none. Raises ApiError, BadInput
+    ttl: of `format_ttl`. expected: the revision that the key must have, 0 for none. Raises ApiError, BadInput
     for a value that is too large, NoResponders.
     """
-    return await _store(bucket, key, value, markers(PUT, ttl, expected))
+    return await _store(bucket, key, value, build_headers(PUT, ttl, expected))
 
 
 async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> int:
@@ -58,7 +58,7 @@ async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> in
             if not _is_conflict(error):
                 raise
             refusal = error
-        entry = await newest(bucket, key)
+        entry = await fetch_newest_entry(bucket, key)
         if entry is None or (not entry.is_value and entry.revision == expected):
             raise refusal  # it keeps changing, or the bucket is not what it seems
         if entry.is_value:
@@ -78,9 +78,9 @@ async def update(bucket: Bucket, key: str, value: bytes, expected: int) -> int:
     except ApiError as error:
         if not _is_conflict(error):
             raise
-    entry = await newest(bucket, key)
+    entry = await fetch_newest_entry(bucket, key)
     if entry is None:
-        raise missing_key(bucket, key)
+        raise missing_key_error(bucket, key)
     raise Conflict(
         f"key {key} is at revision {entry.revision}, not {expected}",
         f"jsctl kv history {bucket.name} {key} shows what it was",
@@ -90,14 +90,14 @@ async def update(bucket: Bucket, key: str, value: bytes, expected: int) -> int:
 
 async def mark(bucket: Bucket, key: str, operation: str, ttl: str = "") -> int:
     """Store a marker, DEL or PURGE, for a key; return its revision."""
-    return await _store(bucket, key, b"", markers(operation, ttl))
+    return await _store(bucket, key, b"", build_headers(operation, ttl))
 
 
 async def mark_all(
     bucket: Bucket, keys: Sequence[str], operation: str, ttl: str = "", advance: Advance = lambda count: None
 ) -> int:
     """Store a marker for each of many keys; return how many. What is done when an error is raised stays."""
-    block = encode_headers(markers(operation, ttl))
+    block = encode_headers(build_headers(operation, ttl))
 
     async def bursts() -> AsyncIterator[list[OutgoingMessage]]:
         for start in range(0, len(keys), _TOGETHER):
@@ -207,5 +207,5 @@ async def remove(bucket: Bucket, removal: Removal) -> int:
 
 def as_message(bucket: Bucket, entry: Entry) -> OutgoingMessage:
     """Return the message that stores an entry again, with its TTL and headers."""
-    block = encode_headers([*markers(entry.operation, entry.ttl), *entry.headers])
+    block = encode_headers([*build_headers(entry.operation, entry.ttl), *entry.headers])
     return OutgoingMessage(bucket.target + entry.key, entry.value, "", block)

@@ -25,7 +25,7 @@ _AHEAD = 32
 """Maximum number of requests to the leader at the same time."""
 
 
-def stored_record(message: Message) -> Json:
+def get_record(message: Message) -> Json:
     """Return the `message` of a STREAM.MSG.GET response."""
     record: Json = {"subject": message.subject, "seq": message.sequence}
     if message.header_block:
@@ -35,7 +35,7 @@ def stored_record(message: Message) -> Json:
     return {**record, "time": message.timestamp}
 
 
-def stored_size(message: Message, storage: str) -> int:
+def compute_stored_size(message: Message, storage: str) -> int:
     """Return the bytes that a message takes in a store (nats-server: fileStoreMsgSizeRaw,
     memStoreMsgSizeRaw)."""
     size = len(message.subject.encode()) + message.size
@@ -153,7 +153,9 @@ class _HoleCheck:
                 return [leaders]
             missing -= messages[0].sequence - position
         if missing > self._deleted:
-            self._deleted = int((await streams.info(self._api, self._stream))["state"].get("num_deleted", 0))
+            self._deleted = int(
+                (await streams.fetch_info(self._api, self._stream))["state"].get("num_deleted", 0)
+            )
         if missing > self._deleted:
             first = messages[0].sequence
             return [message for at, message in enumerate(messages) if message.sequence == first + at]
@@ -239,10 +241,10 @@ async def _get(api: Api, stream: str, body: Json) -> Message | None:
         if is_no_message(error):
             return None
         raise
-    return stored_message(stream, reply["message"])
+    return parse_stored_message(stream, reply["message"])
 
 
-def stored_message(stream: str, record: Json) -> Message:
+def parse_stored_message(stream: str, record: Json) -> Message:
     """Return the message of a STREAM.MSG.GET response."""
     return Message(
         str(record["subject"]),

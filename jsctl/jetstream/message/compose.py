@@ -192,7 +192,7 @@ async def read_dump(
         count += len(messages)
 
 
-async def at_intervals(
+async def space_evenly(
     bursts: AsyncIterator[Sequence[OutgoingMessage]], interval: int
 ) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
     """Yield the messages one at a time, `interval` ns apart."""
@@ -205,7 +205,7 @@ async def at_intervals(
             yield [message]
 
 
-async def at_original_pace(
+async def keep_original_pace(
     bursts: AsyncIterator[Sequence[OutgoingMessage]],
 ) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
     """Yield the messages of a dump one at a time, as far apart as they were first published."""

@@ -23,7 +23,7 @@ class DirectFeed(Feed):
     async def run(self) -> None:
         """Read until the feed ends. Raises BadInput when the stream does not allow direct gets."""
         stream = self._options.stream
-        info = await streams.info(self._api, stream)
+        info = await streams.fetch_info(self._api, stream)
         config, state = info["config"], info["state"]
         if not config.get("allow_direct"):
             raise BadInput(

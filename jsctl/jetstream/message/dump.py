@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from jsctl import units
 from jsctl.errors import BadInput
 from jsctl.files import ascii_path, read_blocks
-from jsctl.jetstream.message.payload import data_field, headers_field, headers_from
+from jsctl.jetstream.message.payload import encode_data, group_headers, parse_json_headers
 from jsctl.jetstream.message.stdin import read_chunks
 from jsctl.json_text import parse_json
 from jsctl.nats.headers import encode_headers, parse_headers
@@ -51,11 +51,11 @@ def record(item: Message, number: int, received: int) -> Record:
     if item.reply and not meta:
         fields["reply"] = item.reply
     if item.header_block:
-        fields["headers"] = headers_field(parse_headers(item.header_block))
-    return {**fields, **data_field(item.data)}
+        fields["headers"] = group_headers(parse_headers(item.header_block))
+    return {**fields, **encode_data(item.data)}
 
 
-def outgoing(record: Any) -> OutgoingMessage:
+def parse_record(record: Any) -> OutgoingMessage:
     """Return the message that a record describes. Raises BadInput."""
     if not isinstance(record, dict):
         raise BadInput("a dumped message must be a JSON object")
@@ -75,7 +75,7 @@ def outgoing(record: Any) -> OutgoingMessage:
             validate_subject(subject),
             data,
             validate_subject(reply, "reply on") if reply else "",
-            encode_headers(headers_from(headers)),
+            encode_headers(parse_json_headers(headers)),
             0 if native else _time(record),
         )
     except (binascii.Error, TypeError, AttributeError, UnicodeEncodeError):
@@ -177,7 +177,7 @@ def _parsed(records: Iterator[tuple[str, bytes]]) -> Iterator[Sequence[OutgoingM
 
 def _message(place: str, text: bytes) -> OutgoingMessage:
     try:
-        return outgoing(parse_json(text))
+        return parse_record(parse_json(text))
     except ValueError:
         raise BadInput(f"{place} is not JSON") from None
     except BadInput as error:

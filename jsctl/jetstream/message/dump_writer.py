@@ -11,7 +11,7 @@ from typing import Any
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import write_atomically
 from jsctl.jetstream.message import dump
-from jsctl.jetstream.message.payload import headers_field
+from jsctl.jetstream.message.payload import group_headers
 from jsctl.jetstream.message.receive import Received
 from jsctl.nats.message import Message
 from jsctl.units import format_count
@@ -21,12 +21,12 @@ _LINES = (".jsonl", ".ndjson")
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def nats_record(message: Message) -> dict[str, Any]:
+def build_nats_record(message: Message) -> dict[str, Any]:
     """Return the JSON object that the `nats` tool dumps for a message."""
     return {
         "Subject": message.subject,
         "Reply": message.reply,
-        "Header": headers_field(message.headers) if message.header_block else None,
+        "Header": group_headers(message.headers) if message.header_block else None,
         "Data": base64.b64encode(message.data).decode(),
     }
 
@@ -86,7 +86,7 @@ class DumpWriter:
 
     def _write_file(self, message: Message, number: int, suffix: str) -> None:
         path = self._path / f"{message.sequence or number}{suffix}.json"
-        write_atomically(path, json.dumps(nats_record(message)), mode=None, durable=False)
+        write_atomically(path, json.dumps(build_nats_record(message)), mode=None, durable=False)
         self._messages += 1
 
     def _write_lines(self, file: FileIO, text: bytes) -> None:

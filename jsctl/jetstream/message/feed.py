@@ -147,7 +147,7 @@ class ConsumerFeed(Feed):
         options = self._options
         if options.durable:
             try:
-                info = await consumers.info(self._api, options.stream, options.durable)
+                info = await consumers.fetch_info(self._api, options.stream, options.durable)
             except (Denied, NoResponders, RequestTimeout):
                 # Behind an import there may be NEXT and ACK alone: it is what it must be for those.
                 info = {"config": {"ack_policy": "explicit"}, "num_pending": 1}
@@ -189,7 +189,7 @@ class ConsumerFeed(Feed):
     def _ephemeral_config(self, start: Json) -> Json:
         return {
             **self._wanted(start),
-            "name": f"jsctl_{consumers.new_name()}",
+            "name": f"jsctl_{consumers.generate_name()}",
             "ack_policy": "none",
             "inactive_threshold": _LINGERS,
             "mem_storage": True,
@@ -261,7 +261,7 @@ class ConsumerFeed(Feed):
                     info, _ = await consumers.create(self._api, self._options.stream, config, fresh=True)
                     self._name, self._next = str(info["name"]), 1
                 elif self._config.get("name"):
-                    await consumers.info(self._api, self._options.stream, self._options.durable)
+                    await consumers.fetch_info(self._api, self._options.stream, self._options.durable)
                 break
             except JsctlError as error:
                 if not is_transient(error):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.state import deleted_messages
+from jsctl.jetstream.state import count_deleted
 
 Gap = tuple[int, int]  #: first and last sequence that is missing
 
@@ -20,7 +20,7 @@ _MIN_RANGE = 5_000  #: sequences that a reader takes
 def must_read(info: Json) -> bool:
     """Return whether a stream has too many deleted messages for its info to list, so that all of it is
     read."""
-    return deleted_messages(info["state"]) > MAX_DETAILS
+    return count_deleted(info["state"]) > MAX_DETAILS
 
 
 async def find_gaps(api: Api, info: Json, advance: Callable[[int], None] = lambda count: None) -> list[Gap]:
@@ -29,7 +29,7 @@ async def find_gaps(api: Api, info: Json, advance: Callable[[int], None] = lambd
     info: of the stream. advance: called with the number of sequences that were read.
     """
     state = info["state"]
-    if not deleted_messages(state):
+    if not count_deleted(state):
         return []
     if not must_read(info):
         name = info["config"]["name"]
@@ -39,7 +39,7 @@ async def find_gaps(api: Api, info: Json, advance: Callable[[int], None] = lambd
     return await _read_gaps(api, info, advance)
 
 
-async def deleted_before(api: Api, info: Json, sequence: int) -> int:
+async def count_deleted_before(api: Api, info: Json, sequence: int) -> int:
     """Return how many sequences from the first message up to `sequence` (exclusive) hold none."""
     gaps = await find_gaps(api, info)
     return sum(min(last + 1, sequence) - first for first, last in gaps if first < sequence)

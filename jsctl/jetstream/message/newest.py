@@ -36,7 +36,7 @@ async def fetch_newest(api: Api, stream: str, subject: str, *, direct: bool) -> 
     return parsed.message(reply.data) if parsed else None
 
 
-async def newest_messages(
+async def fetch_newest_messages(
     api: Api, info: Json, subjects: Sequence[str]
 ) -> AsyncGenerator[list[Message], None]:
     """Yield the newest messages of many subjects in their order, in pages; subjects without one are left out.

@@ -32,7 +32,7 @@ class Patience(NamedTuple):
             raise error
 
 
-def patience(api: Api, say: Callable[[str], None]) -> Patience:
+def make_patience(api: Api, say: Callable[[str], None]) -> Patience:
     """Return the patience of commands. say: writes a line for people."""
 
     async def is_taken(subject: str) -> bool | None:
@@ -46,8 +46,10 @@ def patience(api: Api, say: Callable[[str], None]) -> Patience:
 
     async def find_batch(batch: str, subject: str, age: int) -> Json | None:
         with contextlib.suppress(JsctlError):
-            for stream in await streams.names(api, subject):
-                info = await streams.info(api, stream)  # first: a batch that is missing then was lost before
+            for stream in await streams.list_names(api, subject):
+                info = await streams.fetch_info(
+                    api, stream
+                )  # first: a batch that is missing then was lost before
                 with contextlib.suppress(NotFound):
                     last = await browse.fetch_last(api, stream, subject)
                     if header_value(last.header_block, "Nats-Batch-Id") == batch:
@@ -82,7 +84,7 @@ def is_temporary(error: JsctlError) -> bool:
     return isinstance(error, ApiError) and error.err_code in codes
 
 
-def still_without_leader(subject: str, timeout: float, error: JsctlError) -> JsctlError:
+def leaderless_error(subject: str, timeout: float, error: JsctlError) -> JsctlError:
     """Return the error to raise when the time is over. timeout: seconds."""
     if not isinstance(error, NoResponders):
         return error

@@ -27,7 +27,7 @@ def _is_binary(text: str) -> bool:
     return not text.isprintable() and re.search(_BINARY, text) is not None
 
 
-def shown(data: bytes) -> str:
+def format_payload(data: bytes) -> str:
     """Format data for people: text, or the first bytes as a hex dump. Not yet cleaned for a terminal."""
     try:
         text = data.decode()
@@ -50,7 +50,7 @@ def _dump_line(at: int, piece: bytes) -> str:
     return f"{at:08x}  {piece.hex(' '):<47}  {letters}"
 
 
-def data_field(data: bytes) -> dict[str, str]:
+def encode_data(data: bytes) -> dict[str, str]:
     """Return `{"data": text}`, or `{"data_base64": ...}` for data that are not UTF-8."""
     try:
         return {"data": data.decode()}
@@ -58,7 +58,7 @@ def data_field(data: bytes) -> dict[str, str]:
         return {"data_base64": base64.b64encode(data).decode()}
 
 
-def headers_field(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def group_headers(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Return the values of each header, in their order."""
     values_by_name: dict[str, list[str]] = {}
     for key, value in pairs:
@@ -66,7 +66,7 @@ def headers_field(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return values_by_name
 
 
-def headers_from(value: Any) -> Headers:
+def parse_json_headers(value: Any) -> Headers:
     """Parse headers from JSON: `{"name": "value"}` or `{"name": ["value", ...]}`."""
     pairs: Headers = []
     for key, values in (value or {}).items():
@@ -74,6 +74,6 @@ def headers_from(value: Any) -> Headers:
     return pairs
 
 
-def size(item: Message) -> int:
+def measure_size(item: Message) -> int:
     """Return the bytes of headers and payload."""
     return len(item.header_block) + len(item.data)

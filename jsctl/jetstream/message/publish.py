@@ -43,7 +43,7 @@ SentHandler = Callable[[Sequence[OutgoingMessage]], None]
 """Called with messages that were published without acks, some at a time."""
 
 
-def on_denied(handle: Callable[[Denied], None]) -> EventHandler:
+def handle_denied(handle: Callable[[Denied], None]) -> EventHandler:
     """Return an event handler that calls `handle` for refused publishes."""
 
     def watch(event: ConnectionEvent) -> bool:
@@ -68,7 +68,7 @@ async def publish(
     confirm: wait for the server before each `handle_sent`. Raises Denied, BadInput, Unreachable.
     """
     refusals: list[Denied] = []
-    with connection.watching(on_denied(refusals.append)):
+    with connection.watching(handle_denied(refusals.append)):
         async for burst in bursts:
             await _burst(connection, burst, totals, handle_sent, confirm, refusals)
         await connection.flush()
@@ -112,7 +112,7 @@ async def _burst(
         handle_sent(sent)
 
 
-def ack_sequence(subject: str, ack: Json) -> int:
+def parse_ack_sequence(subject: str, ack: Json) -> int:
     """Return the sequence in an acknowledgement. Raises MalformedAnswer when it has none."""
     sequence = ack.get("seq")
     if not isinstance(sequence, int) or sequence < 1:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from jsctl import units
 from jsctl.errors import Denied, JsctlError, RequestTimeout, Unreachable
-from jsctl.jetstream.message.patience import Patience, is_temporary, still_without_leader
-from jsctl.jetstream.message.publish import Bursts, PublishedHandler, PublishTotals, on_denied, parse_ack
+from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error
+from jsctl.jetstream.message.publish import Bursts, PublishedHandler, PublishTotals, handle_denied, parse_ack
 from jsctl.nats.codec import publish_parts
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected
@@ -57,7 +57,7 @@ async def publish_with_acks(
     """
     run = _Run(connection, totals, handle_published, patience)
     try:
-        with connection.watching(on_denied(run.refuse)), connection.watching(run.watch):
+        with connection.watching(handle_denied(run.refuse)), connection.watching(run.watch):
             async with connection.receive(f"{run.inbox}.*", run.handle):
                 async for burst in bursts:
                     for start in range(0, len(burst), WINDOW // 4):
@@ -238,7 +238,7 @@ class _Run:
                 await self._patience.check(subject, error)
                 self._known.add(subject)
             if self._left() <= 0:
-                raise still_without_leader(subject, self._timeout, error)
+                raise leaderless_error(subject, self._timeout, error)
             self._tell(f"no stream takes {subject} at the moment, trying again", len(self._again))
             await asyncio.sleep(min(self._pause, max(self._left(), 0)))
             self._pause = min(self._pause * 2, _LONGEST_PAUSE)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from jsctl import units
 from jsctl.errors import ApiError, BadInput, JsctlError, RequestTimeout
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.patience import Patience, is_temporary, still_without_leader
+from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error
 from jsctl.jetstream.message.publish import parse_ack
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
@@ -59,7 +59,7 @@ async def publish_atomically(
                 await patience.check(subject, error)
                 is_known = True
             if loop.time() > deadline:
-                raise still_without_leader(subject, timeout, error) from None
+                raise leaderless_error(subject, timeout, error) from None
             await asyncio.sleep(_PAUSE)
 
 

@@ -236,7 +236,7 @@ async def _raise_for_status(api: Api, stream: str, consumer: str, status: EndSta
 async def _explain_silence(api: Api, stream: str, consumer: str) -> JsctlError:
     """Return why nobody answers NEXT. Needs more permissions than the pull itself, so it is a last resort."""
     try:
-        await consumers.info(api, stream, consumer, timeout=SECOND)
+        await consumers.fetch_info(api, stream, consumer, timeout=SECOND)
     except (Unreachable, Denied):
         return NoResponders(
             f"nobody answers for consumer {stream} > {consumer} on {api.prefix}",

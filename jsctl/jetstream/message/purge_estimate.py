@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.message.gaps import deleted_before
+from jsctl.jetstream.message.gaps import count_deleted_before
 from jsctl.jetstream.stream import requests as streams
 
 _SAMPLE = 1000
@@ -33,7 +33,7 @@ async def estimate_purge(
     everything = Loss(int(state["messages"]), int(state["bytes"]))
     matching = everything.messages
     if subject:
-        matching = sum((await streams.subject_counts(api, name, subject)).values())
+        matching = sum((await streams.count_subjects(api, name, subject)).values())
     messages = matching
     if keep:
         messages = max(0, matching - keep)
@@ -60,7 +60,7 @@ async def _sample_size(api: Api, info: Json, subject: str, messages: int) -> tup
     )
     size = sampled = 0
     async for message in stored:
-        size += browse.stored_size(message, str(config.get("storage", "file")))
+        size += browse.compute_stored_size(message, str(config.get("storage", "file")))
         sampled += 1
         if sampled >= min(messages, _SAMPLE):
             break
@@ -76,7 +76,7 @@ async def _count_before(api: Api, info: Json, sequence: int, subject: str, match
     if sequence > last:
         return matching
     if not subject:
-        return sequence - first - await deleted_before(api, info, sequence)
+        return sequence - first - await count_deleted_before(api, info, sequence)
     known = await browse.count_before(api, name, sequence, subject, matching)
     if known is not None:
         return known

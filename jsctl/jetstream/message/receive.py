@@ -172,7 +172,7 @@ class Receiver:
         name = source.name or await _stream_of(api, options.subjects)
         config = source.config or {}
         if not source.durable and source.config is None:
-            config = (await streams.info(api, name))["config"]
+            config = (await streams.fetch_info(api, name))["config"]
         direct = source.direct
         if config.get("retention") in _WORK_QUEUES and not direct:
             # A consumer of ours would take the messages away from those they are meant for.
@@ -276,7 +276,7 @@ class Receiver:
 
 async def _stream_of(api: Api, subjects: Sequence[str]) -> str:
     """Return the one stream that takes the first subject. Raises NotFound, BadInput."""
-    names = await streams.names(api, subjects[0])
+    names = await streams.list_names(api, subjects[0])
     if not names:
         raise NotFound(f"no stream takes {subjects[0]}", "jsctl stream ls shows what is there")
     if len(names) > 1:

@@ -28,7 +28,7 @@ class Purged(NamedTuple):
 
 async def estimate_purges(api: Api, names: list[str], limits: PurgeLimits) -> dict[str, Loss]:
     """Return what a purge would remove from each stream. Raises ApiError for one that does not exist."""
-    infos = await streams.infos(api, names)
+    infos = await streams.fetch_infos(api, names)
     subject, sequence, keep = limits
     losses = await asyncio.gather(
         *(estimate_purge(api, info, subject=subject, sequence=sequence, keep=keep) for info in infos)
@@ -43,13 +43,13 @@ async def purge_streams(
 
     report_partial: called with the streams that were purged before an error. Raises ApiError.
     """
-    await streams.infos(api, names)
+    await streams.fetch_infos(api, names)
     subject, sequence, keep = limits
     purged: list[Purged] = []
     try:
         for name in names:
             count = await streams.purge(api, name, subject=subject, sequence=sequence, keep=keep)
-            purged.append(Purged(count, await streams.info(api, name)))
+            purged.append(Purged(count, await streams.fetch_info(api, name)))
     except JsctlError:
         if purged:
             report_partial(purged)
@@ -59,7 +59,7 @@ async def purge_streams(
 
 async def estimate_deletions(api: Api, names: list[str]) -> dict[str, Loss]:
     """Return what each stream holds. Raises ApiError for one that does not exist."""
-    states = [info["state"] for info in await streams.infos(api, names)]
+    states = [info["state"] for info in await streams.fetch_infos(api, names)]
     return {
         name: Loss(int(state["messages"]), int(state["bytes"]))
         for name, state in zip(names, states, strict=True)

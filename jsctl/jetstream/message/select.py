@@ -43,7 +43,7 @@ async def select(
 
     Raises NotFound for a missing stream, BadInput where the server cannot look for a time, ApiError.
     """
-    info = await streams.info(api, stream)
+    info = await streams.fetch_info(api, stream)
     messages = _read(api, info, await _first(api, info, selection), selection)
     size = 1 if selection.follow else batch
     selected: list[Message] = []

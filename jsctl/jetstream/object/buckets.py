@@ -27,7 +27,7 @@ async def names(api: Api) -> list[str]:
 
 async def name_pages(api: Api) -> AsyncGenerator[list[str], None]:
     """Yield the same as `names`, sorted, a page at a time."""
-    async for page in streams.name_pages(api):
+    async for page in streams.list_name_pages(api):
         yield [name.removeprefix(STREAM_PREFIX) for name in page if name.startswith(STREAM_PREFIX)]
 
 
@@ -40,7 +40,7 @@ def bucket_of(info: Json) -> str:
 async def info(api: Api, bucket: str) -> Json:
     """Fetch the info of a bucket's stream. Raises MissingName."""
     try:
-        return await streams.info(api, stream_name(bucket))
+        return await streams.fetch_info(api, stream_name(bucket))
     except ApiError as error:
         raise (missing(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error) from None
 
@@ -99,6 +99,6 @@ async def remove(api: Api, bucket: str) -> None:
 async def chunk_count(api: Api, bucket: str, subject: str) -> int:
     """Return how many messages a subject of a bucket holds. Raises MissingName."""
     try:
-        return (await streams.subject_counts(api, stream_name(bucket), subject)).get(subject, 0)
+        return (await streams.count_subjects(api, stream_name(bucket), subject)).get(subject, 0)
     except ApiError as error:
         raise (missing(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error) from None

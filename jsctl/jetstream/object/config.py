@@ -14,7 +14,7 @@ from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.kv.config import FIELDS as KV_FIELDS
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import STREAM_PREFIX, stream_name
-from jsctl.jetstream.stream.config import default_window
+from jsctl.jetstream.stream.config import choose_window
 
 _SAME = ("description", "storage", "placement", "metadata")
 """Keys with one name in both configurations."""
@@ -64,7 +64,7 @@ def to_stream(config: Json, live: Json | None = None) -> Json:
         stream["compression"] = "s2" if config.get("compress") else "none"
     age, window = int(stream.get("max_age") or 0), int(stream.get("duplicate_window") or 0)
     if live is None or 0 < age < window:
-        stream["duplicate_window"] = default_window(age)
+        stream["duplicate_window"] = choose_window(age)
     unknown = {key: value for key, value in config.items() if key not in OBJECT_BUCKET.kinds}
     return {**stream, **unknown}
 

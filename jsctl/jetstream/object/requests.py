@@ -8,7 +8,7 @@ from jsctl import registry
 from jsctl.errors import ApiError, JsctlError, MissingName, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.message.publish import ack_sequence, parse_ack
+from jsctl.jetstream.message.publish import parse_ack, parse_ack_sequence
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import (
     Link,
@@ -134,7 +134,7 @@ async def put_info(api: Api, description: ObjectInfo, replaced: ObjectInfo | Non
             continue
         if replaced is not None and replaced.nuid and replaced.nuid != description.nuid:
             await remove_chunks(api, description.bucket, replaced.nuid)
-        message = await browse.fetch(api, stream_name(description.bucket), ack_sequence(subject, ack))
+        message = await browse.fetch(api, stream_name(description.bucket), parse_ack_sequence(subject, ack))
         return decode_info(description.bucket, message)
     return await info(api, description.bucket, description.name)
 
@@ -202,7 +202,7 @@ async def count(api: Api, bucket: str, config: Json) -> tuple[int, int]:
 async def _chunks(api: Api, bucket: str) -> dict[str, int]:
     """Return the number of chunks by nuid."""
     prefix = chunk_subject(bucket, "")
-    counts = await streams.subject_counts(api, stream_name(bucket), chunk_filter(bucket))
+    counts = await streams.count_subjects(api, stream_name(bucket), chunk_filter(bucket))
     return {subject.removeprefix(prefix): number for subject, number in counts.items()}
 
 

@@ -15,7 +15,7 @@ async def find_config(api: Api, stream: str) -> Json | None:
     """Fetch a stream's configuration; None where the account may not see it. Raises ApiError when there is
     none."""
     try:
-        config: Json = (await streams.info(api, stream))["config"]
+        config: Json = (await streams.fetch_info(api, stream))["config"]
     except ApiError:
         raise
     except JsctlError:
@@ -26,7 +26,7 @@ async def find_config(api: Api, stream: str) -> Json | None:
 async def check_name_is_free(api: Api, name: str) -> None:
     """Raise ValueError when there is a stream of this name."""
     try:
-        exists = await streams.info_or_none(api, name) is not None
+        exists = await streams.fetch_info_or_none(api, name) is not None
     except JsctlError:
         return
     if exists:
@@ -43,7 +43,7 @@ async def check_subjects_are_free(api: Api, subjects: Sequence[str], name: str =
             if overlap(subject, other):
                 raise ValueError(f"{other} and {subject} overlap")
         try:
-            owners = [owner for owner in await streams.names(api, subject) if owner != name]
+            owners = [owner for owner in await streams.list_names(api, subject) if owner != name]
         except JsctlError:
             continue
         if owners:
@@ -56,6 +56,6 @@ async def check_subjects_are_free(api: Api, subjects: Sequence[str], name: str =
 
 async def _subjects_of(api: Api, name: str) -> list[str]:
     try:
-        return list((await streams.info(api, name))["config"].get("subjects") or [])
+        return list((await streams.fetch_info(api, name))["config"].get("subjects") or [])
     except JsctlError:
         return []

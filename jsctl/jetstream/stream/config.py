@@ -7,7 +7,7 @@ from typing import Any
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.schema import Schema, get_value
 from jsctl.jetstream.stream.fields import FIELDS, REMOVALS
-from jsctl.jetstream.stream.origins import api_of, origins_of
+from jsctl.jetstream.stream.origins import domain_to_api, list_origins
 from jsctl.units import SECOND
 
 _DUPLICATE_WINDOW = 120 * SECOND
@@ -27,7 +27,7 @@ class StreamSchema(Schema):
     def with_defaults(self, config: Json) -> Json:
         complete = super().with_defaults(config)
         if "mirror" not in complete and "duplicate_window" not in complete:
-            complete["duplicate_window"] = default_window(int(complete.get("max_age") or 0))
+            complete["duplicate_window"] = choose_window(int(complete.get("max_age") or 0))
         return complete
 
     def rules(self, config: Json) -> Iterator[str]:
@@ -52,7 +52,7 @@ class StreamSchema(Schema):
 
     def needed_levels(self, config: Json) -> dict[int, list[str]]:
         needs = super().needed_levels(config)
-        if any(origin.get("consumer") for origin in origins_of(config)):
+        if any(origin.get("consumer") for origin in list_origins(config)):
             needs.setdefault(4, []).append("a durable consumer of a mirror or source")
         return needs
 
@@ -60,7 +60,7 @@ class StreamSchema(Schema):
 STREAM = StreamSchema("stream", FIELDS, REMOVALS)
 
 
-def default_window(max_age: int) -> int:
+def choose_window(max_age: int) -> int:
     """Return the duplicate window of a new stream in ns: two minutes, or the maximum age if that is shorter.
 
     The server refuses a longer one.
@@ -73,8 +73,8 @@ def find_warnings(config: Json, domain: str = "") -> list[str]:
     stream's."""
     warnings = [
         f"{origin['name']}@{domain} is never reached: that is the stream's own domain; write {origin['name']}"
-        for origin in origins_of(config)
-        if domain and get_value(origin, ("external", "api")) == api_of(domain)
+        for origin in list_origins(config)
+        if domain and get_value(origin, ("external", "api")) == domain_to_api(domain)
     ]
     for transform in _transforms(config):
         warnings.extend(
@@ -91,6 +91,6 @@ def _transforms(config: Json) -> list[str]:
         get_value(config, ("subject_transform", "dest")),
         get_value(config, ("republish", "dest")),
     ]
-    for origin in origins_of(config):
+    for origin in list_origins(config):
         destinations.extend(transform.get("dest") for transform in origin.get("subject_transforms") or [])
     return [destination for destination in destinations if isinstance(destination, str)]

@@ -31,7 +31,7 @@ _FORMS = (
 )
 
 
-def api_of(domain: str) -> str:
+def domain_to_api(domain: str) -> str:
     """Return the API prefix of a domain, as `external.api` has it."""
     return f"$JS.{domain}.API"
 
@@ -46,7 +46,7 @@ def parse_origin(text: str) -> Json:
     if at:
         if not domain:
             raise BadInput(f"{text!r}: the domain after @ is missing")
-        _set_external(origin, api=api_of(domain))
+        _set_external(origin, api=domain_to_api(domain))
     for setting in settings:
         key, mark, value = setting.partition("=")
         if not mark or not value:
@@ -74,7 +74,7 @@ def format_origin(origin: Json) -> str:
     return text if parse_origin(text) == origin else json.dumps(origin, ensure_ascii=False)
 
 
-def origins_of(config: Json) -> list[Json]:
+def list_origins(config: Json) -> list[Json]:
     """Return the mirror and the sources of a stream's configuration."""
     origins = (config.get("mirror"), *(config.get("sources") or []))
     return [origin for origin in origins if isinstance(origin, dict)]
@@ -86,7 +86,7 @@ def import_from(origin: Json, *, domain: str = "", api: str = "", deliver: str =
     if domain and api:
         raise BadInput("--mirror-domain and --mirror-api-prefix cannot be used together")
     if domain or api:
-        _set_external(imported, api=api or api_of(domain))
+        _set_external(imported, api=api or domain_to_api(domain))
     if deliver:
         _set_external(imported, deliver=deliver)
     return imported
@@ -183,7 +183,7 @@ def _check_name(origin: Json) -> Json:
 def _apply_setting(origin: Json, key: str, value: str, text: str) -> None:
     match key:
         case "domain":
-            _set_external(origin, api=api_of(value))
+            _set_external(origin, api=domain_to_api(value))
         case "api":
             _set_external(origin, api=value)
         case "deliver":

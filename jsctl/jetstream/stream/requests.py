@@ -15,19 +15,21 @@ from jsctl.nats.codes import ErrorCode
 T = TypeVar("T")
 
 
-async def names(api: Api, subject: str = "") -> list[str]:
+async def list_names(api: Api, subject: str = "") -> list[str]:
     """Return the names of all streams, or of those that store messages on `subject`."""
-    return [name async for page in name_pages(api, subject) for name in page]
+    return [name async for page in list_name_pages(api, subject) for name in page]
 
 
-def name_pages(api: Api, subject: str = "") -> AsyncGenerator[list[str], None]:
-    """Yield the same as `names`, sorted, a page at a time."""
-    return paging.sorted_pages(api, "STREAM.NAMES", "streams", {"subject": subject} if subject else {})
+def list_name_pages(api: Api, subject: str = "") -> AsyncGenerator[list[str], None]:
+    """Yield the same as `list_names`, sorted, a page at a time."""
+    return paging.fetch_sorted_pages(api, "STREAM.NAMES", "streams", {"subject": subject} if subject else {})
 
 
-def info_pages(api: Api) -> AsyncGenerator[list[Json], None]:
+def list_info_pages(api: Api) -> AsyncGenerator[list[Json], None]:
     """Yield the infos of all streams by name, a page at a time, so that no more than a page is in memory."""
-    return paging.sorted_pages(api, "STREAM.LIST", "streams", name=lambda info: str(info["config"]["name"]))
+    return paging.fetch_sorted_pages(
+        api, "STREAM.LIST", "streams", name=lambda info: str(info["config"]["name"])
+    )
 
 
 async def collect(api: Api, extract: Callable[[Json], T | None], *, subject: str = "") -> Collected[T]:
@@ -38,20 +40,20 @@ async def collect(api: Api, extract: Callable[[Json], T | None], *, subject: str
     )
 
 
-async def info(api: Api, name: str) -> Json:
+async def fetch_info(api: Api, name: str) -> Json:
     """Fetch a stream's configuration and state. Raises ApiError when there is none of that name."""
     return await _with_name(api, name, api.call(f"STREAM.INFO.{name}"))
 
 
-async def infos(api: Api, stream_names: list[str]) -> list[Json]:
+async def fetch_infos(api: Api, stream_names: list[str]) -> list[Json]:
     """Fetch the infos of several streams at once, in the order of `stream_names`."""
-    return list(await asyncio.gather(*(info(api, name) for name in stream_names)))
+    return list(await asyncio.gather(*(fetch_info(api, name) for name in stream_names)))
 
 
-async def info_or_none(api: Api, name: str) -> Json | None:
-    """Fetch a stream's info as `info` does; return None when there is no stream of that name."""
+async def fetch_info_or_none(api: Api, name: str) -> Json | None:
+    """Fetch a stream's info as `fetch_info` does; return None when there is no stream of that name."""
     try:
-        return await info(api, name)
+        return await fetch_info(api, name)
     except ApiError as error:
         if error.err_code != ErrorCode.STREAM_NOT_FOUND:
             raise
@@ -66,7 +68,7 @@ async def create(api: Api, config: Json) -> tuple[Json, bool]:
     await check_level(api, config)
     name = str(config["name"])
     try:
-        before = await info_or_none(api, name)
+        before = await fetch_info_or_none(api, name)
     except Denied:
         before = None  # an account may be allowed to create and not to look
     created = await _with_name(api, name, api.call(f"STREAM.CREATE.{name}", config))
@@ -82,7 +84,7 @@ async def update(api: Api, config: Json) -> Json:
     return await _with_name(api, name, api.call(f"STREAM.UPDATE.{name}", config))
 
 
-async def subject_counts(api: Api, name: str, subject_filter: str = ">") -> dict[str, int]:
+async def count_subjects(api: Api, name: str, subject_filter: str = ">") -> dict[str, int]:
     """Return how many messages each matching subject holds. The server sends 100,000 subjects at a time."""
     counts: dict[str, int] = {}
     while True:
@@ -142,17 +144,17 @@ async def _with_name(api: Api, name: str, call: Awaitable[Json]) -> Json:
         return await call
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-            raise missing(api, name) from None
+            raise missing_error(api, name) from None
         if error.err_code == ErrorCode.STREAM_NAME_EXIST:
             description = f"stream {name} exists with another configuration"
             raise ApiError(error.code, error.err_code, description, error.hint) from None
         raise
 
 
-def missing(api: Api, name: str) -> MissingName:
+def missing_error(api: Api, name: str) -> MissingName:
     """Return the error for a stream that does not exist."""
     text = registry.noun("stream").missing(name)
-    return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(names, api))
+    return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(list_names, api))
 
 
 def _needed_levels(config: Json) -> dict[int, list[str]]:

@@ -42,7 +42,7 @@ def with_metadata(limits: Limits, config: Json) -> dict[str, float]:
 
 async def check_stream(api: Api, name: str, flags: Limits) -> Check:
     """Check mirror, sources, replicas, messages and subjects of a stream. Raises JsctlError."""
-    return judge_stream(await streams.info(api, name), name, flags)
+    return judge_stream(await streams.fetch_info(api, name), name, flags)
 
 
 def judge_stream(info: Json, name: str, flags: Limits) -> Check:
@@ -103,7 +103,9 @@ def _check_peers(check: Check, cluster: Json, limits: Limits) -> None:
 
 async def check_consumer(api: Api, stream: str, name: str, flags: Limits, *, pinned: bool) -> Check:
     """Check what a consumer has to do, and when it last did something. Raises JsctlError."""
-    return judge_consumer(await consumers.info(api, stream, name), f"{stream}_{name}", flags, pinned=pinned)
+    return judge_consumer(
+        await consumers.fetch_info(api, stream, name), f"{stream}_{name}", flags, pinned=pinned
+    )
 
 
 def judge_consumer(info: Json, name: str, flags: Limits, *, pinned: bool) -> Check:
@@ -233,7 +235,7 @@ _REPLICAS = {
 async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
     lag, seen = flags.get("replica-lag-critical", 200), flags.get("replica-seen-critical", 5 * SECOND)
     good, counts = 0, dict.fromkeys(_REPLICAS, 0)
-    async for page in streams.info_pages(api):
+    async for page in streams.list_info_pages(api):
         for info in page:
             wrong = list(_wrong_replicas(info, lag, seen))
             good += not wrong

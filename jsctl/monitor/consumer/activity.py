@@ -24,7 +24,7 @@ class ConsumerSample(NamedTuple):
 
 def sampler(api: Api, stream: str, consumer: str) -> Sampler[ConsumerSample]:
     """Return a sampler of a consumer."""
-    return Sampler(lambda: consumers.info(api, stream, consumer), _sample)
+    return Sampler(lambda: consumers.fetch_info(api, stream, consumer), _sample)
 
 
 def _sample(info: Json, before: Json | None, span: float) -> ConsumerSample:

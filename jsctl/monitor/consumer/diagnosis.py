@@ -11,7 +11,7 @@ from typing import Any
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.consumer.requests import RESETTABLE
-from jsctl.jetstream.state import peers as follower_names
+from jsctl.jetstream.state import format_followers as follower_names
 from jsctl.monitor.consumer.facts import (
     FINE,
     NOBODY,

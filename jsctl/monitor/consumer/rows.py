@@ -9,7 +9,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.consumer.requests import ConsumerList
-from jsctl.jetstream.state import peers, required_level
+from jsctl.jetstream.state import find_required_level, format_followers
 from jsctl.later import asyncio
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import NOBODY, Facts
@@ -76,7 +76,7 @@ class Row(NamedTuple):
 async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Sequence[ConsumerList]]:
     """Fetch the rows of all consumers of these streams (their STREAM.INFO by name), and the lists that name
     those that did not answer. Raises what `Api.call` raises."""
-    lists = await consumers.listings(api, streams, keep_refused=True)
+    lists = await consumers.list_consumers_of_streams(api, streams, keep_refused=True)
     pairs = {
         (listed.stream, only)
         for listed in lists
@@ -147,11 +147,11 @@ def consumer_row(info: Json, matching: int, stream: Json | None = None) -> Row:
             for group in info.get("priority_groups") or []
             if group.get("pinned_client_id")
         ),
-        required_level(config),
+        find_required_level(config),
         bool(cluster.get("raft_group") or cluster.get("replicas")),
         cluster.get("name"),
         cluster.get("leader"),
-        peers(cluster),
+        format_followers(cluster),
         tuple(find_troubles(Facts(info["stream_name"], info["name"], info, stream or {}))),
     )
 

@@ -17,14 +17,15 @@ from jsctl.nats.codes import ErrorCode
 async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
     """Fetch all that helps to find causes. Raises ApiError when the stream or consumer does not exist."""
     consumer_info, stream_info = await asyncio.gather(
-        _info_or_reason(consumers.info(api, stream, name)), _info_or_reason(streams.info(api, stream))
+        _info_or_reason(consumers.fetch_info(api, stream, name)),
+        _info_or_reason(streams.fetch_info(api, stream)),
     )
     if isinstance(stream_info, str):
-        if stream not in await streams.names(api):  # the cluster's leader answers for all
-            raise streams.missing(api, stream)
+        if stream not in await streams.list_names(api):  # the cluster's leader answers for all
+            raise streams.missing_error(api, stream)
         return Facts(stream, name, {}, {}, silent=stream_info)
     if isinstance(consumer_info, str):
-        if name not in await consumers.names(api, stream):
+        if name not in await consumers.list_names(api, stream):
             raise ApiError(404, ErrorCode.CONSUMER_NOT_FOUND, f"consumer {stream} > {name} not found")
         return Facts(stream, name, {}, stream_info, silent=consumer_info)
     matching = await _count_matching(api, consumer_info, stream_info)

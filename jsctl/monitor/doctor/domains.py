@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout
-from jsctl.jetstream.api import Api, Json, api_prefix
+from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.doctor.snapshot import DomainView, Link, Origin, links_of
 from jsctl.monitor.report.overview import MANY, fetch_consumers
@@ -49,7 +49,7 @@ async def is_answered(connection: Connection, domain: str) -> bool:
     """Return whether JetStream answers in a domain."""
     try:
         await connection.request(
-            f"{api_prefix(domain)}.INFO", timeout=min(_ANSWER, connection.settings.timeout)
+            f"{build_api_prefix(domain)}.INFO", timeout=min(_ANSWER, connection.settings.timeout)
         )
     except JsctlError:
         return False
@@ -59,7 +59,7 @@ async def is_answered(connection: Connection, domain: str) -> bool:
 async def count_answers(connection: Connection, domain: str) -> int:
     """Return how many JetStreams answer in a domain; 0 when none does in time."""
     try:
-        return len(await connection.request_many(f"{api_prefix(domain)}.INFO", stall=_ANSWER // 2))
+        return len(await connection.request_many(f"{build_api_prefix(domain)}.INFO", stall=_ANSWER // 2))
     except JsctlError:
         return 0
 
@@ -134,7 +134,7 @@ async def _stuck(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:
     async def stands(link: Link) -> bool:
         async with gate:
             try:
-                info = await streams.info(api, link.stream)
+                info = await streams.fetch_info(api, link.stream)
                 has_more = await _has_more(api, link)
             except JsctlError:
                 return False

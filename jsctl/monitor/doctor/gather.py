@@ -14,7 +14,7 @@ from typing import NamedTuple
 from jsctl.contexts.model import public_url
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, NoJetStream, NoResponders, RequestTimeout
-from jsctl.jetstream.api import Api, api_prefix
+from jsctl.jetstream.api import Api, build_api_prefix
 from jsctl.monitor.account import fetch_user
 from jsctl.monitor.doctor import domains, imports
 from jsctl.monitor.doctor.pages import domain_views
@@ -193,7 +193,7 @@ async def _look(place: _Place, trace: Trace | None) -> tuple[DomainView | None, 
         login.view.account,
         login.view.account_name,
         domain,
-        api_prefix(place.domain, place.prefix),
+        build_api_prefix(place.domain, place.prefix),
         place.network,
     )
     try:

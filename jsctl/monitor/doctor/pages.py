@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from jsctl.jetstream.api import api_prefix
+from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.domains import create_subject
 from jsctl.monitor.doctor.imports import way_to
 from jsctl.monitor.doctor.snapshot import (
@@ -11,7 +11,7 @@ from jsctl.monitor.doctor.snapshot import (
     Json,
     Origin,
     ServerView,
-    domain_of,
+    api_to_domain,
     is_complete,
     links_of,
 )
@@ -59,7 +59,7 @@ def _view(context: str, account: str, domain: str, details: Sequence[tuple[Serve
         account,
         name,
         domain,
-        api_prefix(domain),
+        build_api_prefix(domain),
         streams=streams,
         consumers=[consumer for consumer in consumers if isinstance(consumer.get("config"), dict)],
         is_page=True,
@@ -75,7 +75,7 @@ def _origins(
         there = [
             other
             for other in views
-            if other.account == view.account and link.api in ("", api_prefix(other.domain))
+            if other.account == view.account and link.api in ("", build_api_prefix(other.domain))
             if link.api or other.domain == view.domain
         ]
         if there:
@@ -86,7 +86,7 @@ def _origins(
             )
             is_missing = info is None and not unsure
             origins[link.api, link.name] = Origin(None, info or {}, is_missing)
-        elif (domain := domain_of(link.api)) and domain not in {server.domain for server in servers}:
+        elif (domain := api_to_domain(link.api)) and domain not in {server.domain for server in servers}:
             request = f"{link.api}.{create_subject(link)}"
             if not way_to(servers, view.account, request, view.domain):
                 origins[link.api, link.name] = Origin(False)

@@ -267,6 +267,6 @@ def connected_domains(servers: Sequence[ServerView], account: str) -> list[set[s
     return groups
 
 
-def domain_of(api: str) -> str:
+def api_to_domain(api: str) -> str:
     """Return the domain of an API prefix; empty for a custom prefix."""
     return api[4:-4] if api.startswith("$JS.") and api.endswith(".API") and len(api) > 8 else ""

@@ -55,10 +55,10 @@ class History:
 
 async def fetch_stream_page(api: Api, stream: str) -> StreamPage:
     """Fetch a stream with its consumers and subjects. Raises what `Api.call` raises."""
-    info, consumers = await asyncio.gather(streams.info(api, stream), _consumers(api, stream))
+    info, consumers = await asyncio.gather(streams.fetch_info(api, stream), _consumers(api, stream))
     subjects: Mapping[str, int] | None = None
     if int(info["state"].get("num_subjects", 0)) <= MANY_SUBJECTS:
-        subjects = await streams.subject_counts(api, stream)
+        subjects = await streams.count_subjects(api, stream)
     return StreamPage(info, consumers, subjects)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from jsctl.contexts.model import public_url
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, RequestTimeout, Unreachable
-from jsctl.jetstream.api import Api, api_prefix
+from jsctl.jetstream.api import Api, build_api_prefix
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import Closed, ConnectionEvent, Disconnected
 
@@ -157,7 +157,7 @@ class Poller(Generic[T]):
     @property
     def prefix(self) -> str:
         """The API prefix of the requests."""
-        return api_prefix(self.settings.js_domain, self.settings.js_api_prefix)
+        return build_api_prefix(self.settings.js_domain, self.settings.js_api_prefix)
 
     async def ask(self, fetch: Fetch[Any]) -> Any:
         """Fetch something else from the same place, on the same connection. Raises JsctlError."""

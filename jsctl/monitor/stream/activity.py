@@ -24,7 +24,7 @@ class StreamSample(NamedTuple):
 
 def sampler(api: Api, stream: str) -> Sampler[StreamSample]:
     """Return what takes samples of a stream."""
-    return Sampler(lambda: streams.info(api, stream), _sample)
+    return Sampler(lambda: streams.fetch_info(api, stream), _sample)
 
 
 def _sample(info: Json, earlier: Json | None, span: float) -> StreamSample:

@@ -12,13 +12,13 @@ from typing import Literal, NamedTuple
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.state import (
-    deleted_messages,
-    last_active,
-    lost_messages,
-    origin_filters,
-    peers,
-    placement_text,
-    required_level,
+    count_deleted,
+    count_lost,
+    find_required_level,
+    format_followers,
+    format_origin_filters,
+    format_placement,
+    read_last_active,
 )
 from jsctl.jetstream.stream import requests as streams
 from jsctl.units import known_time
@@ -184,13 +184,13 @@ def stream_links(info: Json, context: str = "", domain: str = "") -> list[Replic
 def stream_row(info: Json, context: str = "", domain: str = "", offline: str | None = None) -> StreamRow:
     """Return the row of a stream's info. offline: why the stream cannot be reached."""
     config, state, cluster = info["config"], info["state"], info.get("cluster") or {}
-    lost, lost_bytes = lost_messages(state)
+    lost, lost_bytes = count_lost(state)
     return StreamRow(
         context,
         domain,
         config["name"],
         sys.intern(config.get("storage", "")),  # each page would bring a copy for each stream
-        placement_text(config),
+        format_placement(config),
         known_time(info.get("created")),
         int(config.get("num_replicas", 1)),
         int(state.get("consumer_count", 0)),
@@ -198,16 +198,16 @@ def stream_row(info: Json, context: str = "", domain: str = "", offline: str | N
         int(state.get("bytes", 0)),
         lost,
         lost_bytes,
-        deleted_messages(state),
+        count_deleted(state),
         int(state.get("num_subjects", 0)),
         int(state.get("first_seq", 0)),
         int(state.get("last_seq", 0)),
         known_time(state.get("first_ts")),
         known_time(state.get("last_ts")),
-        required_level(config),
+        find_required_level(config),
         cluster.get("name"),
         cluster.get("leader"),
-        peers(cluster),
+        format_followers(cluster),
         offline,
         str(cluster.get("raft_group") or ""),
     )
@@ -232,8 +232,8 @@ def _replication_row(
         kind,
         str((source.get("external") or {}).get("api", "")),
         str(source.get("name", "")),
-        origin_filters(source),
-        last_active(source),
+        format_origin_filters(source),
+        read_last_active(source),
         int(source.get("lag", 0)),
         f"{text} ({code})" if text and code else text,
         str((source.get("external") or {}).get("deliver", "")),

@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import BadInput
-from jsctl.jetstream.kv.names import stream_of, subject_prefix
+from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix
 from jsctl.jetstream.object.model import info_filter, stream_name
 from jsctl.spark.source.option_values import OptionValues
 from jsctl.spark.source.payload_options import DECODE_OPTIONS, parse_payload
@@ -86,8 +86,8 @@ def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
                 )
         return Bucket(stream_name(name), (info_filter(name),), OBJECT_COLUMNS, latest)
     keys = [key.strip() for key in values.text("keys").split(",") if key.strip()] or [">"]
-    subjects = tuple(subject_prefix(name) + key for key in keys)
+    subjects = tuple(build_subject_prefix(name) + key for key in keys)
     beside = tuple(column for column in KV_COLUMNS if column != "value")
     payload = parse_payload(values, beside, "value")
     columns = (*beside, *payload.schema.names) if payload else KV_COLUMNS
-    return Bucket(stream_of(name), subjects, columns, latest, payload)
+    return Bucket(bucket_to_stream(name), subjects, columns, latest, payload)

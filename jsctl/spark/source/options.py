@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
-from jsctl.jetstream.api import api_prefix
+from jsctl.jetstream.api import build_api_prefix
 from jsctl.nats.subjects import covers, overlap
 from jsctl.spark.source.bucket_options import parse_bucket
 from jsctl.spark.source.option_values import OptionValues
@@ -159,7 +159,7 @@ class ReadOptions:
     @property
     def prefix(self) -> str:
         """The API prefix."""
-        return api_prefix(self.settings.js_domain, self.settings.js_api_prefix)
+        return build_api_prefix(self.settings.js_domain, self.settings.js_api_prefix)
 
     @property
     def headers(self) -> bool:

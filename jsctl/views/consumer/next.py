@@ -5,7 +5,7 @@ from collections.abc import Callable
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery
-from jsctl.jetstream.message.payload import data_field, headers_field, shown
+from jsctl.jetstream.message.payload import encode_data, format_payload, group_headers
 from jsctl.nats.acks import ACK, NAK, TERM
 from jsctl.nats.message import Message
 from jsctl.units import exact_duration, format_clock, format_count, format_rfc3339, plural, seconds_to_ns
@@ -65,12 +65,12 @@ def message(message: Message, now: float) -> str:
         lines = [f"--- subject: {message.subject}" + (f" reply: {message.reply}" if message.reply else "")]
     if headers := message.headers:
         lines += ["", "Headers:", "", *(f"  {name}: {value}" for name, value in headers), "", "Data:", ""]
-    return "\n".join([*lines, "", shown(message.data)])
+    return "\n".join([*lines, "", format_payload(message.data)])
 
 
 def raw_text(event: Delivery | Acknowledgement) -> str:
     """Return the payload for a terminal."""
-    return shown(event.message.data) + "\n" if isinstance(event, Delivery) else ""
+    return format_payload(event.message.data) + "\n" if isinstance(event, Delivery) else ""
 
 
 def raw_bytes(event: Delivery | Acknowledgement) -> bytes:
@@ -96,8 +96,8 @@ def record(event: Delivery | Acknowledgement) -> Json | None:
         }
     record["subject"] = message.subject
     if message.header_block:
-        record["headers"] = headers_field(message.headers)
-    return {**record, **data_field(message.data)}
+        record["headers"] = group_headers(message.headers)
+    return {**record, **encode_data(message.data)}
 
 
 def summary(deliveries: Deliveries, ending: Ending) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from jsctl.jetstream.kv.entry import Entry, record
-from jsctl.jetstream.message.payload import shown
+from jsctl.jetstream.message.payload import format_payload
 from jsctl.units import format_time
 from jsctl.views.events import Events
 from jsctl.views.kv.value import full_record, short_value
@@ -22,11 +22,11 @@ def values(bucket: str, batches: Entries, *, raw: bool, single: bool) -> Events[
     def text(entry: Entry) -> str:
         heading = f"{bucket} > {entry.key} revision: {entry.revision} created @ {format_time(entry.time)}"
         expiry = f" TTL: {entry.ttl}" if entry.ttl else ""
-        return f"{heading}{expiry}\n\n{shown(entry.value).removesuffix(chr(10))}\n\n"
+        return f"{heading}{expiry}\n\n{format_payload(entry.value).removesuffix(chr(10))}\n\n"
 
     return Events(
         batches=batches,
-        text=(lambda entry: shown(entry.value) + "\n") if raw else text,
+        text=(lambda entry: format_payload(entry.value) + "\n") if raw else text,
         record=lambda entry: full_record(bucket, entry),
         raw=(lambda entry: entry.value + end) if raw else None,
         layout="single" if single else "array",
@@ -104,7 +104,7 @@ def changes(
         head = f"[{format_time(entry.time)}] {entry.operation} {bucket} > {entry.key}"
         if not entry.is_value:
             return f"{head} ({entry.reason})\n" if entry.reason else f"{head}\n"
-        return f"{head}: {shown(entry.value).removesuffix(chr(10))}\n"
+        return f"{head}: {format_payload(entry.value).removesuffix(chr(10))}\n"
 
     return Events(
         batches=batches,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET, from_stream
-from jsctl.jetstream.kv.names import bucket_of
+from jsctl.jetstream.kv.names import stream_to_bucket
 from jsctl.jetstream.paging import Collected
 from jsctl.units import age, format_server_time, known_time, seconds_to_ns
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
@@ -82,7 +82,7 @@ def _origin(origin: Json, label: str) -> list[Field]:
     """Return the lines of the state of a mirror or source, with the name of its bucket."""
     hidden = ("Stream Name", "Subject Filter and Transform")
     lines = [line for line in origin_lines(origin) if line.label not in hidden]
-    return present(Field(label, bucket_of(str(origin.get("name", "")))), *lines)
+    return present(Field(label, stream_to_bucket(str(origin.get("name", "")))), *lines)
 
 
 _COLUMNS = (

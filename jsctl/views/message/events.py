@@ -29,7 +29,7 @@ def events(listener: EventListener, *, short: bool = False, cloudevent: bool = F
 
     def show(event: ServerEvent) -> str:
         if event.document is None:
-            return unreadable(event.subject, payload.shown(event.data))
+            return unreadable(event.subject, payload.format_payload(event.data))
         return text(event.document, event.subject)
 
     def record(event: ServerEvent) -> Json | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from jsctl import units
 from jsctl.jetstream.message import dump
-from jsctl.jetstream.message.dump_writer import nats_record
+from jsctl.jetstream.message.dump_writer import build_nats_record
 from jsctl.jetstream.message.receive import Received, Receiver, Statistics
 from jsctl.nats.message import Message
 from jsctl.views.events import Ending, Events
@@ -136,8 +136,8 @@ def record(received: Received) -> Any:
 
 def dumped_record(received: Received) -> Any:
     """Return the message as `--dump -` writes it."""
-    record = nats_record(received.message)
-    return record if received.reply is None else (record, nats_record(received.reply))
+    record = build_nats_record(received.message)
+    return record if received.reply is None else (record, build_nats_record(received.reply))
 
 
 def summary(statistics: Statistics, ending: Ending) -> str:

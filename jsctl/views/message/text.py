@@ -30,7 +30,7 @@ def body(data: bytes, pretty: bool = False) -> str:
             return json.dumps(parse_json(data), indent=2, ensure_ascii=False)
         except ValueError:
             pass
-    return payload.shown(data).removesuffix("\n")
+    return payload.format_payload(data).removesuffix("\n")
 
 
 def raw_line(data: bytes, *, pretty: bool = False) -> str:

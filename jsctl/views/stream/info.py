@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jsctl.jetstream.state import deleted_messages, last_active, lost_messages, origin_filters
+from jsctl.jetstream.state import count_deleted, count_lost, format_origin_filters, read_last_active
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.units import (
     NEVER,
@@ -70,7 +70,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
             sections.append(Section("Mirror Information", origin_lines(mirror)))
         sources = sorted(
             info.get("sources") or [],
-            key=lambda source: (str(source.get("name")), _api_prefix(source), origin_filters(source)),
+            key=lambda source: (str(source.get("name")), _api_prefix(source), format_origin_filters(source)),
         )
         sections += [
             Section("" if number else "Source Information", origin_lines(source))
@@ -154,7 +154,7 @@ def origin_lines(source: Json) -> list[Field]:
         Field("Subject Filter", source.get("filter_subject")),
         Field(label, moves or None),
         Field("Lag", source.get("lag", 0), "count"),
-        Field("Last Seen", last_active(source), "ago"),
+        Field("Last Seen", read_last_active(source), "ago"),
         Field("Ext. API Prefix", external.get("api")),
         Field("Ext. Delivery Prefix", external.get("deliver")),
         Field("Error", error.get("description")),
@@ -193,7 +193,7 @@ def _peer(peer: Json) -> list[str]:
 
 def _state(info: Json) -> list[Field]:
     config, state = info["config"], info["state"]
-    lost, lost_bytes = lost_messages(state)
+    lost, lost_bytes = count_lost(state)
     metadata = config.get("metadata") or {}
     level, needed = metadata.get("_nats.level"), metadata.get("_nats.req.level")
     fields = [
@@ -209,7 +209,7 @@ def _state(info: Json) -> list[Field]:
         ),
         Field("First Sequence", _format_sequence(state.get("first_seq", 0), state.get("first_ts"))),
         Field("Last Sequence", _format_sequence(state.get("last_seq", 0), state.get("last_ts"))),
-        Field("Deleted Messages", deleted_messages(state) or None, "count"),
+        Field("Deleted Messages", count_deleted(state) or None, "count"),
         Field("Active Consumers", state.get("consumer_count", 0), "count"),
         Field("Number of Subjects", state.get("num_subjects") or None, "count"),
         Field("Alternates", _alternates(info.get("alternates") or []) or None),

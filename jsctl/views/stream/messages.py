@@ -3,8 +3,8 @@
 from collections.abc import AsyncGenerator, Sequence
 
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.browse import stored_record
-from jsctl.jetstream.message.payload import data_field, headers_field, shown
+from jsctl.jetstream.message.browse import get_record
+from jsctl.jetstream.message.payload import encode_data, format_payload, group_headers
 from jsctl.nats.message import Message
 from jsctl.units import age, format_duration, format_time, seconds_to_ns
 from jsctl.views.events import Events, once
@@ -29,8 +29,8 @@ def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) ->
 
     return Events(
         batches=once(message),
-        text=(lambda message: shown(data) + "\n") if raw else text,
-        record=stored_record,
+        text=(lambda message: format_payload(data) + "\n") if raw else text,
+        record=get_record,
         folds="" if raw else "first",
         raw=(lambda message: data) if raw else None,
         layout="single",
@@ -43,7 +43,7 @@ def several(
     """Return messages, each with its views. follow: they have no end; in JSON each is a line."""
     return Events(
         batches=batches,
-        text=(lambda message: shown(message.data) + "\n") if raw else listed,
+        text=(lambda message: format_payload(message.data) + "\n") if raw else listed,
         record=record,
         folds="" if raw else "first",
         raw=(lambda message: message.data + b"\n") if raw else None,
@@ -69,8 +69,8 @@ def record(message: Message) -> Json:
         "subject": message.subject,
     }
     if message.header_block:
-        record["headers"] = headers_field(message.headers)
-    return {**record, **data_field(message.data)}
+        record["headers"] = group_headers(message.headers)
+    return {**record, **encode_data(message.data)}
 
 
 def _headers(message: Message) -> list[str]:
@@ -79,4 +79,4 @@ def _headers(message: Message) -> list[str]:
 
 
 def _body(data: bytes) -> str:
-    return shown(data).removesuffix("\n") if data else "nil body"
+    return format_payload(data).removesuffix("\n") if data else "nil body"

@@ -9,7 +9,7 @@ from tests.support.run import Cli
 
 def test_our_own_list_is_sound() -> None:
     result = error_catalog.load()
-    assert len(result) > 200 and not error_catalog.duplicates(result)
+    assert len(result) > 200 and not error_catalog.find_duplicates(result)
 
 
 def test_a_file(offline_cli: Cli, file: Path) -> None:

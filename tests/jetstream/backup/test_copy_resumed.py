@@ -14,7 +14,7 @@ import pytest
 
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.backup import copy_transfer
-from jsctl.jetstream.backup.copy_transfer import ORIGIN, rest_name
+from jsctl.jetstream.backup.copy_transfer import ORIGIN, name_rest_stream
 from jsctl.jetstream.backup.marks import MARK
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
@@ -166,7 +166,7 @@ def test_two_servers_and_a_line_that_breaks_twice(
         assert "lost the connection" in err and "the same command continues with it" in err
         slow.up = 0
         with copying(cli, line) as process:
-            reached(other.url, 0.6, rest_name("BIG"))
+            reached(other.url, 0.6, name_rest_stream("BIG"))
             process.kill()
         slow.rate = 0
         outcome = cli(line, status=0)
@@ -270,7 +270,7 @@ def test_what_is_not_of_this_copy(server: RealServer, tmp_path: Path) -> None:
     cli = Cli(tmp_path / "config", server.url)
     line = "stream copy BIG OLD --data --subjects old"
     landing: dict[str, Any] = {
-        "mirror": {"name": rest_name("OLD")},
+        "mirror": {"name": name_rest_stream("OLD")},
         "metadata": {MARK: "restore x", ORIGIN: "BIG before"},
     }
     stream(server.url, "OLD", **landing)
@@ -278,9 +278,9 @@ def test_what_is_not_of_this_copy(server: RealServer, tmp_path: Path) -> None:
     assert info(server.url, "OLD")["config"]["metadata"][ORIGIN] == "BIG before"
     cli(f"{line} --force", status=0)
     # The name that a copy needs for itself.
-    stream(server.url, rest_name("NEW"), "rest")
+    stream(server.url, name_rest_stream("NEW"), "rest")
     assert "which another stream has" in cli("stream copy BIG NEW --data --subjects new", status=1).err
-    assert cli("stream ls --names", status=0).out.split() == ["BIG", rest_name("NEW"), "OLD"]
+    assert cli("stream ls --names", status=0).out.split() == ["BIG", name_rest_stream("NEW"), "OLD"]
 
 
 def test_a_configuration_is_judged_first(server: RealServer, tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_only_what_is_not_found_does_not_exist(server: RealServer, name: str, th
     async def exists(user: str, domain: str = "") -> bool:
         connection = await Connection.open(Settings(url=server.url_for(user), timeout=300 * MS))
         try:
-            return await streams.info_or_none(Api(connection, domain=domain), name) is not None
+            return await streams.fetch_info_or_none(Api(connection, domain=domain), name) is not None
         finally:
             await connection.close()
 

@@ -10,7 +10,7 @@ from jsctl.contexts.model import KEYS, Context, public_url
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.contexts.store import ContextStore, is_name, load_file, parse
 from jsctl.errors import BadInput, NotFound
-from jsctl.jetstream.api import api_prefix
+from jsctl.jetstream.api import build_api_prefix
 from jsctl.nats.addresses import parse_addresses
 
 SAMPLES = sorted((Path(__file__).parents[3] / "contexts").glob("*.json"))
@@ -116,8 +116,8 @@ def test_domain_and_prefix() -> None:
     for bad in ("a b", "a.", "*", ">", ".a", "a..b"):
         with pytest.raises(BadInput, match="not a valid subject prefix"):
             settings(js_domain=bad)
-    assert api_prefix("leafacc.spoke-1") == "$JS.leafacc.spoke-1.API"
-    assert api_prefix("", "JS.x") == "JS.x"
+    assert build_api_prefix("leafacc.spoke-1") == "$JS.leafacc.spoke-1.API"
+    assert build_api_prefix("", "JS.x") == "JS.x"
 
 
 def test_what_is_refused() -> None:

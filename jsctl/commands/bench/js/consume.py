@@ -130,7 +130,7 @@ async def ordered(env: Env, options: Reading) -> Result:
         "js ordered", flags, name=flags.stream or STREAM, batch=options.batch, filters=options.filters
     )
     api = await env.jetstream()
-    info = await streams.info(api, plan.name)
+    info = await streams.fetch_info(api, plan.name)
     await announce(env, api, plan, plan.name, purges=options.purge)
     if options.purge:
         await purge(env, api, info, force=options.force)

@@ -19,7 +19,7 @@ async def sync(env: Env) -> Result:
     """
     flags = shared(env, "js get sync")
     plan = make_plan("js get sync", flags, name=flags.stream or STREAM)
-    await streams.info(await env.jetstream(), plan.name)
+    await streams.fetch_info(await env.jetstream(), plan.name)
     return await run(env, plan, flags)
 
 
@@ -42,5 +42,5 @@ async def batch(env: Env, batch: int, subject: str) -> Result:
     flags = shared(env, "js get batch")
     validate_subject(subject, "read")
     plan = make_plan("js get batch", flags, name=flags.stream or STREAM, batch=batch, filters=(subject,))
-    await streams.info(await env.jetstream(), plan.name)
+    await streams.fetch_info(await env.jetstream(), plan.name)
     return await run(env, plan, flags)

@@ -12,7 +12,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.cluster.balance import balance_leaders, plan_moves
-from jsctl.jetstream.cluster.leaders import consumer_group, is_replicated
+from jsctl.jetstream.cluster.leaders import build_consumer_group, is_replicated
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.find.criteria import ConsumerCriteria
 from jsctl.views.result import Result
@@ -47,9 +47,9 @@ async def balance(env: Env, options: BalanceOptions) -> Result:
             f"none of these consumers of {stream} has replicas", "there are no leaders to balance"
         )
     # LIST does not say of every follower whether it is current; INFO of the leader does.
-    moves = plan_moves(await asyncio.gather(*(consumers.info(api, stream, name) for name in names)))
+    moves = plan_moves(await asyncio.gather(*(consumers.fetch_info(api, stream, name) for name in names)))
     if env.dry_run:
         return view.balanced(moves, [], "consumer", dry_run=True)
-    groups = {name: consumer_group(api, stream, name) for name in names}
+    groups = {name: build_consumer_group(api, stream, name) for name in names}
     done = await balance_leaders(groups, moves, announce_move(env))
     return view.balanced(done.moves, done.failed, "consumer")

@@ -6,7 +6,7 @@ from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel
-from jsctl.jetstream.cluster.peers import check_consumer_peer, evacuate_consumer, peers
+from jsctl.jetstream.cluster.peers import check_consumer_peer, evacuate_consumer, list_peers
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.views.consumer.intent import change_intent
 from jsctl.views.result import Result, Text
@@ -23,8 +23,8 @@ async def evacuate(env: Env, stream: str, consumer: str, peer: str, force: bool)
     """
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    info = await consumers.info(api, stream, consumer)
-    if names := peers(info):
+    info = await consumers.fetch_info(api, stream, consumer)
+    if names := list_peers(info):
         peer = await pick_peer(env, peer, names)
     check_consumer_peer(info, peer)
     await api_levels.require(api, {ApiLevel.V2_15: ["cluster evacuate"]})

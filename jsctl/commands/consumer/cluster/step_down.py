@@ -4,7 +4,7 @@ from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared import leaders
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
-from jsctl.jetstream.cluster.leaders import consumer_group
+from jsctl.jetstream.cluster.leaders import build_consumer_group
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
 
@@ -23,5 +23,5 @@ from jsctl.views.result import Result
 async def step_down(env: Env, stream: str, consumer: str, preferred: str, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    change = await leaders.step_down(env, consumer_group(api, stream, consumer), preferred, force)
+    change = await leaders.step_down(env, build_consumer_group(api, stream, consumer), preferred, force)
     return view.sheet(change.info)

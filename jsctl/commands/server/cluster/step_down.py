@@ -4,7 +4,7 @@ from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.shared import leaders
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.cluster.meta import meta_group
+from jsctl.jetstream.cluster.meta import build_meta_group
 from jsctl.monitor.server.meta import fetch_meta
 from jsctl.views.result import Result
 
@@ -25,5 +25,7 @@ async def step_down(env: Env, cluster: str, tags: tuple[str, ...], host: str, fo
     async def fetch() -> dict[str, object]:
         return await fetch_meta(connection, api.domain)
 
-    change = await leaders.step_down(env, meta_group(api, fetch, cluster=cluster, tags=tags), host, force)
+    change = await leaders.step_down(
+        env, build_meta_group(api, fetch, cluster=cluster, tags=tags), host, force
+    )
     return Result(data={"old_leader": change.old_leader, "new_leader": change.new_leader})

@@ -10,7 +10,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.cluster.balance import balance_leaders, plan_moves
-from jsctl.jetstream.cluster.leaders import is_replicated, stream_group
+from jsctl.jetstream.cluster.leaders import build_stream_group, is_replicated
 from jsctl.jetstream.find.criteria import StreamCriteria
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
@@ -37,9 +37,9 @@ async def balance(env: Env, options: BalanceOptions) -> Result:
         raise JsctlError("none of these streams has replicas", "there are no leaders to balance")
     names = [info["config"]["name"] for info in listed]
     # LIST does not say of every follower whether it is current; INFO of the leader does.
-    moves = plan_moves(await streams.infos(api, names))
+    moves = plan_moves(await streams.fetch_infos(api, names))
     if env.dry_run:
         return view.balanced(moves, [], "stream", dry_run=True)
-    groups = {name: stream_group(api, name) for name in names}
+    groups = {name: build_stream_group(api, name) for name in names}
     done = await balance_leaders(groups, moves, announce_move(env))
     return view.balanced(done.moves, done.failed, "stream")

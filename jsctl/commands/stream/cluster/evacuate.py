@@ -6,7 +6,7 @@ from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel
-from jsctl.jetstream.cluster.peers import check_in_cluster, check_peer, evacuate_peer, peers
+from jsctl.jetstream.cluster.peers import check_in_cluster, check_peer, evacuate_peer, list_peers
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result, Text
 from jsctl.views.stream.removal import peer_intent
@@ -22,9 +22,9 @@ async def evacuate(env: Env, stream: str, peer: str, force: bool) -> Result:
     """
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
-    info = await streams.info(api, name)
+    info = await streams.fetch_info(api, name)
     check_in_cluster(info)
-    peer = await pick_peer(env, peer, peers(info))
+    peer = await pick_peer(env, peer, list_peers(info))
     check_peer(info, peer)
     await api_levels.require(api, {ApiLevel.V2_15: ["cluster evacuate"]})
     await env.confirm(peer_intent("move", info, f" from server {peer} to another", peer), force=force)

@@ -4,7 +4,7 @@ from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.peers import pick_peer
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
-from jsctl.jetstream.cluster.peers import check_peer, check_removable, peers, remove_peer
+from jsctl.jetstream.cluster.peers import check_peer, check_removable, list_peers, remove_peer
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result, Text
 from jsctl.views.stream.removal import peer_intent
@@ -17,9 +17,9 @@ from jsctl.views.stream.removal import peer_intent
 async def peer_remove(env: Env, stream: str, peer: str, force: bool) -> Result:
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
-    info = await streams.info(api, name)
+    info = await streams.fetch_info(api, name)
     check_removable(info, force=force)
-    peer = await pick_peer(env, peer, peers(info))
+    peer = await pick_peer(env, peer, list_peers(info))
     check_peer(info, peer)
     await env.confirm(peer_intent(f"remove peer {peer} from", info, "", peer), force=force)
     await remove_peer(api, name, peer)

@@ -4,7 +4,7 @@ from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared import leaders
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
-from jsctl.jetstream.cluster.leaders import stream_group
+from jsctl.jetstream.cluster.leaders import build_stream_group
 from jsctl.views.result import Result
 from jsctl.views.stream import info as view
 
@@ -22,5 +22,5 @@ from jsctl.views.stream import info as view
 async def step_down(env: Env, stream: str, preferred: str, force: bool) -> Result:
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
-    change = await leaders.step_down(env, stream_group(api, name), preferred, force)
+    change = await leaders.step_down(env, build_stream_group(api, name), preferred, force)
     return view.sheet(change.info)

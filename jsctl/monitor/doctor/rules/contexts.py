@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from jsctl.errors import ApiError, Denied, NoResponders, RequestTimeout, Unreachable
-from jsctl.jetstream.api import api_prefix
+from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import ContextView, DomainView, Snapshot
 from jsctl.nats.codes import ErrorCode
@@ -69,7 +69,7 @@ def jetstream_silent(snapshot: Snapshot) -> Iterator[Finding]:
                 "streams cannot be listed, created or changed",
                 "see which servers answer with jsctl server list, and read their logs;"
                 " --timeout waits longer",
-                [f"domain {view.domain}", *snapshot.copies_through(api_prefix(view.domain))],
+                [f"domain {view.domain}", *snapshot.copies_through(build_api_prefix(view.domain))],
             )
 
 

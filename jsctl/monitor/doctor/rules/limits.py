@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jsctl.jetstream.state import lost_messages
+from jsctl.jetstream.state import count_lost
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Snapshot
 from jsctl.monitor.report import health
@@ -54,7 +54,7 @@ def messages_lost(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield streams whose files lost messages."""
     for view in snapshot.domains:
         for name, info in view.streams.items():
-            lost, size = lost_messages(info["state"])
+            lost, size = count_lost(info["state"])
             if lost:
                 yield Finding(
                     "MESSAGES_LOST",

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from jsctl.jetstream.state import last_active
+from jsctl.jetstream.state import read_last_active
 from jsctl.monitor.doctor.domains import create_subject
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.snapshot import Link, Snapshot, domain_of
+from jsctl.monitor.doctor.snapshot import Link, Snapshot, api_to_domain
 from jsctl.monitor.report.health import SILENT
 from jsctl.monitor.trouble import is_settled
 from jsctl.nats.codes import ErrorCode
@@ -22,7 +22,7 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
         if is_unanswered(link):
             groups[link.view.account, link.api].append(link)
     for (_, api), links in groups.items():
-        domain = domain_of(api)
+        domain = api_to_domain(api)
         first = links[0]
         yield Finding(
             "ORIGIN_SILENT",
@@ -65,8 +65,8 @@ def is_unanswered(link: Link) -> bool:
     if not link.api or link.origin.answers is not False:
         return False
     # The prefix may be known only to the servers of the stream: then it is heard from.
-    heard = last_active(dict(link.state))
-    return bool(domain_of(link.api)) or heard == NEVER or heard >= _HEARD
+    heard = read_last_active(dict(link.state))
+    return bool(api_to_domain(link.api)) or heard == NEVER or heard >= _HEARD
 
 
 def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
@@ -81,7 +81,7 @@ def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
                 f"it is a {link.kind} of stream {link.name}{place}, which does not exist",
                 "nothing is copied; once a stream of that name is created, all of it is",
                 f"create it: jsctl stream add {link.name}"
-                + (f" --js-domain {domain_of(link.api)}" if domain_of(link.api) else "")
+                + (f" --js-domain {api_to_domain(link.api)}" if api_to_domain(link.api) else "")
                 + f"; or remove the copy: jsctl stream rm {link.stream}",
                 [link.object],
             )
@@ -90,7 +90,7 @@ def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
 def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield mirrors and sources that look active and copy nothing."""
     for link in snapshot.links():
-        heard = last_active(dict(link.state))
+        heard = read_last_active(dict(link.state))
         if link.is_stuck and heard != NEVER and not link.state.get("error"):
             lag = int(link.state.get("lag") or 0)
             there = int((link.origin.info.get("state") or {}).get("messages") or 0)
@@ -115,7 +115,7 @@ def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield mirrors and sources with an error, and those that have not heard from their origin for long, or
     never."""
     for link in snapshot.links():
-        error, heard = link.state.get("error") or {}, last_active(dict(link.state))
+        error, heard = link.state.get("error") or {}, read_last_active(dict(link.state))
         settled = is_settled(link.info.get("created"), link.info.get("ts") or snapshot.at)
         if error:
             seen = (
@@ -160,6 +160,6 @@ def _names(links: Sequence[Link]) -> str:
 
 
 def _heard(links: Sequence[Link]) -> str:
-    spans = [last_active(dict(link.state)) for link in links]
+    spans = [read_last_active(dict(link.state)) for link in links]
     seen = [span for span in spans if span != NEVER]
     return f"{exact_duration(whole_seconds(min(seen)))} ago" if seen else "never"

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from statistics import median_low
 
-from jsctl.jetstream.api import api_prefix
+from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.rules.contexts import has_no_leader
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
@@ -92,7 +92,7 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
             "streams and consumers cannot be created, changed or listed until a majority is back",
             "start the servers that are away (jsctl server report jetstream shows them); for one that"
             " will not come back: jsctl server cluster peer-remove NAME",
-            [f"domain {domain}", *snapshot.copies_through(api_prefix(domain))],
+            [f"domain {domain}", *snapshot.copies_through(build_api_prefix(domain))],
         )
 
 

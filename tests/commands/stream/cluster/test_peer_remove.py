@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jsctl.jetstream.cluster.peers import peers
+from jsctl.jetstream.cluster.peers import list_peers
 from tests.support import js
 from tests.support.leaders import current, leader
 from tests.support.run import Cli
@@ -47,14 +47,14 @@ def four(tmp_path: Path) -> Iterator[Cluster]:
 def test_a_removed_peer_is_replaced(four: Cluster, offline_cli: Cli) -> None:
     js.stream(four.url, "S", "s", num_replicas=3)
     js.publish(four.url, "s", b"x", count=10)
-    before = peers(current(four.url, "S"))
+    before = list_peers(current(four.url, "S"))
     deleted, new = before[1], next(name for name in four.servers if name not in before)
     line = f"stream cluster peer-remove S {deleted} --force --server {four.url}"
     outcome = offline_cli(line, status=0)
     assert outcome.out == f"Requested removal of peer {deleted} from Stream S\n"
 
     def moved() -> bool:
-        now = peers(js.info(four.url, "S"))
+        now = list_peers(js.info(four.url, "S"))
         return new in now and deleted not in now
 
     wait_for(moved, f"{deleted} was not replaced by {new}", 30)

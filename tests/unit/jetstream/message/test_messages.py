@@ -97,12 +97,12 @@ def test_a_stored_header_cannot_imitate_the_servers() -> None:
 
 
 def test_payloads() -> None:
-    assert payload.shown("grüß\n".encode()) == "grüß\n"
+    assert payload.format_payload("grüß\n".encode()) == "grüß\n"
     assert payload.as_text(b"\x1b[31mred") == "\x1b[31mred"  # made visible by whoever prints it
     assert payload.as_text(b"a\x00b") is None
     assert payload.as_text(b"\xff") is None
-    assert payload.shown(b"\x00A" * 8) == "00000000  " + "00 41 " * 7 + "00 41  .A.A.A.A.A.A.A.A"
-    assert payload.shown(bytes(1000)).endswith("744 bytes more; --raw or --json shows all")
+    assert payload.format_payload(b"\x00A" * 8) == "00000000  " + "00 41 " * 7 + "00 41  .A.A.A.A.A.A.A.A"
+    assert payload.format_payload(bytes(1000)).endswith("744 bytes more; --raw or --json shows all")
 
 
 def test_templates() -> None:
@@ -161,7 +161,7 @@ def test_schedules() -> None:
 def test_a_dump_gives_the_message_back(data: bytes, value: str) -> None:
     header = encode_headers([("K", value.strip()), ("K", "2"), ("L", "")])
     item = Message("a.b", data, REPLY, header, parse_ack_subject(REPLY))
-    record = dump.outgoing(json.loads(json.dumps(dump.record(item, 1, 2))))
+    record = dump.parse_record(json.loads(json.dumps(dump.record(item, 1, 2))))
     assert (record.subject, record.data, record.reply) == ("a.b", data, "")
     assert parse_headers(record.header_block) == parse_headers(header)
     assert record.time == 1763707025123456789
