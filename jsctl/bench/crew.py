@@ -24,6 +24,11 @@ _PATIENCE = 3
 """Seconds for a worker to end once it is asked to."""
 
 
+SILENT_SECONDS = 20
+"""Time without a sign of life after which a worker counts as paused. It is long, as benchmarks use up
+machines."""
+
+
 class WorkerFailure(JsctlError):
     """A client in another process failed."""
 
@@ -185,11 +190,29 @@ class _Worker:
         self._write(word.encode())
 
     async def _receive(self) -> tuple[str, Any]:
-        line = await self._process.stdout.readline() if self._process and self._process.stdout else b""
+        line = await self._next_line(self._process.stdout) if self._process and self._process.stdout else b""
         if not line:
             await self._broken()
-        name, _, rest = line.partition(b" ")
+        name, _, rest = line.rstrip(b"\n").partition(b" ")
         return name.decode(), rest
+
+    async def _next_line(self, stdout: asyncio.StreamReader) -> bytes:
+        """Return a line. Raises JsctlError when there is none for SILENT_SECONDS, in which this process
+        itself was not paused."""
+        reading = asyncio.ensure_future(stdout.readline())
+        try:
+            for _ in range(SILENT_SECONDS):
+                await asyncio.wait([reading], timeout=1)
+                if reading.done():
+                    return reading.result()
+        finally:
+            reading.cancel()
+        pid = self._process.pid if self._process else 0
+        self.kill()
+        raise JsctlError(
+            f"process {pid} of the benchmark has given no sign of life for {SILENT_SECONDS}s",
+            "it is paused, or this machine is overloaded",
+        )
 
     async def _broken(self) -> None:
         if self._reading:
@@ -201,7 +224,9 @@ class _Worker:
 
     async def ready(self) -> None:
         """Wait until its clients are prepared. Raises their error."""
-        name, rest = await self._receive()
+        name = "alive"
+        while name == "alive":
+            name, rest = await self._receive()
         if name == "result":
             self._take_result(rest)
             if self._failure:

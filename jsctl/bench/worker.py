@@ -1,7 +1,7 @@
 """A process of a benchmark with some of its clients: `python -m jsctl.bench.worker`, for `crew` alone.
 
 On stdin: the task, then `go` and `stop`; its end ends the process. On stdout: `ready`, `done` with messages
-that were sent or received, `result`.
+that were sent or received, `result`, and `alive` all the time.
 """
 
 import asyncio
@@ -11,10 +11,14 @@ import os
 import pickle
 import sys
 import threading
+import time
 
 from jsctl.bench.meter import ProcessResult
 from jsctl.bench.team import Team
 from jsctl.errors import JsctlError
+
+_BEAT = 0.5
+"""Seconds between two signs of life."""
 
 
 def _write(line: bytes) -> None:
@@ -23,6 +27,12 @@ def _write(line: bytes) -> None:
         sys.stdout.buffer.flush()
     except OSError:
         pass  # nobody waits for it any more; the end of stdin says so, too
+
+
+def _beat() -> None:
+    while True:
+        _write(b"alive")
+        time.sleep(_BEAT)
 
 
 async def _work(task: bytes) -> None:
@@ -55,6 +65,7 @@ async def _work(task: bytes) -> None:
 def main() -> None:
     """Read the task and run it."""
     gc.set_threshold(50_000)
+    threading.Thread(target=_beat, daemon=True).start()
     asyncio.run(_work(sys.stdin.buffer.readline()))
     os._exit(0)  # a thread waits for stdin, which Python would do, too
 

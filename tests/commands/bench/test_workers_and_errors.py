@@ -1,9 +1,13 @@
 """What holds for several verbs of `jsctl bench`: processes, questions, errors."""
 
+import os
+import signal
+import threading
 from collections.abc import Sequence
 
 import pytest
 
+from jsctl.bench import crew
 from tests.support import js
 from tests.support.benching import run, workers
 from tests.support.run import Cli
@@ -73,3 +77,26 @@ def test_nobody_is_there(offline_cli: Cli) -> None:
     for line in ("pub a", "js consume", "kv put --clients 2"):
         outcome = offline_cli(f"bench {line} --server nats://127.0.0.1:1", status=4)
         assert len(outcome.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("paused", ["at the start", "while it measures"])
+def test_a_worker_that_is_paused(paused: str, cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The benchmark ends, and its workers, too."""
+    monkeypatch.setattr(crew, "SILENT_SECONDS", 2)
+    is_measuring = threading.Event()
+    monkeypatch.setattr(crew.Bench, "_start", lambda bench: is_measuring.set())
+    pids = []
+
+    def pause() -> None:
+        wait_for(lambda: workers(cli), "no worker")
+        if paused == "while it measures":
+            assert is_measuring.wait(20)
+        pids.append(int(workers(cli)[0]))
+        os.kill(pids[0], signal.SIGSTOP)
+
+    thread = threading.Thread(target=pause)
+    thread.start()
+    ended = cli("bench pub x --clients 2 --processes 2 --msgs 100000000", status=1)
+    thread.join()
+    assert f"process {pids[0]} of the benchmark has given no sign of life for 2s; it is paused" in ended.err
+    assert not workers(cli)
