@@ -1,5 +1,7 @@
 """How many cases are tried, and the table of them at the end of a run."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,3 +22,11 @@ def _table(request: pytest.FixtureRequest) -> Any:
     capture = request.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
         print("", *table(), sep="\n")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """More cases may take more time."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents and (times := float(os.environ.get("JSCTL_FUZZ") or 1)) > 1:
+            item.add_marker(pytest.mark.timeout(float(config.getini("timeout")) * times))

@@ -78,3 +78,8 @@ def test_no_marker_leads_elsewhere(tmp_path: Path, name: str) -> None:
     with pytest.raises(JsctlError):
         find_tables(folder)
     assert other.is_dir()
+
+
+def test_a_marker_without_tables(tmp_path: Path) -> None:
+    (tmp_path / MARKER).write_text('{"kind": "streams", "format": "parquet", "tables": null}')
+    assert find_tables(tmp_path) == {}

@@ -96,6 +96,7 @@ BOMBS = {
     "deep JSON with brackets in texts": lambda: parse_json('["]",' * 900 + "0" + ',"["]' * 900),
     "deep JSON with objects": lambda: parse_json('{"a":[' * 90 + "1" + "]}" * 90),
     "JSON of many values": lambda: parse_json("[" + "[]," * 5_000_000 + "0]"),
+    "deep expression": lambda: compile_expression("a[" * 51 + "1" + "]" * 51),
     "digits": lambda: parse_json("9" * 5000),
     "duration": lambda: parse_duration("9" * 5000 + "s"),
     "block": lambda: decompress_block(b"\x80\x80\x80\x80\x06\x04aa" + b"\xfe\xff\xff\xff\x01\x00\x00" * 50),

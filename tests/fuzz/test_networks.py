@@ -71,7 +71,9 @@ def test_states(tmp_path: Path) -> None:
     """Another `network.json` of a network that does not run, for each verb that starts no server."""
     cli, store = Cli(tmp_path / "config"), tmp_path / "network"
     cli(f"server network up single --store {store} --port 0 --timeout 30s", status=0)
-    cli.environ["SHELL"] = "/bin/true"
+    cli.environ["SHELL"] = str(
+        tmp_path / "no shell"
+    )  # one that is there would take the place of this process
     saved = (store / "network.json").read_text()
     cli(f"server network kill --all --network {store}", status=0)
     lines = {verb: line_of(verb, store) for verb in NETWORK_VERBS}

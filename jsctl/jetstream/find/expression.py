@@ -31,7 +31,7 @@ _CONSTANTS = {
 }
 _COMPARES = ("==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith", "matches")
 _WORDS = frozenset({"or", "and", "not", *_COMPARES})
-_MAX_DEPTH = 100
+_MAX_DEPTH = 50
 
 
 class _Token(NamedTuple):

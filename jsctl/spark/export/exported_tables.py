@@ -30,7 +30,7 @@ def find_tables(path: Path) -> tuple[str, dict[Path, dict[str, Any]]]:
         marker = read_marker(folder) if folder.is_dir() else None
         if marker and marker.get("kind") == KIND:
             if folder == path:
-                tables = {folder / str(name): str(name) for name in marker.get("tables", ())}
+                tables = {folder / str(name): str(name) for name in marker["tables"]}
             else:
                 tables = {path: path.relative_to(folder).parts[0]}
             checkpoints = {table: read_checkpoint(folder, name) for table, name in tables.items()}

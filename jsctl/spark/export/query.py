@@ -37,7 +37,7 @@ def find_tables(path: Path) -> dict[str, str]:
         raise NotFound(f"there is no folder {path}", "create it with jsctl export reports --to")
     marker = read_marker(path)
     if marker:
-        names = list(SCHEMAS) if marker.get("kind") == "reports" else marker.get("tables", ())
+        names = list(SCHEMAS) if marker.get("kind") == "reports" else marker["tables"]
         if marker.get("kind") == "rollup":  # tables without rows have no schema
             names = [name for name in names if (path / str(name)).is_dir()]
         return {str(name): str(marker.get("format")) for name in names}

@@ -119,7 +119,7 @@ class StreamTarget(Target):
         super()._move(folder)
 
     def _write_marker(self) -> None:
-        known = (read_marker(self.path) or {}).get("tables", [])
+        known = (read_marker(self.path) or {"tables": []})["tables"]
         tables = list(dict.fromkeys([*known, *self.tables]))
         if tables != known:
             marker = {"kind": KIND, "format": self.format, "tables": tables}

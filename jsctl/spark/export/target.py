@@ -129,7 +129,7 @@ class Target:
 
     def _write_marker(self) -> None:
         marker = self.path / MARKER
-        known = (read_marker(self.path) or {}).get("tables", ())
+        known = (read_marker(self.path) or {"tables": []})["tables"]
         if not marker.exists() or set(self.tables) - set(known):  # an older version knew fewer tables
             content = {"kind": self.kind, "format": self.format, "tables": list(self.tables)}
             write_atomically(marker, json.dumps(content) + "\n", mode=None)
@@ -151,8 +151,9 @@ def read_marker(path: Path) -> dict[str, Any] | None:
         check(marker, _SHAPE)
     except Malformed as fault:
         raise JsctlError(f"{path / MARKER} is not a description of an export: {fault}") from None
-    check_names(marker.get("tables") or (), path / MARKER)
-    return cast("dict[str, Any]", marker)
+    tables = marker.get("tables") or []
+    check_names(tables, path / MARKER)
+    return cast("dict[str, Any]", {**marker, "tables": tables})
 
 
 def check_names(tables: Sequence[str], file: Path) -> None:
