@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jsctl.nats.message import REPLIES_SIZE
+from tests.fuzz.commands import without_spark
 from tests.fuzz.record import Record
 from tests.support.hostile import answer_without_end, info, log_in, serving
 from tests.support.run import Cli
@@ -95,6 +96,37 @@ def test_servers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             assert "bug in jsctl" not in outcome.err, (line, outcome.err)
             assert outcome.err.count("\n") < 15, (line, outcome.err)
             record.count(f"status {outcome.status}")
+
+
+EXPORTS = (
+    "export stream S --to {}/stream",
+    "export stream S --to {}/stream --follow",
+    "export kv B --to {}/kv",
+    "export objects B --to {}/objects",
+    "export reports --to {}/reports",
+    "import {}/rows.json --stream S",
+)
+
+
+def greet(client: socket.socket) -> None:
+    client.sendall(info())
+    listen(client)
+
+
+@pytest.mark.parametrize("serve", [listen, greet, say_nothing])
+def test_exports(serve: Callable[[socket.socket], None], tmp_path: Path) -> None:
+    """Spark is not started for a server that does not answer, and nothing is left."""
+    (tmp_path / "rows.json").write_text('{"subject": "s", "data": "x"}\n')
+    cli = Cli(tmp_path / "config")
+    with without_spark(), serving(serve) as url, Record(f"exports of a server: {serve.__name__}") as record:
+        for line in EXPORTS:
+            started = time.monotonic()
+            outcome = cli(f"{line.format(tmp_path)} --timeout 300ms", environ={"NATS_URL": url}, status=4)
+            record.slowest = max(record.slowest, time.monotonic() - started)
+            assert outcome.err.count("\n") == 1, (line, outcome.err)
+            record.count("status 4")
+        assert record.slowest < 5
+    assert {path.name for path in tmp_path.iterdir()} <= {"rows.json", "config"}
 
 
 def test_replies_are_bounded(tmp_path: Path) -> None:

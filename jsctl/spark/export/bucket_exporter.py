@@ -15,6 +15,7 @@ from jsctl.spark.export.formats import spark_options
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import TableLayout, decode_data, flatten_for_format, infer_schema
 from jsctl.spark.export.message_reads import read_frame
+from jsctl.spark.export.stream_plan import format_request_timeout
 from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.session.folders import write_path
 from jsctl.spark.source.options import parse_read_options
@@ -57,6 +58,11 @@ class BucketSource:
         return {name: text for name, text in options.items() if text not in ("", "false")}
 
     @property
+    def read_options(self) -> dict[str, str]:
+        """The options with the time that an answer may take."""
+        return {**self.options, "requestTimeout": format_request_timeout(self.settings)}
+
+    @property
     def finds_fields(self) -> bool:
         """Whether the fields of the table are those in the values."""
         return self.layout.decode == "json" and not self.layout.schema
@@ -68,7 +74,7 @@ def check(sources: Sequence[BucketSource]) -> None:
 
     for source in sources:
         settings = loops.run(login.with_files(source.settings))
-        JetStreamReader(parse_read_options(source.options, settings=settings)).partitions()
+        JetStreamReader(parse_read_options(source.read_options, settings=settings)).partitions()
 
 
 def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) -> tuple[int, int]:
@@ -115,7 +121,7 @@ def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) ->
 
 
 def _frame(spark: "SparkSession", source: BucketSource) -> "DataFrame":
-    return read_frame(spark, source.settings, f"jetstream_{source.bucket}", source.options)
+    return read_frame(spark, source.settings, f"jetstream_{source.bucket}", source.read_options)
 
 
 def _find_fields(spark: "SparkSession", source: BucketSource) -> str:

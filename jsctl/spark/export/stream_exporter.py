@@ -106,7 +106,9 @@ class StreamExporter:
         if checkpoint is None:
             raise JsctlError(f"{self.target.path} has no {source.table}")
         options = self._reads.options(source)
-        stream = with_connection(options, lambda connection: source_plan.fetch_stream(connection, options))
+        stream = with_connection(
+            options, lambda connection: source_plan.fetch_stream(connection, options), is_known=True
+        )
         if stream.created != checkpoint["created"]:
             raise DataLoss(
                 f"stream {source.stream} was created again", "it cannot be compared with the table"
@@ -353,7 +355,9 @@ class StreamExporter:
         Lost is 0 when loss fails the run.
         """
         options = self._reads.options(source)
-        stream = with_connection(options, lambda connection: source_plan.fetch_stream(connection, options))
+        stream = with_connection(
+            options, lambda connection: source_plan.fetch_stream(connection, options), is_known=True
+        )
         if stream.created != read_plan.created:
             raise DataLoss(f"stream {source.stream} was created again while it was read")
         dropped = 0

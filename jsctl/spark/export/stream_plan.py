@@ -125,10 +125,15 @@ def source_options(source: StreamSource, selection: Selection) -> dict[str, str]
         raise BadInput("Spark's readers cannot use --socks-proxy", "use a context without it")
     options = {
         "stream": source.stream,
-        "requestTimeout": f"{max(source.settings.timeout, 1_000_000) // 1_000_000}ms",
+        "requestTimeout": format_request_timeout(source.settings),
         "failOnDataLoss": str(selection.fail_on_loss).lower(),
         "failOnDeleted": str(selection.fail_on_deleted).lower(),
     }
     if selection.subjects:
         options["subject"] = ",".join(selection.subjects)
     return options
+
+
+def format_request_timeout(settings: Settings) -> str:
+    """Return the data source's option requestTimeout that is the settings' timeout."""
+    return f"{max(settings.timeout, 1_000_000) // 1_000_000}ms"

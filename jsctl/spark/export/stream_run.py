@@ -4,7 +4,7 @@ and again with --follow."""
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 FEW_MESSAGES = 2_000_000
 FEW_BYTES = 1 << 30
 """For less than either a JVM that starts faster is better than one that runs faster."""
-
-_PLAN_PATIENCE = 0.3
-"""Seconds that Spark's start waits for the plan, which says how to start it. PySpark is loaded before."""
 
 
 class Display(Protocol):
@@ -110,23 +107,30 @@ class StreamExportRun:
     def run(self) -> StreamExportResult:
         """Export. Raises JsctlError, KeyboardInterrupt.
 
-        Works in a thread of its own: a signal in the middle of a call to the JVM would break the connection
-        to it.
+        Spark starts when its server has answered. It works in a thread of its own: a signal in the middle of
+        a call to the JVM would break the connection to it.
         """
-        with ThreadPoolExecutor(1, "spark") as pool:
-            work = pool.submit(self._run)
+        begin = time.monotonic()
+        with self.target.lock(), ThreadPoolExecutor(1, "spark") as pool:
+            pool.submit(preload)
+            plans = self.plan()
+            answer = self._run_in_thread(plans, pool) if self._needs_spark(plans) else None
+        return StreamExportResult(self._ordered_outcomes(), answer, time.monotonic() - begin)
+
+    def _run_in_thread(self, plans: Mapping[str, ReadPlan], pool: ThreadPoolExecutor) -> query.Answer | None:
+        work = pool.submit(self._run_with_spark, plans)
+        try:
+            return work.result()
+        except KeyboardInterrupt:
+            self._stop.set()
+            while not work.done() and not self._may_finish.is_set():
+                if self._spark is not None:
+                    cancel_jobs(self._spark)
+                wait([work], 0.3)
             try:
-                return work.result()
-            except KeyboardInterrupt:
-                self._stop.set()
-                while not work.done() and not self._may_finish.is_set():
-                    if self._spark is not None:
-                        cancel_jobs(self._spark)
-                    wait([work], 0.3)
-                try:
-                    return work.result()  # it may have been done already
-                except JsctlError:
-                    raise KeyboardInterrupt from None
+                return work.result()  # it may have been done already
+            except JsctlError:
+                raise KeyboardInterrupt from None
 
     def plan(self) -> dict[str, ReadPlan]:
         """Return the plans by table. A stream that only some of the places have is left out there.
@@ -151,35 +155,18 @@ class StreamExportRun:
         self._outcomes = {source.table: Outcome(source.stream, source.table) for source in self.sources}
         return plans
 
-    def _run(self) -> StreamExportResult:
-        begin = time.monotonic()
-        with self.target.lock(), ThreadPoolExecutor(2, "read") as pool:
-            planning = pool.submit(self.plan)
-            preload()
-            wait([planning], _PLAN_PATIENCE)
-            answer = None
-            if not planning.done() or self._needs_spark(planning.result()):
-                answer = self._run_with_spark(planning, pool)
-        return StreamExportResult(self._ordered_outcomes(), answer, time.monotonic() - begin)
-
-    def _run_with_spark(
-        self, planning: "Future[dict[str, ReadPlan]]", pool: ThreadPoolExecutor
-    ) -> query.Answer | None:
+    def _run_with_spark(self, plans: Mapping[str, ReadPlan]) -> query.Answer | None:
         """Export in a session of this run. A first stream that is small is read while it starts."""
         options = self.options
-        is_short = not options.follow and planning.done() and _is_short(planning.result().values())
+        is_short = not options.follow and _is_short(plans.values())
         conf = {**(FAST_START_CONF if is_short else {}), **options.conf}
-        reading = pool.submit(lambda: self._read_first(planning.result()))
-        with open_session(options.master, options.remote, name="jsctl export stream", conf=conf) as spark:
-            self._spark = spark
-            due = self._due(planning.result())
-            self._rows.update(dict.fromkeys([*due][:1], reading.result))
-            return self._run_in(spark, due)
-
-    def _read_first(self, plans: Mapping[str, ReadPlan]) -> "pa.Table | None":
         due = self._due(plans)
-        source = next((source for source in self.sources if source.table in due), None)
-        return self._read_short(source, due[source.table]) if source else None
+        with ThreadPoolExecutor(1, "read") as pool:
+            for source in [source for source in self.sources if source.table in due][:1]:
+                self._rows[source.table] = pool.submit(self._read_short, source, due[source.table]).result
+            with open_session(options.master, options.remote, name="jsctl export stream", conf=conf) as spark:
+                self._spark = spark
+                return self._run_in(spark, due)
 
     def _read_short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
         is_local = not self.options.remote and cluster.is_local(self.options.master)

@@ -200,7 +200,11 @@ def _read_until_quiet(options: ReadOptions, partition: RangePartition) -> "Itera
     for _ in range(_ROUNDS):
         yield from _read_rows(options, partition)
         portable = replace(options, settings=partition.settings or options.settings)
-        stream = with_connection(portable, lambda connection: plan.fetch_stream(connection, portable))  # noqa: B023
+        stream = with_connection(
+            portable,
+            lambda connection: plan.fetch_stream(connection, portable),  # noqa: B023
+            is_known=True,
+        )
         job = partition.job
         if stream.end <= job.end or stream.created != job.created:
             return

@@ -44,7 +44,9 @@ _OFFLINE = (
 
 
 class StreamConnection(BlockingConnection):
-    """A connection that reads from one stream at a time, named by `watch`."""
+    """A connection that reads from one stream at a time, named by `watch`. has_answered: a `call` of it."""
+
+    has_answered = False
 
     def __init__(self, link: socket.socket, info: Json, settings: Settings, rest: bytes) -> None:
         super().__init__(link, info, settings, rest)
@@ -85,6 +87,7 @@ class StreamConnection(BlockingConnection):
         Raises ApiError, Unreachable, Denied.
         """
         reply = self.request(subject, json.dumps(body).encode() if body else b"", timeout=timeout)
+        self.has_answered = True
         try:
             return parse_response(reply.data, subject)
         except ApiError as error:

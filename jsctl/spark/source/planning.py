@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from jsctl.errors import Unreachable
+from jsctl.errors import RequestTimeout, Unreachable
 from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.session.task_archive import provide_pynacl
@@ -17,15 +17,18 @@ T = TypeVar("T")
 class PlanningConnection:
     """One connection, opened when it is needed and kept until `close`.
 
-    Gives up at once on a server that never answered, unless the options name a retry_timeout: a wrong address
-    should show soon. Waits for one that did answer until the retry_timeout: a restart should be survived.
+    Gives up at once on a server that never answered a request, unless the options name a retry_timeout: a
+    wrong address should show soon. Waits for one that did answer until the retry_timeout: a restart should be
+    survived.
+
+    is_known: whether it answered an earlier connection.
     """
 
-    def __init__(self, options: ReadOptions) -> None:
+    def __init__(self, options: ReadOptions, *, is_known: bool = False) -> None:
         self._options = options
         self._connector = Connector(options.settings)
         self._connection: StreamConnection | None = None
-        self._was_connected = False
+        self._is_known = is_known or options.is_patient
 
     @property
     def addresses(self) -> tuple[ServerAddress, ...]:
@@ -36,16 +39,20 @@ class PlanningConnection:
         """Return the result of `work`, repeated when the connection ends or no server answers."""
         provide_pynacl()  # Spark plans in a Python of the executors, too
         options = self._options
-        is_patient = options.is_patient or self._was_connected
-        if not is_patient:
+        if not self._is_known:
             self._open()
-        patience = Patience(options.retries, options.retry_timeout if is_patient else 0)
+        patience = Patience(options.retries, options.retry_timeout if self._is_known else 0)
         while True:
             was_kept = self._connection is not None
             try:
-                return work(self._connection or self._open())
+                result = work(self._connection or self._open())
+                self._is_known = True
+                return result
             except (ConnectionLost, TimeoutError, Unreachable) as error:
+                self._is_known = self._is_known or bool(self._connection and self._connection.has_answered)
                 self.close()
+                if isinstance(error, RequestTimeout) and not self._is_known:
+                    raise
                 if was_kept and isinstance(error, ConnectionLost):
                     continue  # it may have ended long ago
                 name = options.stream or ", ".join(options.streams)
@@ -57,7 +64,6 @@ class PlanningConnection:
 
     def _open(self) -> StreamConnection:
         self._connection = self._connector.open()
-        self._was_connected = True
         return self._connection
 
     def close(self) -> None:
@@ -67,9 +73,11 @@ class PlanningConnection:
             self._connection = None
 
 
-def with_connection(options: ReadOptions, work: Callable[[StreamConnection], T]) -> T:
+def with_connection(
+    options: ReadOptions, work: Callable[[StreamConnection], T], *, is_known: bool = False
+) -> T:
     """Return the result of `work` on a connection of its own; see `PlanningConnection`."""
-    connection = PlanningConnection(options)
+    connection = PlanningConnection(options, is_known=is_known)
     try:
         return connection.run(work)
     finally:
