@@ -293,14 +293,14 @@ class Env:
             raise
 
     async def _finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
-        from jsctl.loops import event_loop
+        from jsctl.loops import await_event_loop
         from jsctl.views.events import Events
 
         outcome = await verb
         if not isinstance(outcome, Events):
             return outcome
         if outcome.goes_on:
-            await event_loop()
+            await await_event_loop()
         if outcome.live is not None and self.has_screen:
             from jsctl.screen.run import run_screen
 

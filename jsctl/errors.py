@@ -137,11 +137,11 @@ class MissingName(ApiError):
         second.
         """
         from jsctl.loops import time_limit
-        from jsctl.registry.noun_record import nearest_name
+        from jsctl.registry.noun_record import find_nearest_name
 
         try:
             async with time_limit(1):
-                near = nearest_name(self.name, await self.list_names())
+                near = find_nearest_name(self.name, await self.list_names())
         except (JsctlError, TimeoutError):
             return
         if near:

@@ -31,7 +31,7 @@ _EXCHANGE = 2  #: RENAME_EXCHANGE of renameat2(2)
 _AT_FDCWD = -100
 
 
-def real_path(path: Path) -> Path:
+def resolve_path(path: Path) -> Path:
     """Return a path without symbolic links. Raises OSError for one that leads to itself."""
     target = Path(os.path.realpath(path))  # Path.resolve raises RuntimeError
     if target.is_symlink():
@@ -93,7 +93,7 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
 
     Raises OSError.
     """
-    target = real_path(path)
+    target = resolve_path(path)
     replaced = _file_status(target)
     if replaced is not None and not stat.S_ISREG(replaced.st_mode):
         with open(target, "wb", opener=open_pipe) as file:
@@ -220,7 +220,7 @@ def read_input(path: str, stdin: TextIO) -> str:
 
 def read_text(path: Path, what: str = "", limit: int = SMALL_SIZE, *, errors: str = "strict") -> str:
     """Return the text of a regular file of at most `limit` bytes. See `read_bytes`."""
-    return _decode(read_bytes(path, what, limit), f"{what}{' ' * bool(what)}{ascii_path(path)}", errors)
+    return _decode(read_bytes(path, what, limit), f"{what}{' ' * bool(what)}{escape_path(path)}", errors)
 
 
 def _decode(data: bytes, shown: str, errors: str) -> str:
@@ -236,7 +236,7 @@ def read_bytes(path: Path, what: str = "", limit: int = SMALL_SIZE) -> bytes:
     what: the file's name in errors. limit: bytes. Raises BadInput for a file that is missing, is not regular
     (a device or a named pipe might never end) or is larger.
     """
-    shown = f"{what}{' ' * bool(what)}{ascii_path(path)}"
+    shown = f"{what}{' ' * bool(what)}{escape_path(path)}"
     with open_regular(path, shown) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
@@ -256,7 +256,7 @@ def open_regular(path: Path, shown: str = "") -> Iterator[BinaryIO]:
     """Yield a regular file, open for reading. shown: its name in errors; empty for its path. Raises
     BadInput.
     """
-    shown = shown or ascii_path(path)
+    shown = shown or escape_path(path)
     try:
         # A named pipe without a writer would be waited for.
         handle = os.open(path, os.O_RDONLY | posix.NONBLOCK | posix.CLOEXEC)
@@ -272,7 +272,7 @@ def open_regular(path: Path, shown: str = "") -> Iterator[BinaryIO]:
         raise BadInput(f"cannot read {shown}: it is not a valid path") from None
 
 
-def ascii_path(path: Path) -> str:
+def escape_path(path: Path) -> str:
     """Return a path in a form that can be written anywhere: unpaired surrogates are escaped."""
     return str(path).encode(errors="backslashreplace").decode().replace("\0", "\\0")
 

@@ -27,7 +27,7 @@ def is_stepped() -> bool:
 
 
 @types.coroutine
-def event_loop() -> Generator[None, None, None]:
+def await_event_loop() -> Generator[None, None, None]:
     """Wait for an event loop, for work that needs asyncio; return at once where there is one."""
     if _stepped.get():
         yield
@@ -112,7 +112,7 @@ def _raise(error: Exception) -> NoReturn:
 
 
 @types.coroutine
-def request_sent() -> Generator[None, None, None]:
+def mark_request_sent() -> Generator[None, None, None]:
     """Mark that a request was sent and its answer is not awaited yet: without an event loop, work that only
     had to begin stops here.
     """
@@ -149,7 +149,7 @@ async def time_limit(seconds: float) -> AsyncIterator[None]:
         _limit.set(before)  # not reset: an event loop may have begun, and with it another context
 
 
-def earliest(deadline: float) -> float:
+def limit_deadline(deadline: float) -> float:
     """Return a deadline on time.monotonic, or that of the enclosing time limits if it is earlier.
 
     For code that waits without an event loop, and raises TimeoutError at the deadline.

@@ -30,14 +30,14 @@ from jsctl.localserver import binary, identities, networks, processes
 from jsctl.localserver import folder as folders
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import Network as Servers
-from jsctl.localserver.network import Plan, private_store
+from jsctl.localserver.network import Plan, open_private_store
 from jsctl.localserver.networks import LocalNetwork
-from jsctl.localserver.process import module_command
-from jsctl.localserver.short_forms import named
+from jsctl.localserver.process import build_module_command
+from jsctl.localserver.short_forms import load_named
 from jsctl.localserver.spec_reader import BUILTIN
 from jsctl.localserver.state import NodeState, load_state
 from jsctl.localserver.status import READY_SECONDS, find_unready, wait_until_ready
-from jsctl.registry import noun
+from jsctl.registry import find_noun
 from jsctl.units import MS, SECOND
 from jsctl.user_folders import expand_home
 
@@ -124,7 +124,7 @@ class Network:
     @property
     def contexts(self) -> dict[str, dict[str, Any]]:
         """The contexts of the network by name, as their files have them: hub, leaf, system for `hub-leaf`."""
-        store = private_store(self.folder)
+        store = open_private_store(self.folder)
         return {name: dict(store.load(name).raw) for name in store.names()}
 
     @property
@@ -153,7 +153,7 @@ class Network:
         """The environment for programs that are to see only these contexts: `jsctl`, `nats`, your own."""
         environ = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_VARIABLES)}
         forget_secrets(environ)
-        environ.update(identities.variables(self.folder))
+        environ.update(identities.list_variables(self.folder))
         environ[networks.VARIABLE] = str(self.folder)
         return environ
 
@@ -167,7 +167,7 @@ class Network:
             self._context(context)
             args += ["--context", context]
         done = subprocess.run(
-            module_command("jsctl", *args),
+            build_module_command("jsctl", *args),
             input=stdin,
             capture_output=True,
             text=True,
@@ -187,7 +187,7 @@ class Network:
     def last_lines(self) -> dict[str, str]:
         """Return the last lines of each server's log, for a report on a test that failed."""
         logs = {name: self.folder / f"{name}.log" for name in self.servers}
-        return {name: "\n".join(folders.last_lines(path, _LOG_LINES)) for name, path in logs.items()}
+        return {name: "\n".join(folders.read_last_lines(path, _LOG_LINES)) for name, path in logs.items()}
 
     # -- faults -----------------------------------------------------------------------------------
 
@@ -271,7 +271,7 @@ class Network:
 
     async def _open(self, where: Path) -> None:
         self._stack = AsyncExitStack()
-        spec = named(self.source)
+        spec = load_named(self.source)
         source = self.source if self.source in BUILTIN else str(expand_home(self.source).absolute())
         plan = Plan(compile_network(spec, where), where, port=0, private=True, source=source)
         await self._stack.enter_async_context(
@@ -301,7 +301,7 @@ class Network:
     def _context(self, name: str) -> Mapping[str, Any]:
         contexts = self.contexts
         if name not in contexts:
-            raise NotFound(*noun("context").missing(name, known=list(contexts)))
+            raise NotFound(*find_noun("context").missing(name, known=list(contexts)))
         return contexts[name]
 
     def _disturb(self, links: tuple[str, ...], **settings: Any) -> None:

@@ -152,7 +152,7 @@ def parse_future_time(text: str, now: int) -> int:
     return now + after
 
 
-def known_time(text: str | None) -> str | None:
+def read_known_time(text: str | None) -> str | None:
     """Return a time as the server wrote it; None if it is missing or one of the zero times that stand for
     never.
     """
@@ -189,18 +189,18 @@ def seconds_to_ns(seconds: float) -> int:
     return round(seconds * 1e6) * US
 
 
-def age(since: str | None, now: Time | None) -> int:
+def compute_age(since: str | None, now: Time | None) -> int:
     """Return ns from a time that the server wrote until `now`, 0 for a later time.
 
     NEVER (-1) where the time is missing or one of the server's zero times, or `now` is missing.
     """
-    known = known_time(since)
+    known = read_known_time(since)
     if known is None or now is None or now == "":
         return NEVER
     return max(0, to_ns(now) - parse_time_ns(known))
 
 
-def whole_seconds(span: int) -> int:
+def truncate_to_seconds(span: int) -> int:
     """Return a duration in ns without its fraction of a second."""
     return span - span % SECOND
 
@@ -210,7 +210,7 @@ def format_count(value: int) -> str:
     return f"{value:,}"
 
 
-def plural(count: int, noun: str) -> str:
+def pluralize(count: int, noun: str) -> str:
     """Format a count with its noun: `1 message`, `1,204 messages`."""
     return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
 
@@ -253,10 +253,10 @@ def format_duration(value: int) -> str:
     return shown
 
 
-def exact_duration(value: int) -> str:
+def format_exact_duration(value: int) -> str:
     """Format a configured duration in ns without rounding: `2m0s`, `30s`, `1.5s`, `100ms`, `365d`."""
     if value < 0:
-        return "-" + exact_duration(-value)
+        return "-" + format_exact_duration(-value)
     if value == 0:
         return "0s"
     if value < SECOND:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def home_folder(environ: Mapping[str, str]) -> Path:
+def find_home_folder(environ: Mapping[str, str]) -> Path:
     """Return $HOME, or what the system says without it."""
     return Path(environ.get("HOME") or Path.home())
 
@@ -16,17 +16,17 @@ def expand_home(path: str | Path) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 pathlib's raises RuntimeError for such a name
 
 
-def config_folder(environ: Mapping[str, str]) -> Path:
+def find_config_folder(environ: Mapping[str, str]) -> Path:
     """Return $XDG_CONFIG_HOME, else ~/.config."""
     return _folder(environ, "XDG_CONFIG_HOME", ".config")
 
 
-def data_folder(environ: Mapping[str, str]) -> Path:
+def find_data_folder(environ: Mapping[str, str]) -> Path:
     """Return $XDG_DATA_HOME, else ~/.local/share."""
     return _folder(environ, "XDG_DATA_HOME", ".local/share")
 
 
-def state_folder(environ: Mapping[str, str]) -> Path:
+def find_state_folder(environ: Mapping[str, str]) -> Path:
     """Return $XDG_STATE_HOME, else ~/.local/state."""
     return _folder(environ, "XDG_STATE_HOME", ".local/state")
 
@@ -38,4 +38,4 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
 
 def _folder(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
     path = environ.get(variable)
-    return Path(path) if path else home_folder(environ) / below_home
+    return Path(path) if path else find_home_folder(environ) / below_home

@@ -10,8 +10,8 @@ import json
 from typing import Any
 
 from jsctl.auth.jwt import decode_jwt
-from jsctl.auth.keys import KeyPair, key_of_seed
-from jsctl.auth.records import Json, Record, signing_keys
+from jsctl.auth.keys import KeyPair, parse_seed
+from jsctl.auth.records import Json, Record, list_signing_keys
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.errors import BadInput
 from jsctl.json_text import parse_json
@@ -54,7 +54,7 @@ def import_operator(store: AuthStore, text: str) -> Record:
 
 
 def _entry(store: AuthStore, record: Record) -> Json:
-    keys = (_seed(store, key.public) for key in signing_keys(record.nats))
+    keys = (_seed(store, key.public) for key in list_signing_keys(record.nats))
     return {
         "name": record.name,
         "key": _seed(store, record.public),
@@ -90,5 +90,5 @@ def _parse_entry(source: Any, kind: str) -> Json:
         raise ValueError
     check_name(name, kind)
     seeds = [source.get("key"), *(source.get("signingKeys") or ())]
-    keys: list[KeyPair] = [key_of_seed(seed["key"]) for seed in seeds if seed]
+    keys: list[KeyPair] = [parse_seed(seed["key"]) for seed in seeds if seed]
     return {"name": name, "token": token, "keys": keys}

@@ -10,7 +10,15 @@ from typing import Any
 
 from jsctl.auth.jwt import encode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key
-from jsctl.auth.records import Json, Record, SigningKey, new_account, new_operator, signing_key, signing_keys
+from jsctl.auth.records import (
+    Json,
+    Record,
+    SigningKey,
+    build_account,
+    build_operator,
+    get_signing_key,
+    list_signing_keys,
+)
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.errors import BadInput, NotFound
 
@@ -20,7 +28,7 @@ Change = Callable[[Json], None]
 SYSTEM_ACCOUNT = "SYSTEM"
 
 
-def no_change(nats: Json) -> None:
+def leave_unchanged(nats: Json) -> None:
     """Leave the claims as they are."""
 
 
@@ -28,7 +36,7 @@ def no_change(nats: Json) -> None:
 
 
 def create_operator(
-    store: AuthStore, change: Change = no_change, *, signing: bool = True, system: str = SYSTEM_ACCOUNT
+    store: AuthStore, change: Change = leave_unchanged, *, signing: bool = True, system: str = SYSTEM_ACCOUNT
 ) -> Record:
     """Create an operator with a system account, whose name is `system`; empty for none.
 
@@ -38,7 +46,7 @@ def create_operator(
     if store.operator_jwt.exists():
         raise BadInput(f"there is an operator {store.operator!r} already", "give another name")
     key = create_key(OPERATOR)
-    nats = new_operator()
+    nats = build_operator()
     change(nats)
     if signing:
         signer = create_key(OPERATOR)
@@ -50,7 +58,7 @@ def create_operator(
         account = create_key(ACCOUNT)
         store.write_seed(account)
         nats["system_account"] = account.public
-        claims = {"sub": account.public, "name": system, "nats": new_account(bearer=True)}
+        claims = {"sub": account.public, "name": system, "nats": build_account(bearer=True)}
         accounts[system] = encode_jwt(claims, key)
     token = encode_jwt({"sub": key.public, "name": store.operator, "nats": nats}, key)
     store.write_operator(token, accounts)
@@ -71,13 +79,13 @@ def change_operator(store: AuthStore, change: Change) -> Record:
         return store.read_operator()
 
 
-def operator_signer(store: AuthStore, wanted: str = "") -> KeyPair:
+def find_operator_signer(store: AuthStore, wanted: str = "") -> KeyPair:
     """Return the key that signs accounts: a signing key, or the operator's own where that is allowed.
 
     wanted: the public key. Raises NotFound when no seed is there, BadInput.
     """
     operator = store.read_operator()
-    signers = [key.public for key in signing_keys(operator.nats)]
+    signers = [key.public for key in list_signing_keys(operator.nats)]
     strict = bool(operator.nats.get("strict_signing_key_usage"))
     if wanted:
         if wanted not in (*signers, operator.public):
@@ -104,7 +112,7 @@ def operator_signer(store: AuthStore, wanted: str = "") -> KeyPair:
 def create_account(
     store: AuthStore,
     name: str,
-    change: Change = no_change,
+    change: Change = leave_unchanged,
     *,
     signer: str = "",
     claims: Mapping[str, Any] | None = None,
@@ -118,9 +126,9 @@ def create_account(
     with store.locked():
         if store.account_jwt(name).exists():
             raise BadInput(f"there is an account {name!r} already", "give another name")
-        signing = operator_signer(store, signer)
+        signing = find_operator_signer(store, signer)
         key = create_key(ACCOUNT)
-        nats = new_account()
+        nats = build_account()
         change(nats)
         store.write_seed(key)
         body = {**_present(claims), "sub": key.public, "name": name, "nats": nats}
@@ -139,7 +147,7 @@ def change_account(
     with store.locked():
         record = store.read_account(name)
         changed = _changed(record, change, claims)
-        key = operator_signer(store, signer)
+        key = find_operator_signer(store, signer)
         if changed == record.claims and key.public == record.issuer:
             return record
         store.write_account(name, encode_jwt(changed, key))
@@ -148,7 +156,7 @@ def change_account(
 
 def find_signing_key(account: Record, wanted: str) -> SigningKey:
     """Return an account's signing key by its public key or its role. Raises NotFound, BadInput."""
-    keys = signing_keys(account.nats)
+    keys = list_signing_keys(account.nats)
     matching = [key for key in keys if wanted in (key.public, key.role)]
     if len(matching) > 1:
         raise BadInput(
@@ -162,7 +170,7 @@ def find_signing_key(account: Record, wanted: str) -> SigningKey:
     return matching[0]
 
 
-def user_signer(store: AuthStore, account: Record, wanted: str = "") -> KeyPair:
+def find_user_signer(store: AuthStore, account: Record, wanted: str = "") -> KeyPair:
     """Return the key that signs users: the account's own, or its signing key of this public key or role.
 
     Raises NotFound when the seed is not there, BadInput.
@@ -170,7 +178,7 @@ def user_signer(store: AuthStore, account: Record, wanted: str = "") -> KeyPair:
     if wanted and wanted != account.public:
         return store.read_key(find_signing_key(account, wanted).public)
     strict = bool(store.read_operator().nats.get("strict_signing_key_usage"))
-    plain = [key.public for key in signing_keys(account.nats) if key.scope is None]
+    plain = [key.public for key in list_signing_keys(account.nats) if key.scope is None]
     if strict and not wanted:
         for public in plain:
             if store.has_seed(public):
@@ -251,7 +259,7 @@ def sign_copy(store: AuthStore, record: Record, claims: Mapping[str, Any]) -> st
 
     Raises NotFound without the seed.
     """
-    body = _changed(record, no_change, claims)
+    body = _changed(record, leave_unchanged, claims)
     return encode_jwt(body, store.read_key(record.issuer))
 
 
@@ -261,7 +269,7 @@ def _write_user(
     nats = claims["nats"]
     nats.pop("issuer_account", None)
     if signer.public != account.public:
-        if signing_key(account.nats, signer.public) is None:
+        if get_signing_key(account.nats, signer.public) is None:
             raise BadInput(f"{signer.public} is not a signing key of account {account.name}")
         nats["issuer_account"] = account.public
     store.write_user(account.name, name, encode_jwt(claims, signer), key)

@@ -38,7 +38,7 @@ def as_number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def signing_keys(nats: Json) -> dict[str, Json | None]:
+def map_signing_keys(nats: Json) -> dict[str, Json | None]:
     """Return the signing keys of an account's claims, each with its scope; None for a key without one."""
     keys: dict[str, Json | None] = {}
     for key in as_list(nats.get("signing_keys")):
@@ -61,7 +61,7 @@ def find_revocation(revocations: Any, public: str, issued: int) -> str:
     return ""
 
 
-def local_subject(imported: Json) -> str:
+def find_local_pattern(imported: Json) -> str:
     """Return the subject that an import has in the importing account, `$1` as `*`.
 
     `to`, the old member, is a prefix of streams and the exporter's subject of services.
@@ -74,7 +74,7 @@ def local_subject(imported: Json) -> str:
     return subject
 
 
-def remote_subject(imported: Json) -> str:
+def find_remote_subject(imported: Json) -> str:
     """Return the subject that an import has in the exporting account."""
     subject, old = as_text(imported.get("subject")), as_text(imported.get("to"))
     if old and as_text(imported.get("type")) == "service" and not as_text(imported.get("local_subject")):

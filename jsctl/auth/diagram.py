@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from jsctl.auth.check.across import approve_import
-from jsctl.auth.claims import as_number, as_text, local_subject, remote_subject
+from jsctl.auth.claims import as_number, as_text, find_local_pattern, find_remote_subject
 from jsctl.auth.environment import Environment
 
 
@@ -64,8 +64,8 @@ def make_graph(environment: Environment) -> Graph:
                     account.name,
                     environment.name_of(as_text(imported.get("account"))),
                     as_text(imported.get("type")),
-                    remote_subject(imported),
-                    local_subject(imported),
+                    find_remote_subject(imported),
+                    find_local_pattern(imported),
                     places.get((key, approval.at), -1),
                     approval.message,
                 )

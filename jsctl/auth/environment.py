@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, signing_keys
+from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, map_signing_keys
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.store import AuthStore
@@ -111,7 +111,7 @@ class Account(Claimed):
     @property
     def signing_keys(self) -> dict[str, Json | None]:
         """The signing keys, each with its scope; None for a key without one."""
-        return signing_keys(self.nats)
+        return map_signing_keys(self.nats)
 
     @property
     def has_jetstream(self) -> bool:
@@ -203,11 +203,11 @@ def _read_users(store: AuthStore, account: str, unreadable: list[Unreadable]) ->
     for name in sorted(path.name.removesuffix(".jwt") for path in folder.glob("*.jwt") if path.stem):
         token, claims = _decode(store.user_jwt(account, name), unreadable, account, name)
         if claims is not None:
-            credentials = jwt_of_credentials(_read(store.creds(account, name)) or "")
+            credentials = extract_jwt(_read(store.creds(account, name)) or "")
             yield User(name, token, claims, account, credentials)
 
 
-def jwt_of_credentials(text: str) -> str:
+def extract_jwt(text: str) -> str:
     """Return the JWT in the text of a credentials file; empty when there is none."""
     lines = [line.strip() for line in text.splitlines()]
     return next((line for line in lines if line.startswith("ey") and line.count(".") == 2), "")
@@ -241,7 +241,7 @@ def _folders(parent: Path) -> list[str]:
         return []
 
 
-def jwt_claims(token: str) -> Json:
+def read_claims(token: str) -> Json:
     """Return the claims of a JWT; empty for one that cannot be read."""
     try:
         return decode_jwt(token)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jsctl.auth.check.activations import read_activation
 from jsctl.auth.claims import as_number, as_text
-from jsctl.auth.environment import Environment, jwt_claims
+from jsctl.auth.environment import Environment, read_claims
 
 
 class Expiration(NamedTuple):
@@ -38,5 +38,5 @@ def _collect(environment: Environment) -> Iterator[Expiration]:
         for user in account.users:
             yield Expiration("user", account.name, user.name, user.public, user.expires)
             if user.credentials and user.credentials != user.token:
-                end = as_number(jwt_claims(user.credentials).get("exp"))
+                end = as_number(read_claims(user.credentials).get("exp"))
                 yield Expiration("credentials", account.name, user.name, user.public, end)

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jsctl.auth.selection import selected_operator
+from jsctl.auth.selection import read_selected_operator
 from jsctl.errors import BadInput
-from jsctl.files import ascii_path, read_text
+from jsctl.files import escape_path, read_text
 from jsctl.json_text import parse_json
-from jsctl.user_folders import config_folder, data_folder, expand_home, home_folder
+from jsctl.user_folders import expand_home, find_config_folder, find_data_folder, find_home_folder
 
 NSC_FILE = "nsc.json"
 _NSC = Path("nats", "nsc")  #: below the folders of `user_folders`
@@ -95,7 +95,7 @@ def make_choices(environ: Mapping[str, str], store: str = "") -> Choices:
 
     store: the folder of --store. Raises BadInput for an nsc.json that cannot be read, OSError.
     """
-    home = home_folder(environ)
+    home = find_home_folder(environ)
     settings = _settings_file(environ, home)
     nsc: Mapping[str, Any] = {} if "NSC_CWD_ONLY" in environ else _read_settings(settings)
     here = None
@@ -126,7 +126,7 @@ def _identities(
     operator = _first_known(
         folders.operators(),
         Chosen(here.operator if here else "", _WORKING_FOLDER),
-        Chosen(selected_operator(environ), "auth operator select"),
+        Chosen(read_selected_operator(environ), "auth operator select"),
         Chosen(of_nsc, NSC_FILE),
     )
     if not operator.value:
@@ -150,13 +150,13 @@ def _stores(environ: Mapping[str, str], home: Path, here: _Place | None, nsc: Ma
         return Chosen(str(here.stores), _WORKING_FOLDER)
     if root := nsc.get("store_root"):
         return Chosen(str(root), NSC_FILE)
-    return _new_or_old(data_folder(environ) / _NSC / "stores", home / ".nsc" / "nats")
+    return _new_or_old(find_data_folder(environ) / _NSC / "stores", home / ".nsc" / "nats")
 
 
 def _keys(environ: Mapping[str, str], home: Path) -> Chosen:
     if path := environ.get("NKEYS_PATH"):
         return Chosen(str(_absolute(path)), "NKEYS_PATH")
-    return _new_or_old(data_folder(environ) / _NSC / "keys", home / ".nkeys")
+    return _new_or_old(find_data_folder(environ) / _NSC / "keys", home / ".nkeys")
 
 
 def _new_or_old(new: Path, old: Path) -> Chosen:
@@ -168,7 +168,7 @@ def _new_or_old(new: Path, old: Path) -> Chosen:
 def _settings_file(environ: Mapping[str, str], home: Path) -> Path:
     if folder := environ.get("NSC_HOME"):
         return _absolute(folder) / NSC_FILE
-    new = config_folder(environ) / _NSC / NSC_FILE
+    new = find_config_folder(environ) / _NSC / NSC_FILE
     old = home / ".nsc" / NSC_FILE
     return old if old.exists() and not new.exists() else new
 
@@ -181,9 +181,9 @@ def _read_settings(path: Path) -> Mapping[str, Any]:
     try:
         settings = parse_json(read_text(path)) if path.is_file() else {}
     except ValueError as error:
-        raise BadInput(f"{ascii_path(path)} is not JSON: {error}", "repair it, or use --store") from None
+        raise BadInput(f"{escape_path(path)} is not JSON: {error}", "repair it, or use --store") from None
     if not isinstance(settings, dict):
-        raise BadInput(f"{ascii_path(path)} is not a JSON object", "repair it, or use --store")
+        raise BadInput(f"{escape_path(path)} is not a JSON object", "repair it, or use --store")
     return settings
 
 

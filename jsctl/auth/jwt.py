@@ -43,7 +43,7 @@ def decode_jwt(token: str) -> Json:
     return claims
 
 
-def header_of(token: str) -> Json:
+def decode_header(token: str) -> Json:
     """Return the header of a JWT; empty when it has none that can be read."""
     try:
         header = parse_json(_decode(token.strip().partition(".")[0]))

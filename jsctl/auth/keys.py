@@ -45,7 +45,7 @@ class KeyPair:
     @property
     def kind(self) -> str:
         """One of KINDS."""
-        return kind_of_key(self.public)
+        return find_key_kind(self.public)
 
     def sign(self, data: bytes) -> bytes:
         """Return the ed25519 signature of `data`, 64 bytes. Raises BadInput for a curve key."""
@@ -90,10 +90,10 @@ def create_key(kind: str, random: Callable[[int], bytes] = os.urandom) -> KeyPai
     """Create a key pair. kind: one of KINDS. random: returns that many random bytes."""
     prefix = _PREFIXES[kind]
     raw = bytes([_SEED | prefix >> 5, (31 & prefix) << 3]) + random(_RAW_SIZE)
-    return key_of_seed(_encode(raw))
+    return parse_seed(_encode(raw))
 
 
-def key_of_seed(seed: str) -> KeyPair:
+def parse_seed(seed: str) -> KeyPair:
     """Return the key pair of a seed. Raises BadInput, which does not quote it."""
     seed = seed.strip()
     try:
@@ -113,7 +113,7 @@ def key_of_seed(seed: str) -> KeyPair:
     return KeyPair(_encode(bytes([prefix]) + public), seed)
 
 
-def kind_of_key(public: str) -> str:
+def find_key_kind(public: str) -> str:
     """Return the kind of a public key, one of KINDS; empty when it is not a valid one."""
     try:
         raw = _decode(public)
@@ -126,7 +126,7 @@ def kind_of_key(public: str) -> str:
 
 def is_public_key(text: str, kind: str = "") -> bool:
     """Return whether a text is a public key. kind: of this kind; empty for any."""
-    actual = kind_of_key(text)
+    actual = find_key_kind(text)
     return bool(actual) and kind in ("", actual)
 
 
@@ -144,7 +144,7 @@ def verify_signature(public: str, data: bytes, signature: bytes) -> bool:
     from nacl.exceptions import BadSignatureError
     from nacl.signing import VerifyKey
 
-    if kind_of_key(public) in ("", CURVE):
+    if find_key_kind(public) in ("", CURVE):
         return False
     try:
         VerifyKey(_decode(public)[1:]).verify(data, signature)

@@ -11,15 +11,15 @@ _KEYS = frozenset({"subject", "weight", "cluster"})
 _ALL = 100
 
 
-def mappings_of(nats: Json) -> dict[str, list[Json]]:
+def list_mappings(nats: Json) -> dict[str, list[Json]]:
     """Return the mappings of an account: source subject -> targets."""
     mappings = nats.get("mappings") or {}
     return {source: list(mappings[source] or ()) for source in sorted(mappings)}
 
 
-def targets_of(nats: Json, source: str, account: str) -> list[Json]:
+def find_targets(nats: Json, source: str, account: str) -> list[Json]:
     """Return the targets of a source subject. Raises NotFound."""
-    targets = mappings_of(nats).get(source)
+    targets = list_mappings(nats).get(source)
     if targets is None:
         raise NotFound(
             f"account {account} has no mapping of {source}",
@@ -28,12 +28,12 @@ def targets_of(nats: Json, source: str, account: str) -> list[Json]:
     return targets
 
 
-def weight_of(target: Json) -> int:
+def get_weight(target: Json) -> int:
     """Return the percentage of messages that a target gets; claims without a weight mean 100."""
     return int(target.get("weight") or _ALL)
 
 
-def new_target(subject: str, weight: int, cluster: str) -> Json:
+def build_target(subject: str, weight: int, cluster: str) -> Json:
     """Return a target. Raises BadInput."""
     _check_target(subject)
     target: Json = {"subject": subject, "weight": weight}
@@ -47,7 +47,7 @@ def set_targets(nats: Json, source: str, targets: list[Json]) -> None:
     totals: dict[str, int] = {}
     for target in targets:
         cluster = str(target.get("cluster") or "")
-        totals[cluster] = totals.get(cluster, 0) + weight_of(target)
+        totals[cluster] = totals.get(cluster, 0) + get_weight(target)
     for cluster, total in totals.items():
         if total > _ALL:
             where = f" in cluster {cluster}" if cluster else ""
@@ -83,7 +83,7 @@ def _parse_target(target: Any, where: str) -> Json:
     weight = target.get("weight", _ALL)
     if not isinstance(weight, int) or not 0 < weight <= _ALL:
         raise BadInput(f"{where}: the weight {weight!r} is not valid", "give 1 to 100")
-    return new_target(str(target["subject"]), weight, str(target.get("cluster") or ""))
+    return build_target(str(target["subject"]), weight, str(target.get("cluster") or ""))
 
 
 def _check_target(subject: str) -> None:

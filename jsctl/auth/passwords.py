@@ -33,7 +33,7 @@ def hash_password(password: str, cost: int) -> str:
     return bcrypt.hashpw(raw, bcrypt.gensalt(cost, prefix=b"2a")).decode()
 
 
-def random_password(length: int = LENGTH) -> str:
+def generate_password(length: int = LENGTH) -> str:
     """Return a random password of letters and digits, too long to guess."""
     letters = string.ascii_letters + string.digits
     return "".join(secrets.choice(letters) for _ in range(length))

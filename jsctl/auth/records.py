@@ -67,17 +67,17 @@ class SigningKey(NamedTuple):
         return template if isinstance(template, dict) else {}
 
 
-def signing_keys(nats: Json) -> list[SigningKey]:
+def list_signing_keys(nats: Json) -> list[SigningKey]:
     """Return the signing keys of an account's or operator's claims, in their order."""
-    return [SigningKey(public, scope) for public, scope in claims.signing_keys(nats).items()]
+    return [SigningKey(public, scope) for public, scope in claims.map_signing_keys(nats).items()]
 
 
-def signing_key(nats: Json, public: str) -> SigningKey | None:
+def get_signing_key(nats: Json, public: str) -> SigningKey | None:
     """Return the signing key with this public key; None when there is none."""
-    return next((key for key in signing_keys(nats) if key.public == public), None)
+    return next((key for key in list_signing_keys(nats) if key.public == public), None)
 
 
-def members(nats: Json, key: str) -> list[Json]:
+def read_objects(nats: Json, key: str) -> list[Json]:
     """Return the objects of a list in the claims: `imports` or `exports`."""
     return [item for item in nats.get(key) or () if isinstance(item, dict)]
 
@@ -89,7 +89,7 @@ def remove_member(nats: Json, key: str, member: Json) -> None:
         del nats[key]
 
 
-def local_subject(imported: Json) -> str:
+def find_local_subject(imported: Json) -> str:
     """Return the subject under which the importing account gets an import's messages.
 
     That is `local_subject`, or the older `to`, or else the exporter's subject. Of a stream, `to` is a prefix;
@@ -114,7 +114,7 @@ def _stores(limits: Json) -> bool:
     return bool(limits.get("mem_storage") or limits.get("disk_storage"))
 
 
-def jetstream_tiers(nats: Json) -> Iterator[tuple[str, Json]]:
+def list_tiers(nats: Json) -> Iterator[tuple[str, Json]]:
     """Yield (tier, JetStream limits) of an account. Tiers are "R1", "R3", ...; "" for limits of all
     streams."""
     limits = nats.get("limits") or {}
@@ -125,16 +125,16 @@ def jetstream_tiers(nats: Json) -> Iterator[tuple[str, Json]]:
 
 def is_scoped(user: Record, account: Json) -> bool:
     """Return whether a scoped key of the account (its `nats` claims) signed a user."""
-    key = signing_key(account, user.issuer)
+    key = get_signing_key(account, user.issuer)
     return key is not None and key.scope is not None
 
 
-def new_operator() -> Json:
+def build_operator() -> Json:
     """Return the `nats` claims of a new operator."""
     return {"type": OPERATOR, "version": 2}
 
 
-def new_account(*, bearer: bool = False) -> Json:
+def build_account(*, bearer: bool = False) -> Json:
     """Return the `nats` claims of a new account without limits and without JetStream. bearer: allow bearer
     tokens."""
     limits: Json = {**dict.fromkeys(_NO_LIMITS, UNLIMITED), "wildcards": True}
@@ -147,16 +147,16 @@ def new_account(*, bearer: bool = False) -> Json:
     }
 
 
-def new_user() -> Json:
+def build_user() -> Json:
     """Return the `nats` claims of a new user, without limits."""
-    return {**new_permissions(), "type": USER, "version": 2}
+    return {**build_permissions(), "type": USER, "version": 2}
 
 
-def new_scoped_user() -> Json:
+def build_scoped_user() -> Json:
     """Return the `nats` claims of a new user that a scoped key signs: without permissions and limits."""
     return {"pub": {}, "sub": {}, "type": USER, "version": 2}
 
 
-def new_permissions() -> Json:
+def build_permissions() -> Json:
     """Return the permissions and limits of a user, or of a scope's template, that allow everything."""
     return {"pub": {}, "sub": {}, "subs": UNLIMITED, "data": UNLIMITED, "payload": UNLIMITED}

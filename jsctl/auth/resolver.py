@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.auth.changes import operator_signer, user_signer
+from jsctl.auth.changes import find_operator_signer, find_user_signer
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.keys import USER, KeyPair, create_key
-from jsctl.auth.records import Json, Record, new_user
+from jsctl.auth.records import Json, Record, build_user
 from jsctl.auth.store import AuthStore
 from jsctl.errors import BadInput, Denied, MalformedAnswer, NoResponders
 from jsctl.json_text import parse_json
@@ -113,17 +113,17 @@ async def delete_accounts(
     connection: Connection, store: AuthStore, publics: Sequence[str], expect: int
 ) -> list[Outcome]:
     """Remove accounts from all servers. Raises NotFound without a seed of the operator, Denied."""
-    signer = operator_signer(store)
+    signer = find_operator_signer(store)
     claims = {"sub": signer.public, "name": "delete", "nats": {"accounts": list(publics), "type": "generic"}}
     subject = "$SYS.REQ.CLAIMS.DELETE"
     token = encode_jwt(claims, signer).encode()
     return [_outcome(message, subject) for message in await _ask(connection, subject, token, expect)]
 
 
-def temporary_user(store: AuthStore) -> tuple[str, KeyPair]:
+def make_system_user(store: AuthStore) -> tuple[str, KeyPair]:
     """Return the JWT and the key of a user of the system account, in memory alone. Raises NotFound."""
     system = _system_account(store.read_operator())
-    return temporary_user_of(store, store.find_account(system))
+    return make_temporary_user(store, store.find_account(system))
 
 
 def _system_account(operator: Record) -> str:
@@ -136,11 +136,11 @@ def _system_account(operator: Record) -> str:
     return system
 
 
-def temporary_user_of(store: AuthStore, account: Record) -> tuple[str, KeyPair]:
+def make_temporary_user(store: AuthStore, account: Record) -> tuple[str, KeyPair]:
     """Return the JWT and the key of a user of an account, in memory alone. Raises NotFound, BadInput."""
-    signer = user_signer(store, account)
+    signer = find_user_signer(store, account)
     # With permissions of its own, so that the account's default permissions do not bind it.
-    nats = {**new_user(), "pub": {"allow": [">"]}, "sub": {"allow": [">"]}}
+    nats = {**build_user(), "pub": {"allow": [">"]}, "sub": {"allow": [">"]}}
     if signer.public != account.public:
         nats["issuer_account"] = account.public
     key = create_key(USER)
@@ -208,7 +208,7 @@ def _short(value: Any) -> str:
 MEMORY, FULL, CACHE = "memory", "full", "cache"
 
 
-def server_config(store: AuthStore, resolver: str, folder: str, options: Mapping[str, Any]) -> Json:
+def build_server_config(store: AuthStore, resolver: str, folder: str, options: Mapping[str, Any]) -> Json:
     """Return the options of nats-server for an operator: its JWT, the system account and the resolver.
 
     resolver: MEMORY has all accounts in the configuration; FULL and CACHE in `folder`, which a push fills.

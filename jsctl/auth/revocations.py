@@ -7,7 +7,7 @@ of the account that an activation is for; `*` stands for all.
 from typing import NamedTuple
 
 from jsctl.auth.keys import ACCOUNT, USER, is_public_key
-from jsctl.auth.records import Json, Record, members
+from jsctl.auth.records import Json, Record, read_objects
 from jsctl.auth.sharing import find_export
 from jsctl.auth.store import AuthStore
 from jsctl.errors import BadInput, NotFound
@@ -29,7 +29,7 @@ def list_revocations(nats: Json) -> list[Revocation]:
     users = [Revocation("", key, int(time)) for key, time in sorted((nats.get("revocations") or {}).items())]
     activations = [
         Revocation(str(export.get("subject", "")), key, int(time))
-        for export in members(nats, "exports")
+        for export in read_objects(nats, "exports")
         for key, time in sorted((export.get("revocations") or {}).items())
     ]
     return users + activations

@@ -51,7 +51,7 @@ class _Undefined(Exception):
     pass
 
 
-def scope_of(account: Account, user: User) -> Json | None:
+def find_scope(account: Account, user: User) -> Json | None:
     """Return the scope of the key that signed a user; None for a user with permissions of its own."""
     return account.signing_keys.get(user.issuer)
 
@@ -73,7 +73,7 @@ def find_own_permissions(nats: Json) -> str:
 
 def expand_template(account: Account, user: User) -> Expanded:
     """Return the template of a scoped user's role, with the user's name, key and tags filled in."""
-    template = dict(as_object((scope_of(account, user) or {}).get("template")))
+    template = dict(as_object((find_scope(account, user) or {}).get("template")))
     origins: dict[str, Sequence[int]] = {}
     for action, key in _LISTS:
         rules = dict(as_object(template.get(action)))

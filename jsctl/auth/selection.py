@@ -10,13 +10,13 @@ from typing import Any
 
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
-from jsctl.files import ascii_path, read_text, write_atomically
+from jsctl.files import escape_path, read_text, write_atomically
 from jsctl.json_text import parse_json
 
 _KEY = "select_operator"
 
 
-def selected_operator(environ: Mapping[str, str]) -> str:
+def read_selected_operator(environ: Mapping[str, str]) -> str:
     """Return the name of the selected operator; empty without one, or where the file cannot be read."""
     try:
         return str(_load(_path(environ)).get(_KEY) or "")
@@ -42,7 +42,7 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         config = parse_json(read_text(path))
     except ValueError as error:
-        raise BadInput(f"{ascii_path(path)} is not JSON: {error}") from None
+        raise BadInput(f"{escape_path(path)} is not JSON: {error}") from None
     if not isinstance(config, dict):
-        raise BadInput(f"{ascii_path(path)} is not a JSON object")
+        raise BadInput(f"{escape_path(path)} is not a JSON object")
     return config

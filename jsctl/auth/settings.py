@@ -129,7 +129,7 @@ def change_tags(nats: Json, add: Sequence[str], remove: Sequence[str]) -> None:
         nats.pop("tags", None)
 
 
-def expiry_claims(text: str, now: int) -> dict[str, Any]:
+def parse_expiry(text: str, now: int) -> dict[str, Any]:
     """Return the claim for an expiry. text: a duration or a time; 0 for none; empty for no claim.
 
     now: ns since 1970. Raises BadInput.

@@ -4,11 +4,11 @@ v2/imports.go, v2/activation_claims.go)."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jsctl.auth.changes import user_signer
-from jsctl.auth.claims import remote_subject
+from jsctl.auth.changes import find_user_signer
+from jsctl.auth.claims import find_remote_subject
 from jsctl.auth.fields import Cap
 from jsctl.auth.jwt import decode_jwt, encode_jwt
-from jsctl.auth.records import Json, Record, local_subject, members
+from jsctl.auth.records import Json, Record, find_local_subject, read_objects
 from jsctl.auth.store import AuthStore
 from jsctl.errors import BadInput, NotFound
 from jsctl.nats.subjects import covers, is_subject
@@ -20,24 +20,24 @@ RESPONSE_TYPES = {"singleton": "Singleton", "stream": "Stream", "chunked": "Chun
 _SAMPLING = Cap()
 
 
-def kind_of(member: Json) -> str:
+def get_kind(member: Json) -> str:
     """Return STREAM or SERVICE, the kind of an export or import."""
     return SERVICE if member.get("type") in (SERVICE, 2) else STREAM
 
 
-def sorted_exports(nats: Json) -> list[Json]:
+def list_exports(nats: Json) -> list[Json]:
     """Return the exports of an account, sorted by subject."""
-    return sorted(members(nats, "exports"), key=lambda export: str(export.get("subject", "")))
+    return sorted(read_objects(nats, "exports"), key=lambda export: str(export.get("subject", "")))
 
 
-def sorted_imports(nats: Json) -> list[Json]:
+def list_imports(nats: Json) -> list[Json]:
     """Return the imports of an account, sorted by local subject."""
-    return sorted(members(nats, "imports"), key=local_subject)
+    return sorted(read_objects(nats, "imports"), key=find_local_subject)
 
 
 def find_export(nats: Json, subject: str, account: str) -> Json:
     """Return the export of a subject. Raises NotFound."""
-    for export in members(nats, "exports"):
+    for export in read_objects(nats, "exports"):
         if export.get("subject") == subject:
             return export
     raise NotFound(
@@ -48,10 +48,10 @@ def find_export(nats: Json, subject: str, account: str) -> Json:
 
 def find_import(nats: Json, local: str, account: str) -> Json:
     """Return the import at a local subject, or the only one of an exported subject. Raises NotFound."""
-    for imported in members(nats, "imports"):
-        if local_subject(imported) == local:
+    for imported in read_objects(nats, "imports"):
+        if find_local_subject(imported) == local:
             return imported
-    remote = [imported for imported in members(nats, "imports") if imported.get("subject") == local]
+    remote = [imported for imported in read_objects(nats, "imports") if imported.get("subject") == local]
     if len(remote) == 1:
         return remote[0]
     raise NotFound(
@@ -69,8 +69,8 @@ def check_subject(subject: str) -> str:
 
 def add_export(nats: Json, export: Json, account: str) -> None:
     """Add an export in place. Raises BadInput."""
-    for other in members(nats, "exports"):
-        if other.get("subject") == export["subject"] and kind_of(other) == kind_of(export):
+    for other in read_objects(nats, "exports"):
+        if other.get("subject") == export["subject"] and get_kind(other) == get_kind(export):
             raise BadInput(
                 f"account {account} exports {export['subject']} already", "change it with exports edit"
             )
@@ -79,9 +79,9 @@ def add_export(nats: Json, export: Json, account: str) -> None:
 
 def add_import(nats: Json, imported: Json, account: str) -> None:
     """Add an import in place. Raises BadInput."""
-    local = local_subject(imported)
-    for other in members(nats, "imports"):
-        if local_subject(other) == local and kind_of(other) == kind_of(imported):
+    local = find_local_subject(imported)
+    for other in read_objects(nats, "imports"):
+        if find_local_subject(other) == local and get_kind(other) == get_kind(imported):
             raise BadInput(f"account {account} has an import at {local} already", "give another --local")
     nats["imports"] = [*(nats.get("imports") or ()), imported]
 
@@ -123,7 +123,7 @@ def change_export(export: Json, values: Mapping[str, Any]) -> None:
                 _set(export, flag, value)
 
 
-def new_import(name: str, subject: str, source: str, service: bool, local: str) -> Json:
+def build_import(name: str, subject: str, source: str, service: bool, local: str) -> Json:
     """Return an import. source: the public key of the exporting account. Raises BadInput."""
     return {
         "name": name,
@@ -163,8 +163,8 @@ def sign_activation(
     subject: what may be imported. importer: the account's public key. claims: beside those of NATS (`exp`).
     Raises NotFound without the exporter's seed.
     """
-    signer = user_signer(store, exporter)
-    nats: Json = {"subject": subject, "kind": kind_of(export), "type": "activation", "version": 2}
+    signer = find_user_signer(store, exporter)
+    nats: Json = {"subject": subject, "kind": get_kind(export), "type": "activation", "version": 2}
     if signer.public != exporter.public:
         nats["issuer_account"] = exporter.public
     body = {**claims, "name": subject, "sub": importer, "nats": nats}
@@ -193,8 +193,8 @@ def matching_exports(nats: Json, subject: str, kind: str) -> Sequence[Json]:
     """Return the exports of this kind that cover an import's `subject`."""
     return [
         export
-        for export in members(nats, "exports")
-        if kind_of(export) == kind and covers(str(export.get("subject", "")), subject)
+        for export in read_objects(nats, "exports")
+        if get_kind(export) == kind and covers(str(export.get("subject", "")), subject)
     ]
 
 
@@ -206,7 +206,7 @@ def _set(member: Json, key: str, value: Any) -> None:
 
 
 def _need_service(export: Json, flag: str) -> None:
-    if kind_of(export) != SERVICE:
+    if get_kind(export) != SERVICE:
         raise BadInput(f"{flag} is for services", "give --service, too")
 
 
@@ -239,7 +239,7 @@ def _parse_sampling(text: str) -> int | str:
     return percent
 
 
-def importers(store: AuthStore, account: Record, export: Json) -> list[str]:
+def list_importers(store: AuthStore, account: Record, export: Json) -> list[str]:
     """Return the names of the operator's accounts that import an export."""
     subject = str(export.get("subject", ""))
     return [
@@ -247,8 +247,8 @@ def importers(store: AuthStore, account: Record, export: Json) -> list[str]:
         for other in store.read_accounts()
         if any(
             imported.get("account") == account.public
-            and kind_of(imported) == kind_of(export)
-            and covers(subject, remote_subject(imported))
-            for imported in members(other.nats, "imports")
+            and get_kind(imported) == get_kind(export)
+            and covers(subject, find_remote_subject(imported))
+            for imported in read_objects(other.nats, "imports")
         )
     ]

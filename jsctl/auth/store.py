@@ -21,11 +21,11 @@ from pathlib import Path
 
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt
-from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, is_public_key, key_of_seed
+from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, is_public_key, parse_seed
 from jsctl.auth.records import Record
 from jsctl.auth.shapes import check_shape
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.files import ascii_path, read_text, write_atomically
+from jsctl.files import escape_path, read_text, write_atomically
 from jsctl.posix import lock, open_folder
 
 _JWT = ".jwt"
@@ -140,14 +140,14 @@ class AuthStore:
         if not path.is_file():
             raise NotFound(
                 f"the seed of {public} is not in the store",
-                f"put it into {ascii_path(path)}, or use another key",
+                f"put it into {escape_path(path)}, or use another key",
             )
         try:
-            key = key_of_seed(read_text(path))
+            key = parse_seed(read_text(path))
         except BadInput as error:
-            raise BadInput(f"{ascii_path(path)}: {error.message}", error.hint) from None
+            raise BadInput(f"{escape_path(path)}: {error.message}", error.hint) from None
         if key.public != public:
-            raise BadInput(f"{ascii_path(path)} has the seed of another key, {key.public}")
+            raise BadInput(f"{escape_path(path)} has the seed of another key, {key.public}")
         return key
 
     # -- writing ------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def _read(name: str, path: Path, kind: str, missing: tuple[str, str]) -> Record:
     except BadInput as error:
         if str(path) in error.message:
             raise
-        raise JsctlError(f"{ascii_path(path)} is broken: {error.message}", error.hint) from None
+        raise JsctlError(f"{escape_path(path)} is broken: {error.message}", error.hint) from None
 
 
 def format_creds(token: str, seed: str) -> str:

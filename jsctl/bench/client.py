@@ -37,10 +37,10 @@ class Pace:
         """
         if self.interval:
             planned = self.start + int(number * self.interval)
-            await until(planned)
+            await wait_until(planned)
             return planned
         if self.sleep and number:
-            await until(now() + self.sleep)
+            await wait_until(now() + self.sleep)
         return now()
 
     def many(self, number: int, limit: int) -> int:
@@ -50,7 +50,7 @@ class Pace:
         return 1 if self.sleep else limit
 
 
-async def until(planned: int) -> None:
+async def wait_until(planned: int) -> None:
     """Wait for a time on the clock `now`; the last two milliseconds without sleeping."""
     left = planned - now()
     if left > _NAP:
@@ -234,7 +234,7 @@ class Exchange:
             answer.set_exception(RequestTimeout(f"no answer on {what} in {self._timeout:g}s"))
 
 
-def refusal(message: Message, subject: str) -> JsctlError | None:
+def parse_refusal(message: Message, subject: str) -> JsctlError | None:
     """Return the error of a JetStream answer; None for a success."""
     if b'"error"' not in message.data:
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from jsctl.bench.histogram import percentiles_of
+from jsctl.bench.histogram import read_percentiles
 from jsctl.errors import BadInput
 from jsctl.files import read_text
 from jsctl.json_text import parse_json
@@ -75,7 +75,7 @@ def compare(one: Json, other: Json) -> Comparison:
     first, second = one.get("latency") or {}, other.get("latency") or {}
     if first and second:
         differences.append(_difference("Latency mean", "latency", first["mean_ns"], second["mean_ns"], False))
-        before, after = percentiles_of(first), percentiles_of(second)
+        before, after = read_percentiles(first), read_percentiles(second)
         differences += [
             _difference(f"Latency P{share}", "latency", before[share], after[share], False)
             for share in before
@@ -110,7 +110,7 @@ def _warnings(one: Json, other: Json) -> list[str]:
     return warnings
 
 
-def worse_than(comparison: Comparison, tolerance: float) -> list[Difference]:
+def find_regressions(comparison: Comparison, tolerance: float) -> list[Difference]:
     """Return the rate and the percentiles that are worse by more than `tolerance`, a share."""
     return [
         difference

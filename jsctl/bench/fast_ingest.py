@@ -6,7 +6,7 @@ from collections import deque
 
 from jsctl.bench.client import Client
 from jsctl.bench.meter import now
-from jsctl.bench.publishers import Frames, burst_size, check_size, no_stream
+from jsctl.bench.publishers import Frames, check_size, choose_burst_size, no_stream_error
 from jsctl.errors import JsctlError, RequestTimeout
 from jsctl.jetstream.api import parse_response
 from jsctl.json_text import parse_json
@@ -48,7 +48,7 @@ class _FastIngest:
     async def run(self) -> None:
         client, plan, pace = self._client, self._client.plan, self._client.pace
         check_size(client, self._frames)
-        limit = min(burst_size(self._frames), self._flow)
+        limit = min(choose_burst_size(self._frames), self._flow)
         async with client.connection.receive(f"{self._inbox}.>", self._take):
             await client.connection.flush()
             await client.start()
@@ -86,7 +86,7 @@ class _FastIngest:
         subject = self._client.plan.subject
         try:
             if not message.data and is_no_responders(message):
-                raise no_stream(self._client)
+                raise no_stream_error(self._client)
             document = parse_json(message.data)
             if document.get("type") == "gap":
                 raise JsctlError(

@@ -124,7 +124,7 @@ class Histogram:
         }
 
 
-def percentiles_of(document: Mapping[str, Any]) -> dict[str, int]:
+def read_percentiles(document: Mapping[str, Any]) -> dict[str, int]:
     """Return the percentiles of a `record`, by their text."""
     return {str(share): int(span) for share, span in document.get("percentiles_ns", {}).items()}
 

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from jsctl.bench.meter import Outcome, per_second
+from jsctl.bench.meter import Outcome, compute_rate
 from jsctl.bench.plan import Plan
 from jsctl.units import MS
 
@@ -37,7 +37,7 @@ def find_limit(plan: Plan, outcome: Outcome) -> Limit:
 def _by(plan: Plan, outcome: Outcome, client: float, server: float) -> By:
     if not outcome.messages or outcome.duration < _SHORTEST:
         return "unknown"
-    if plan.rate and per_second(outcome.messages, outcome.duration) >= plan.rate * _REACHED:
+    if plan.rate and compute_rate(outcome.messages, outcome.duration) >= plan.rate * _REACHED:
         return "rate"
     if plan.sleep:
         return "pause"

@@ -35,12 +35,12 @@ class ClientResult:
     @property
     def rate(self) -> float:
         """Messages per second."""
-        return per_second(self.messages, self.duration)
+        return compute_rate(self.messages, self.duration)
 
     @property
     def throughput(self) -> float:
         """Bytes per second."""
-        return per_second(self.bytes, self.duration)
+        return compute_rate(self.bytes, self.duration)
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class Outcome:
         return max(shares, default=0.0)
 
 
-def per_second(amount: int, duration: int) -> float:
+def compute_rate(amount: int, duration: int) -> float:
     """Return an amount per second; duration in ns."""
     return amount * SECOND / duration if duration > 0 else 0.0
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from jsctl.bench.client import Client, Exchange, refusal
+from jsctl.bench.client import Client, Exchange, parse_refusal
 from jsctl.bench.meter import now
 from jsctl.errors import JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.message.publish import parse_ack
@@ -108,7 +108,7 @@ def check_size(client: Client, frames: Frames) -> None:
     client.connection.check_size(OutgoingMessage("", client.plan.payload, "", frames.block(client.goal or 1)))
 
 
-def burst_size(frames: Frames) -> int:
+def choose_burst_size(frames: Frames) -> int:
     """Return how many messages are handed over at once."""
     return max(1, min(_MOST, _BLOCK // (frames.size + 32)))
 
@@ -118,7 +118,7 @@ async def publish(client: Client) -> None:
     frames = Frames(client)
     check_size(client, frames)
     meter, pace, send, offset = client.meter, client.pace, client.connection.send, client.offset
-    burst = burst_size(frames)
+    burst = choose_burst_size(frames)
     await client.start()
     while client.wants_more:
         number = meter.done
@@ -156,7 +156,7 @@ async def publish_sync(client: Client) -> None:
         try:
             await _one_by_one(client, exchange, frames, _check_ack)
         except NoResponders:
-            raise no_stream(client) from None
+            raise no_stream_error(client) from None
 
 
 def _check_ack(message: Message, subject: str) -> None:
@@ -164,7 +164,7 @@ def _check_ack(message: Message, subject: str) -> None:
         parse_ack(subject, message)
 
 
-def no_stream(client: Client) -> NoResponders:
+def no_stream_error(client: Client) -> NoResponders:
     """Return the error for a subject that no stream takes."""
     return NoResponders(
         f"no stream takes {client.plan.subject}", "--create creates one; jsctl stream find shows the streams"
@@ -209,7 +209,7 @@ class _Window:
     async def run(self) -> None:
         client, meter, pace = self._client, self._client.meter, self._client.pace
         check_size(client, self._frames)
-        batch, burst = client.plan.batch, burst_size(self._frames)
+        batch, burst = client.plan.batch, choose_burst_size(self._frames)
         async with client.connection.receive(f"{self._inbox}.*", self._take):
             await client.connection.flush()
             await client.start()
@@ -245,7 +245,7 @@ class _Window:
             try:
                 parse_ack(self._client.plan.subject, message)
             except NoResponders:
-                self._failure = self._failure or no_stream(self._client)
+                self._failure = self._failure or no_stream_error(self._client)
             except JsctlError as error:
                 self._failure = self._failure or error
             if self._failure:
@@ -296,7 +296,7 @@ async def publish_batches(client: Client) -> None:
             try:
                 _check_batch(message, plan.subject, count)
             except NoResponders:
-                raise no_stream(client) from None
+                raise no_stream_error(client) from None
             meter.operation(began, count, size)
 
 
@@ -316,7 +316,7 @@ def _batch(frames: Frames, first: int, count: int, name: str, reply: str) -> tup
 
 
 def _check_batch(message: Message, subject: str, count: int) -> None:
-    if error := refusal(message, subject):
+    if error := parse_refusal(message, subject):
         raise error
     ack = parse_ack(subject, message)
     if int(ack.get("count", 0)) != count:

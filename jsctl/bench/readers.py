@@ -4,7 +4,7 @@ import asyncio
 import io
 import json
 
-from jsctl.bench.client import Client, Exchange, refusal
+from jsctl.bench.client import Client, Exchange, parse_refusal
 from jsctl.bench.meter import now
 from jsctl.errors import BadInput, JsctlError, NotFound, RequestTimeout
 from jsctl.jetstream.kv.bucket import Bucket, open_bucket
@@ -38,7 +38,7 @@ async def get_sync(client: Client) -> None:
             sequence = sequence + 1 if sequence < last else first
             if _is_deleted(message):
                 continue
-            if not direct and (error := refusal(message, subject)):
+            if not direct and (error := parse_refusal(message, subject)):
                 raise error
             meter.operation(began, 1, _direct_size(message) if direct else _stored_size(message))
 
@@ -166,7 +166,7 @@ async def get_values(client: Client) -> None:
                     f"bucket {bucket.name} has no key {key}",
                     "jsctl bench kv put stores as many keys as --msgs says",
                 )
-            if not bucket.allows_direct and (error := refusal(message, subject)):
+            if not bucket.allows_direct and (error := parse_refusal(message, subject)):
                 raise error
             size = len(message.data) if bucket.allows_direct else _stored_size(message)
             meter.operation(began, 1, size)

@@ -5,7 +5,7 @@ import json
 import sys
 from collections import deque
 
-from jsctl.bench.client import Client, Exchange, until
+from jsctl.bench.client import Client, Exchange, wait_until
 from jsctl.bench.meter import now
 from jsctl.errors import JsctlError, Unreachable
 from jsctl.jetstream.consumer import requests as consumers
@@ -14,7 +14,7 @@ from jsctl.nats.acks import ACK
 from jsctl.nats.codec import Tally, encode_publish
 from jsctl.nats.message import Message
 from jsctl.services.host import Responder
-from jsctl.units import MS, SECOND, exact_duration
+from jsctl.units import MS, SECOND, format_exact_duration
 
 
 class Missing(JsctlError):
@@ -73,7 +73,7 @@ async def _until_silent(client: Client, enough: asyncio.Event) -> None:
 
 def _missing(client: Client) -> Missing:
     done, goal = client.meter.done, client.goal
-    silence = f"nothing more arrived for {exact_duration(client.timeout)}"
+    silence = f"nothing more arrived for {format_exact_duration(client.timeout)}"
     if not goal:
         return Missing(silence)
     return Missing(
@@ -113,7 +113,7 @@ async def serve(client: Client) -> None:
             await wake.wait()
             wake.clear()
             while waiting:
-                await until(now() + plan.sleep)
+                await wait_until(now() + plan.sleep)
                 answer(waiting.popleft())
 
 
@@ -134,7 +134,7 @@ async def consume_ordered(client: Client) -> None:
         "mem_storage": True,
         "num_replicas": 1,
         "inactive_threshold": 10 * SECOND,
-        **filter_keys(plan.filters),
+        **build_filters(plan.filters),
     }
     await consumers.create(api, plan.name, config)
     try:
@@ -144,7 +144,7 @@ async def consume_ordered(client: Client) -> None:
             await consumers.delete(api, plan.name, name)
 
 
-def filter_keys(filters: tuple[str, ...]) -> dict[str, object]:
+def build_filters(filters: tuple[str, ...]) -> dict[str, object]:
     """Return the key of a consumer's configuration that holds its subject filters."""
     if len(filters) == 1:
         return {"filter_subject": filters[0]}
@@ -300,7 +300,7 @@ class _Pull:
             if client.stopping:
                 return
             if plan.sleep:
-                await until(now() + plan.sleep)
+                await wait_until(now() + plan.sleep)
             began = now()
             if self._acks != "none" and plan.double_ack:
                 await exchange.ask(encode_publish(message.reply, ACK, exchange.reply), "$JS.ACK")

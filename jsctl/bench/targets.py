@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.bench.plan import BUCKET, CONSUMER, OBJECTS, STREAM, Plan
-from jsctl.bench.receivers import filter_keys
+from jsctl.bench.receivers import build_filters
 from jsctl.errors import ApiError, BadInput, MissingName, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel, fetch_account_info
@@ -35,7 +35,7 @@ def needs_consent(info: Json) -> bool:
     return not is_own(info) and bool(info["state"]["messages"])
 
 
-async def stream_config(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
+async def build_stream_config(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
     """Return the configuration of a stream to publish to, with batches where the server has them. settings:
     the keys that flags set."""
     level = int(((await fetch_account_info(api)).get("api") or {}).get("level", 0))
@@ -56,7 +56,7 @@ async def stream_config(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Js
     return config
 
 
-def changes(info: Json, desired: Json) -> list[str]:
+def list_changes(info: Json, desired: Json) -> list[str]:
     """Return the keys in which an existing stream differs from the desired configuration.
 
     Raises BadInput for one that no server changes.
@@ -83,7 +83,7 @@ async def change(api: Api, info: Json, desired: Json, keys: list[str]) -> Json:
     return await streams.update(api, {**config, **{key: desired[key] for key in keys}})
 
 
-async def stream_for(api: Api, plan: Plan) -> Json:
+async def prepare_stream(api: Api, plan: Plan) -> Json:
     """Return the info of the stream that stores what is published. Raises MissingName, BadInput."""
     try:
         info = await streams.fetch_info(api, plan.name)
@@ -99,7 +99,7 @@ async def stream_for(api: Api, plan: Plan) -> Json:
     return info
 
 
-async def bucket_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
+async def prepare_bucket(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
     """Return the info of a bucket's stream; the benchmarks' own bucket is created when it is missing.
 
     settings: keys of its configuration. Raises MissingName.
@@ -113,7 +113,7 @@ async def bucket_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
     return (await buckets.create(api, config))[0].info
 
 
-async def objects_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
+async def prepare_object_bucket(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
     """Return the info of an object bucket's stream; the benchmarks' own bucket is created when it is missing.
 
     settings: keys of the stream's configuration. Raises MissingName.
@@ -149,7 +149,7 @@ async def prepare_consumer(api: Api, plan: Plan) -> str:
         "replay_policy": "instant",
         "max_ack_pending": plan.batch * plan.clients * 2,
         "inactive_threshold": 10 * SECOND,
-        **filter_keys(plan.filters),
+        **build_filters(plan.filters),
     }
     if plan.acks == "none":
         del config["max_ack_pending"]

@@ -111,7 +111,7 @@ def _subjects(options: Options, prefix: str, extra: list[str]) -> list[str]:
     if extra and not options.selects_kinds:
         return extra
     both = options.all_ or not (options.js_metric or options.js_advisory)
-    jetstream = domain.jetstream_subjects(
+    jetstream = domain.list_jetstream_subjects(
         prefix, advisories=both or options.js_advisory, metrics=both or options.js_metric
     )
     system = domain.SYSTEM if options.servers or options.all_ else ()

@@ -19,7 +19,7 @@ from jsctl.jetstream.message.compose import (
 from jsctl.jetstream.message.patience import make_patience
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.jetstream.message.schedule import Schedule, format_ttl, is_scheduled
-from jsctl.loops import event_loop
+from jsctl.loops import await_event_loop
 from jsctl.nats.message import OutgoingMessage
 from jsctl.views.events import Events
 from jsctl.views.message import publish as view
@@ -175,7 +175,7 @@ async def publish(env: Env, options: Options) -> Events[Published]:
     options = replace(options, body=body_of(env, options))
     composition = _composition(env, options)
     if options.mode != "plain" or options.total != 1:
-        await event_loop()  # messages are reported, and acks arrive, while others are sent
+        await await_event_loop()  # messages are reported, and acks arrive, while others are sent
     api = await env.jetstream()
     asks = options.body is None and not options.dumped and env.streams.stdin.isatty()
     if asks and not options.quiet:

@@ -10,7 +10,7 @@ from jsctl.jetstream.message.compose import compile_headers
 from jsctl.jetstream.message.respond import Answers, Request, Responder
 from jsctl.jetstream.message.translate import split_command
 from jsctl.nats.subjects import validate_subject
-from jsctl.nats.templates import Template, compile_template, unknown_functions
+from jsctl.nats.templates import Template, compile_template, warn_of_unknown_functions
 from jsctl.views.events import Events
 from jsctl.views.message import reply as view
 
@@ -76,7 +76,7 @@ async def reply(env: Env, options: Options) -> Events[Request]:
         sleep=options.sleep,
     )
     headers = [value for _, value in answers.headers]
-    if warning := unknown_functions([answers.body, *answers.command, *headers]):
+    if warning := warn_of_unknown_functions([answers.body, *answers.command, *headers]):
         env.say(warning)
     responder = Responder(
         await env.connection(),

@@ -12,7 +12,7 @@ from jsctl.errors import BadInput, RequestTimeout
 from jsctl.jetstream.message.compose import Composition, compose
 from jsctl.jetstream.message.translate import split_command, translate
 from jsctl.nats import requests
-from jsctl.units import MS, exact_duration
+from jsctl.units import MS, format_exact_duration
 from jsctl.views.events import Events
 from jsctl.views.message import request as view
 from jsctl.views.message.request import Reply
@@ -135,7 +135,7 @@ async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply]
                 yield [Reply(reply.with_data(data), number, rtt)]
         if not number and not options.to_empty:
             raise RequestTimeout(
-                f"no answer on {message.subject} in {exact_duration(limits.timeout)}",
+                f"no answer on {message.subject} in {format_exact_duration(limits.timeout)}",
                 "--timeout waits longer",
             )
 

@@ -14,14 +14,14 @@ import click
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.command_line import Line, is_whole, parse_line, script_lines
 from jsctl.commands.shared.system_commands import run_system, wait
-from jsctl.contexts.model import public_url
+from jsctl.contexts.model import strip_login
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.files import read_input
 from jsctl.session import Session
 from jsctl.signals import HeldInterrupts
 from jsctl.standard_streams import Streams
-from jsctl.user_folders import state_folder
+from jsctl.user_folders import find_state_folder
 
 if TYPE_CHECKING:
     from jsctl.prompts.shell import ShellPrompt
@@ -228,11 +228,11 @@ class Interpreter:
             settings = self._child().settings()
         except JsctlError:
             return "?"
-        place = settings.context or public_url(settings.url).removeprefix("nats://")
+        place = settings.context or strip_login(settings.url).removeprefix("nats://")
         return f"{place}:{settings.js_domain}" if settings.js_domain else place
 
     def _history(self) -> Path:
-        return state_folder(self._env.environ) / "jsctl" / "history"
+        return find_state_folder(self._env.environ) / "jsctl" / "history"
 
 
 def _may_be_kept(line: str) -> bool:

@@ -13,6 +13,6 @@ def forget_secrets(environ: MutableMapping[str, str]) -> None:
     for name in _SECRETS:
         environ.pop(name, None)
     if "@" in environ.get(_URL, ""):
-        from jsctl.contexts.model import public_url  # 8 ms, which help need not wait for
+        from jsctl.contexts.model import strip_login  # 8 ms, which help need not wait for
 
-        environ[_URL] = public_url(environ[_URL])
+        environ[_URL] = strip_login(environ[_URL])

@@ -88,7 +88,7 @@ class Context(NamedTuple):
         return document if show_secrets else {key: _hide(key, value) for key, value in document.items()}
 
 
-def public_url(url: str, mask: str = "") -> str:
+def strip_login(url: str, mask: str = "") -> str:
     """Return a URL, or several separated by commas, without user and password.
 
     mask: what replaces the password; empty removes the user too.
@@ -127,7 +127,7 @@ def _hide(key: str, value: Any) -> Any:
     if is_secret(value):
         return HIDDEN
     if "@" in value and (key in ("url", "socks_proxy") or "://" in value):
-        value = public_url(value, HIDDEN)
+        value = strip_login(value, HIDDEN)
     return _without_parameters(value, HIDDEN)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jsctl.contexts import schemes
-from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, Context, is_secret, public_url
+from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, Context, is_secret, strip_login
 from jsctl.errors import BadInput
 from jsctl.units import SECOND
 
@@ -102,12 +102,12 @@ def to_flags(values: Mapping[str, Any]) -> list[str]:
         if value is True:
             words.append(flag)
         elif value:
-            hidden = public_url(str(value)) if name in ("url", "socks_proxy") else str(value)
+            hidden = strip_login(str(value)) if name in ("url", "socks_proxy") else str(value)
             words += [flag, name.upper() if name in SECRETS or is_secret(hidden) else hidden]
     return words
 
 
-def flag_values(flags: Mapping[str, Any], from_environment: Collection[str | None] = ()) -> dict[str, Any]:
+def merge_flags(flags: Mapping[str, Any], from_environment: Collection[str | None] = ()) -> dict[str, Any]:
     """Return the values of flags by Settings field, with those of the command line applied to those of the
     environment.
 
@@ -161,7 +161,7 @@ def merge(values: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]
         for setting in METHODS[name]:
             result.pop(setting, None)
     if methods and "url" not in layer and "@" in str(result.get("url", "")):
-        result["url"] = public_url(result["url"])
+        result["url"] = strip_login(result["url"])
     if "js_domain" in layer or "js_api_prefix" in layer:
         # Either one replaces both, so that the two never come from different places.
         result.pop("js_domain", None)
@@ -181,7 +181,7 @@ def resolve(
 
     Raises BadInput when domain and API prefix are both set in one place, or are not valid subjects.
     """
-    layer = flag_values(flags, from_environment)
+    layer = merge_flags(flags, from_environment)
     values = merge(from_context(context) if context else {}, layer)
     check_paths(values)
     if values.get("js_domain") and values.get("js_api_prefix"):
@@ -205,7 +205,7 @@ def resolve(
 def _leads_elsewhere(url: str | None, context: Context) -> bool:
     """Return whether a URL of the command line or the environment differs from the context's, whose name
     would mislead."""
-    return bool(url) and public_url(str(url)) != public_url(context.get("url") or DEFAULT_URL)
+    return bool(url) and strip_login(str(url)) != strip_login(context.get("url") or DEFAULT_URL)
 
 
 def check_paths(values: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ from jsctl.contexts.model import KEYS, Context
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import read_text, write_atomically
 from jsctl.json_text import parse_json
-from jsctl.user_folders import config_folder
+from jsctl.user_folders import find_config_folder
 
 _SELECTED = "context.txt"
 _PREVIOUS = "previous-context.txt"
@@ -33,7 +33,7 @@ class ContextStore:
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> "ContextStore":
         """Return the store in $XDG_CONFIG_HOME, else in ~/.config."""
-        return cls(config_folder(environ) / "nats")
+        return cls(find_config_folder(environ) / "nats")
 
     def names(self) -> list[str]:
         """Return the names of all contexts, sorted."""
@@ -58,7 +58,7 @@ class ContextStore:
 
     def missing(self, name: str) -> NotFound:
         """Return the error for a context that does not exist."""
-        return NotFound(*registry.noun("context").missing(name, known=self.names()))
+        return NotFound(*registry.find_noun("context").missing(name, known=self.names()))
 
     def load(self, name: str) -> Context:
         """Read a context. Raises NotFound, or BadInput when its file is not a JSON object."""
@@ -140,7 +140,7 @@ class ContextStore:
         return name if is_name(name) else ""
 
 
-def names(environ: Mapping[str, str]) -> list[str]:
+def list_names(environ: Mapping[str, str]) -> list[str]:
     """Return the names of all contexts, sorted."""
     return ContextStore.from_environment(environ).names()
 

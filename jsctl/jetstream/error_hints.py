@@ -28,4 +28,4 @@ HINTS: dict[int, str] = {
     ErrorCode.STREAM_NAME_EXIST_RESTORE_FAILED: "restore it under another name",
 }
 
-HINTS |= {ErrorCode[noun.error]: noun.missing("")[1] for noun in registry.nouns() if noun.error}
+HINTS |= {ErrorCode[noun.error]: noun.missing("")[1] for noun in registry.list_nouns() if noun.error}

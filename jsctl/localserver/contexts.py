@@ -13,7 +13,7 @@ from typing import Any
 from jsctl.contexts.model import SERVER_MARK
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import JsctlError
-from jsctl.localserver.folder import in_use
+from jsctl.localserver.folder import is_in_use
 
 
 def save(store: ContextStore, name: str, raw: Mapping[str, Any], folder: Path) -> str:
@@ -31,7 +31,7 @@ def save(store: ContextStore, name: str, raw: Mapping[str, Any], folder: Path) -
     return free_name
 
 
-def folder_of(store: ContextStore, name: str) -> Path | None:
+def find_folder(store: ContextStore, name: str) -> Path | None:
     """Return the folder of the network that a context was written for; None for a context of the user's.
 
     Raises BadInput, NotFound.
@@ -50,7 +50,7 @@ def forget(environ: Mapping[str, str], names: Sequence[str], folder: str) -> Non
 
 def _is_free(store: ContextStore, name: str, folder: Path) -> bool:
     owner = _owner(store, name)
-    return owner is not None and (owner == folder or not in_use(owner))
+    return owner is not None and (owner == folder or not is_in_use(owner))
 
 
 def _owner(store: ContextStore, name: str) -> Path | None:

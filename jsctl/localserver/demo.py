@@ -15,7 +15,7 @@ from typing import NamedTuple
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api
-from jsctl.localserver.process import module_command
+from jsctl.localserver.process import build_module_command
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
 from jsctl.user_folders import expand_home
@@ -183,7 +183,7 @@ class Demo:
         Returns the exit status and the output.
         """
         process = await asyncio.create_subprocess_exec(
-            *module_command("jsctl", *args),
+            *build_module_command("jsctl", *args),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE if stdout is None else stdout,
             stderr=stderr,

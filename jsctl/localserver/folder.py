@@ -16,7 +16,7 @@ from jsctl.files import write_atomically
 from jsctl.localserver import processes
 from jsctl.localserver.topology import Topology, fill
 from jsctl.posix import CLOEXEC
-from jsctl.user_folders import data_folder
+from jsctl.user_folders import find_data_folder
 
 LOCK = ".changing"
 _MOMENT_SECONDS = 0.5  #: a process that a killed jsctl was starting has its lock for a moment
@@ -25,14 +25,14 @@ _ELSEWHERE = ".elsewhere"  #: among the default folders: links to the other ones
 _HEAD = "# Written by jsctl, and written again unless edited: "
 
 
-def default(environ: Mapping[str, str], name: str) -> Path:
+def get_default(environ: Mapping[str, str], name: str) -> Path:
     """Return the default folder for the data of a network: $XDG_DATA_HOME/jsctl/NAME."""
-    return data_folder(environ) / "jsctl" / name
+    return find_data_folder(environ) / "jsctl" / name
 
 
-def known(environ: Mapping[str, str]) -> list[Path]:
+def list_known(environ: Mapping[str, str]) -> list[Path]:
     """Return the folders that may hold networks: the default ones, and those of `remember`."""
-    base = default(environ, _ELSEWHERE)
+    base = get_default(environ, _ELSEWHERE)
     remembered = []
     for link in base.glob("*"):
         target = link.resolve()
@@ -60,7 +60,7 @@ def forget(environ: Mapping[str, str], folder: Path) -> None:
 
 
 def _link_to(environ: Mapping[str, str], folder: Path) -> Path:
-    return default(environ, _ELSEWHERE) / _digest(str(folder.resolve()))
+    return get_default(environ, _ELSEWHERE) / _digest(str(folder.resolve()))
 
 
 @contextlib.contextmanager
@@ -86,7 +86,7 @@ def changing(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def in_use(folder: Path) -> bool:
+def is_in_use(folder: Path) -> bool:
     """Return whether a network runs in a folder."""
     return bool(processes.find_all(folder))
 
@@ -137,7 +137,7 @@ def start_log(folder: Path, name: str) -> Path:
     return path
 
 
-def last_lines(path: Path, count: int) -> list[str]:
+def read_last_lines(path: Path, count: int) -> list[str]:
     """Return the last lines of a log; none of one that does not exist."""
     try:
         with path.open(encoding="utf-8", errors="replace") as log:

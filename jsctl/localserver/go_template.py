@@ -152,7 +152,7 @@ class _Run:
                 case "text":
                     yield block.text
                 case "show":
-                    yield text_of(self._value(block.value, dot, scopes))
+                    yield format_value(self._value(block.value, dot, scopes))
                 case "set":
                     self._set(block.names[0], self._value(block.value, dot, scopes), scopes)
                 case "range":
@@ -232,12 +232,12 @@ class _Run:
 _CONSTANTS = {"true": True, "false": False, "nil": None}
 
 
-def text_of(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value as templates show it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return " ".join(map(text_of, value))
+        return " ".join(map(format_value, value))
     return "" if value is None else str(value)
 
 
@@ -249,7 +249,9 @@ def _set_key(mapping: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
 def _compared(compare: Callable[[Any, Any], bool]) -> Function:
     def run(one: Any, other: Any) -> bool:
         # Answers of a form may be text where a template has a number.
-        return compare(*((one, other) if type(one) is type(other) else (text_of(one), text_of(other))))
+        return compare(
+            *((one, other) if type(one) is type(other) else (format_value(one), format_value(other)))
+        )
 
     return run
 
@@ -259,8 +261,8 @@ def _whole(value: Any) -> int:
 
 
 FUNCTIONS: Mapping[str, Function] = {
-    "eq": lambda one, *others: any(text_of(one) == text_of(other) for other in others),
-    "ne": lambda one, other: text_of(one) != text_of(other),
+    "eq": lambda one, *others: any(format_value(one) == format_value(other) for other in others),
+    "ne": lambda one, other: format_value(one) != format_value(other),
     "lt": _compared(lambda one, other: one < other),
     "le": _compared(lambda one, other: one <= other),
     "gt": _compared(lambda one, other: one > other),
@@ -270,22 +272,22 @@ FUNCTIONS: Mapping[str, Function] = {
     "not": lambda value: not value,
     "len": len,
     "index": lambda value, *keys: value if not keys else FUNCTIONS["index"](value[keys[0]], *keys[1:]),
-    "print": lambda *values: "".join(map(text_of, values)),
+    "print": lambda *values: "".join(map(format_value, values)),
     "printf": lambda form, *values: re.sub("%[vq]", "%s", form) % values,
     "default": lambda other, value=None: value or other,
     "ternary": lambda yes, no, value: yes if value else no,
-    "quote": lambda value: json.dumps(text_of(value), ensure_ascii=False),
-    "squote": lambda value: f"'{text_of(value)}'",
-    "upper": lambda value: text_of(value).upper(),
-    "lower": lambda value: text_of(value).lower(),
-    "trim": lambda value: text_of(value).strip(),
-    "replace": lambda old, new, value: text_of(value).replace(old, new),
-    "contains": lambda part, value: part in text_of(value),
-    "cat": lambda *values: " ".join(map(text_of, values)),
-    "nospace": lambda value: "".join(text_of(value).split()),
-    "join": lambda mark, values: mark.join(map(text_of, values)),
-    "split": lambda mark, value: text_of(value).split(mark),
-    "splitList": lambda mark, value: text_of(value).split(mark),
+    "quote": lambda value: json.dumps(format_value(value), ensure_ascii=False),
+    "squote": lambda value: f"'{format_value(value)}'",
+    "upper": lambda value: format_value(value).upper(),
+    "lower": lambda value: format_value(value).lower(),
+    "trim": lambda value: format_value(value).strip(),
+    "replace": lambda old, new, value: format_value(value).replace(old, new),
+    "contains": lambda part, value: part in format_value(value),
+    "cat": lambda *values: " ".join(map(format_value, values)),
+    "nospace": lambda value: "".join(format_value(value).split()),
+    "join": lambda mark, values: mark.join(map(format_value, values)),
+    "split": lambda mark, value: format_value(value).split(mark),
+    "splitList": lambda mark, value: format_value(value).split(mark),
     "seq": lambda *ends: " ".join(
         map(
             str,
@@ -299,9 +301,9 @@ FUNCTIONS: Mapping[str, Function] = {
     "div": lambda one, other: _whole(one) // _whole(other),
     "mod": lambda one, other: _whole(one) % _whole(other),
     "int": _whole,
-    "toString": text_of,
+    "toString": format_value,
     "toJson": lambda value: json.dumps(value, ensure_ascii=False),
-    "indent": lambda count, value: "\n".join(" " * count + line for line in text_of(value).split("\n")),
+    "indent": lambda count, value: "\n".join(" " * count + line for line in format_value(value).split("\n")),
     "list": lambda *values: list(values),
     "append": lambda values, value: [*values, value],
     "dict": lambda *pairs: dict(zip(pairs[::2], pairs[1::2], strict=True)),

@@ -15,7 +15,7 @@ from jsctl.auth import changes
 from jsctl.auth.claims import as_object
 from jsctl.auth.folders import NSC_FILE, StoreFolders
 from jsctl.auth.jwt import decode_jwt, encode_jwt
-from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key, key_of_seed
+from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key, parse_seed
 from jsctl.auth.records import Record
 from jsctl.auth.store import AuthStore
 from jsctl.files import read_text, write_atomically
@@ -89,7 +89,7 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
     )
 
 
-def variables(folder: Path) -> dict[str, str]:
+def list_variables(folder: Path) -> dict[str, str]:
     """Return the environment variables that show the contexts and the operator of a network to jsctl, nats
     and nsc."""
     named = {"XDG_CONFIG_HOME": str(folder / CONTEXTS)}
@@ -154,7 +154,7 @@ def _key(store: AuthStore, token_file: Path, kind: str) -> KeyPair:
     """Return the key of the subject of a JWT in the store; create one when there is no JWT."""
     if token_file.exists():
         public = str(decode_jwt(read_text(token_file)).get("sub", ""))
-        return key_of_seed(read_text(store.seed(public)))
+        return parse_seed(read_text(store.seed(public)))
     key = create_key(kind)
     store.write_seed(key)
     return key

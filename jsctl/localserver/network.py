@@ -16,10 +16,10 @@ from jsctl.localserver import contexts, folder, processes, relay
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.failure import explain
 from jsctl.localserver.ports import reserve_ports
-from jsctl.localserver.process import Guard, module_command
+from jsctl.localserver.process import Guard, build_module_command
 from jsctl.localserver.processes import Process
 from jsctl.localserver.readiness import REPLY_SECONDS, wait_for_login
-from jsctl.localserver.startup import START_SECONDS, launch, read_info, read_url, while_running
+from jsctl.localserver.startup import START_SECONDS, await_while_running, launch, read_info, read_url
 from jsctl.localserver.state import (
     CONTEXTS,
     LoginState,
@@ -239,7 +239,7 @@ class Network:
 
     async def _while_running(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of `work`. Raises JsctlError or Ended when a server ends before that."""
-        return await while_running(work, self._first_ended)
+        return await await_while_running(work, self._first_ended)
 
     def _first_ended(self) -> Exception | None:
         ended = (server for server in self.servers.values() if not server.process.running())
@@ -293,7 +293,7 @@ class Network:
         state.logins = []
         store = ContextStore.from_environment(environ)
         if self.plan.private:
-            store = private_store(self.folder)
+            store = open_private_store(self.folder)
         for login in self.plan.topology.logins:
             raw = self._context(login, ports)
             if self.plan.private:
@@ -324,7 +324,7 @@ def _relayed(link: Link, ports: Mapping[str, int]) -> dict[str, Any]:
     return {"kind": link.kind, "hops": hops}
 
 
-def private_store(where: Path) -> ContextStore:
+def open_private_store(where: Path) -> ContextStore:
     """Return the store of the contexts in a network's own folder."""
     return ContextStore(where / CONTEXTS / "nats")
 
@@ -333,7 +333,7 @@ def start_relay(where: Path, state: NetworkState, environ: Mapping[str, str]) ->
     """Start the relay of a network that has links, unless it runs."""
     if state.links and not processes.is_running(where, RELAY):
         write_links(where, state)
-        argv = module_command("jsctl.localserver.relay", str(where))
+        argv = build_module_command("jsctl.localserver.relay", str(where))
         processes.start(where, RELAY, argv, where, folder.start_log(where, RELAY), environ)
 
 
@@ -342,7 +342,7 @@ def write_links(where: Path, state: NetworkState) -> None:
     write_atomically(where / relay.FILE, json.dumps(state.links, indent=2) + "\n", durable=False)
 
 
-def running_names(where: Path) -> list[str]:
+def list_running(where: Path) -> list[str]:
     """Return the names of the processes of a folder that run."""
     return sorted(processes.find_all(where))
 

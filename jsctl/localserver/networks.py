@@ -19,7 +19,7 @@ from jsctl.localserver.network import (
     RELAY,
     Network,
     Plan,
-    private_store,
+    open_private_store,
     start_network,
     start_relay,
     stop,
@@ -29,8 +29,8 @@ from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.spec_reader import load_spec
 from jsctl.localserver.startup import launch, wait_for_servers
 from jsctl.localserver.state import FILE, LAME_DUCK, NetworkState, NodeState, load_state, save_state
-from jsctl.registry import noun
-from jsctl.registry.noun_record import nearest_name
+from jsctl.registry import find_noun
+from jsctl.registry.noun_record import find_nearest_name
 from jsctl.user_folders import expand_home
 
 VARIABLE = "JSCTL_NETWORK"
@@ -62,13 +62,13 @@ class LocalNetwork:
     @property
     def in_use(self) -> bool:
         """Whether any process of the network is running."""
-        return folder.in_use(self.folder)
+        return folder.is_in_use(self.folder)
 
 
 def list_networks(environ: Mapping[str, str]) -> list[LocalNetwork]:
     """Return the networks of this machine, by name."""
     networks = []
-    for path in folder.known(environ):
+    for path in folder.list_known(environ):
         try:
             state = load_state(path)
         except JsctlError:
@@ -78,7 +78,7 @@ def list_networks(environ: Mapping[str, str]) -> list[LocalNetwork]:
     return sorted(networks, key=lambda network: network.state.name)
 
 
-def network_names(environ: Mapping[str, str]) -> list[str]:
+def list_names(environ: Mapping[str, str]) -> list[str]:
     """Return the names of the networks of this machine."""
     return [network.state.name for network in list_networks(environ)]
 
@@ -113,10 +113,10 @@ def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
         raise NotFound(
             f"there is no network {name!r}, which {VARIABLE} names", "unset it, or name another one"
         )
-    raise NotFound(*noun("network").missing(name, known=[network.state.name for network in networks]))
+    raise NotFound(*find_noun("network").missing(name, known=[network.state.name for network in networks]))
 
 
-def label_of(network: LocalNetwork, environ: Mapping[str, str]) -> str:
+def build_label(network: LocalNetwork, environ: Mapping[str, str]) -> str:
     """Return an unambiguous label of a network: its name if no other has it, else its folder."""
     same = [other for other in list_networks(environ) if other.state.name == network.state.name]
     return network.state.name if len(same) == 1 else str(network.folder)
@@ -130,12 +130,12 @@ async def bring_up(
     Returns it, and what was started; None when it was running. Raises JsctlError.
     """
     state = load_state(where)
-    if state and folder.in_use(where):
+    if state and folder.is_in_use(where):
         network = LocalNetwork(where, state)
         await start_nodes(network, state.nodes, environ)
         return network, None
     with folder.changing(where):
-        digest = digest_of(spec)
+        digest = compute_digest(spec)
         spec = with_scale(spec, state.scale if state else {})
         topology = compile_network(spec, where)
         plan = Plan(topology, where, port=port, private=True, source=source, digest=digest)
@@ -189,7 +189,7 @@ async def resume_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> Non
     await _signal(network, nodes, signal.SIGCONT, "up")
 
 
-async def lame_duck(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
+async def start_lame_duck(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
     """Put servers into lame duck mode (SIGUSR2): they hand over leadership and clients, then end."""
     await _signal(network, nodes, signal.SIGUSR2, LAME_DUCK)
 
@@ -232,7 +232,7 @@ async def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) 
     links = network.state.links
     for name in names:
         if name not in links:
-            near = nearest_name(name, list(links))
+            near = find_nearest_name(name, list(links))
             hint = f"did you mean {near}? " if near else ""
             raise NotFound(
                 f"network {network.state.name} has no link {name!r}",
@@ -317,7 +317,7 @@ async def scale(
     return fresh
 
 
-def digest_of(spec: NetworkSpec) -> str:
+def compute_digest(spec: NetworkSpec) -> str:
     """Return a digest of a network's description, to see whether it has changed."""
     text = repr((spec, [account.users for account in spec.accounts]))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -332,5 +332,5 @@ def with_scale(spec: NetworkSpec, sizes: Mapping[str, int]) -> NetworkSpec:
 
 def copy_contexts(network: LocalNetwork, environ: Mapping[str, str]) -> dict[str, str]:
     """Copy a network's contexts beside the user's, which stay. Returns the copies' names by theirs."""
-    own, users = private_store(network.folder), ContextStore.from_environment(environ)
+    own, users = open_private_store(network.folder), ContextStore.from_environment(environ)
     return {name: contexts.save(users, name, own.load(name).raw, network.folder) for name in own.names()}

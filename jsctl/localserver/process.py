@@ -14,7 +14,7 @@ _RUN = (
 )
 
 
-def module_command(module: str, *args: str) -> list[str]:
+def build_module_command(module: str, *args: str) -> list[str]:
     """Return the command line that runs a module of jsctl, whatever is in the current folder."""
     root = str(Path(jsctl.__file__).parents[1])
     return [sys.executable, "-P", "-c", _RUN, root, module, *args]
@@ -33,7 +33,7 @@ class Guard:
         inherited = dict(environ)
         forget_secrets(inherited)
         process = await asyncio.create_subprocess_exec(
-            *module_command("jsctl.localserver.guard", str(folder)),
+            *build_module_command("jsctl.localserver.guard", str(folder)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,

@@ -9,7 +9,7 @@ from jsctl.contexts.settings import Settings, from_context
 from jsctl.errors import Denied, JsctlError, Unreachable
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.server.reports import health_rows
+from jsctl.monitor.server.reports import build_health_rows
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
 from jsctl.units import MS, SECOND
@@ -25,14 +25,14 @@ HEALTH: Json = {"details": True}
 STREAMS: Json = {"accounts": True, "streams": True, "config": True, "limit": 1024}
 
 
-def context_settings(raw: Mapping[str, Any]) -> Settings:
+def read_context_settings(raw: Mapping[str, Any]) -> Settings:
     """Return the settings of a context of a local network."""
     return Settings(**{"timeout": 2 * SECOND, **from_context(Context("", dict(raw)))})
 
 
 async def connect(raw: Mapping[str, Any]) -> Connection:
     """Connect with a context of a local network; wait, without a limit, until a server accepts it."""
-    settings = context_settings(raw)
+    settings = read_context_settings(raw)
     while True:
         try:
             return await Connection.open(settings)
@@ -67,7 +67,7 @@ async def find_unhealthy(connection: Connection, expect: int) -> list[str]:
     replies = await ping(connection, "HEALTHZ", HEALTH, expect=expect)
     if any(_lone_assets(reply) for reply in replies):
         replies = forgive_lone_streams(replies, await ping(connection, "JSZ", STREAMS, expect=expect))
-    rows = health_rows(replies)
+    rows = build_health_rows(replies)
     sentences = [f"{row.server}: {row.reason}" for row in rows if row.reason]
     if len(rows) < expect:
         sentences.append(f"{expect - len(rows)} of {expect} servers do not answer")

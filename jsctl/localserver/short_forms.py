@@ -6,7 +6,7 @@ from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.spec_reader import load_spec
 
 
-def single(name: str = "local", domain: str = "") -> NetworkSpec:
+def build_single_server(name: str = "local", domain: str = "") -> NetworkSpec:
     """Return one server with JetStream. Contexts NAME and NAME-system."""
     spec = load_spec("single")
     cluster = spec.clusters[0]
@@ -21,7 +21,7 @@ def single(name: str = "local", domain: str = "") -> NetworkSpec:
     )
 
 
-def named(source: str, name: str = "") -> NetworkSpec:
+def load_named(source: str, name: str = "") -> NetworkSpec:
     """Return a network that comes with jsctl, or that of a file. name: its name, and how its contexts begin.
 
     Raises BadInput, NotFound.

@@ -34,7 +34,7 @@ def launch(where: Path, node: NodeState, environ: Mapping[str, str]) -> Process:
     return processes.start(where, node.name, node.argv, Path(node.cwd), log, environ)
 
 
-async def while_running(work: Coroutine[Any, Any, T], find_ended: Callable[[], Exception | None]) -> T:
+async def await_while_running(work: Coroutine[Any, Any, T], find_ended: Callable[[], Exception | None]) -> T:
     """Return the result of `work`. Raises the error that `find_ended` returns when a server ends before
     that."""
     task = asyncio.ensure_future(work)
@@ -64,7 +64,7 @@ async def wait_for_servers(where: Path, started: Sequence[tuple[NodeState, Proce
         async with asyncio.timeout(START_SECONDS):
             for node, process in started:
                 ended = partial(_explain_end, where, node, process)
-                node.url = await while_running(read_url(where, process.pid), ended)
+                node.url = await await_while_running(read_url(where, process.pid), ended)
     except TimeoutError:
         raise JsctlError(
             f"the servers did not start within {START_SECONDS}s", f"their logs are in {where}"

@@ -9,18 +9,18 @@ from typing import Any
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
-from jsctl.localserver.network import private_store
+from jsctl.localserver.network import open_private_store
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.readiness import (
     HEALTH,
     STREAMS,
-    context_settings,
     find_behind,
     find_unhealthy,
     forgive_lone_streams,
+    read_context_settings,
 )
 from jsctl.localserver.state import LoginState, NodeState
-from jsctl.monitor.server.reports import health_rows
+from jsctl.monitor.server.reports import build_health_rows
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
 
@@ -116,7 +116,7 @@ async def fetch_status(network: LocalNetwork) -> NetworkStatus:
             server = by_name.get(reply["server"]["name"])
             if server is not None:
                 server.gateways = len((reply.get("data") or {}).get("outbound_gateways") or {})
-        for row in health_rows(forgive_lone_streams(answers["HEALTHZ"], answers["JSZ"])):
+        for row in build_health_rows(forgive_lone_streams(answers["HEALTHZ"], answers["JSZ"])):
             if row.server in by_name:
                 by_name[row.server].error = row.reason
     status.streams = [streams[key] for key in sorted(streams)]
@@ -156,7 +156,7 @@ async def find_unready(network: LocalNetwork) -> list[str]:
     ]
     up = [node for node in network.state.nodes if network.status_of(node) == "up"]
     whole = len(up) == len(network.state.nodes)
-    store = private_store(network.folder)
+    store = open_private_store(network.folder)
     for login in network.state.logins:
         if sentences:
             break
@@ -165,7 +165,7 @@ async def find_unready(network: LocalNetwork) -> list[str]:
             continue  # all that it connects to was stopped on purpose
         try:
             async with asyncio.timeout(_CONNECT_SECONDS * 3):
-                sentences = await _find_unready(context_settings(raw), login, len(up), whole)
+                sentences = await _find_unready(read_context_settings(raw), login, len(up), whole)
         except (TimeoutError, JsctlError) as error:
             sentences = [f"context {login.context}: {error or 'no answer in time'}"]
     return sentences
@@ -198,11 +198,11 @@ def _system_logins(network: LocalNetwork) -> Iterator[Settings]:
     login = next((candidate for candidate in network.state.logins if candidate.servers), None)
     if login is None:
         return
-    raw = private_store(network.folder).load(login.context).raw
+    raw = open_private_store(network.folder).load(login.context).raw
     for cluster in dict.fromkeys(node.cluster for node in network.state.nodes):
         nodes = [n for n in network.state.nodes if n.cluster == cluster and network.status_of(n) == "up"]
         if urls := [node.url for node in nodes if node.url]:  # without one until it accepts clients
-            yield context_settings({**raw, "url": ",".join(urls)})
+            yield read_context_settings({**raw, "url": ",".join(urls)})
 
 
 async def _ask(settings: Settings, expect: int) -> dict[str, Sequence[Json]]:

@@ -62,7 +62,7 @@ class Template(NamedTuple):
     message: Callable[[Answers, Operator | None], str] | None = None
 
 
-def answered(template: Template, values: Mapping[str, str]) -> Json:
+def parse_answers(template: Template, values: Mapping[str, str]) -> Json:
     """Parse values in text into answers, with defaults for the others. Raises BadInput."""
     known = {question.key for question in template.questions}
     if unknown := sorted(set(values) - known):

@@ -15,9 +15,9 @@ from jsctl.json_text import parse_json
 from jsctl.localserver import folder, processes
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.compile import compile_network
-from jsctl.localserver.network import Network, Plan, private_store
-from jsctl.localserver.networks import LocalNetwork, digest_of, with_scale
-from jsctl.localserver.readiness import context_settings
+from jsctl.localserver.network import Network, Plan, open_private_store
+from jsctl.localserver.networks import LocalNetwork, compute_digest, with_scale
+from jsctl.localserver.readiness import read_context_settings
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.state import NodeState, save_state
 from jsctl.nats.connection import Connection
@@ -37,7 +37,7 @@ async def update_network(
     Raises BadInput when the description has other servers, JsctlError.
     """
     state, where = network.state, network.folder
-    digest = digest_of(spec)
+    digest = compute_digest(spec)
     if state.digest in ("", digest):  # of an earlier jsctl, or the same
         return []
     with folder.changing(where):
@@ -72,8 +72,8 @@ async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[
     login = next((candidate for candidate in network.state.logins if candidate.servers), None)
     if login is None:
         raise JsctlError("no context of the network has the system account", "take it down, and up again")
-    raw = private_store(network.folder).load(login.context).raw
-    connection = await Connection.open(context_settings(raw))
+    raw = open_private_store(network.folder).load(login.context).raw
+    connection = await Connection.open(read_context_settings(raw))
     try:
         names = []
         for account in spec.accounts:
@@ -110,7 +110,7 @@ async def _reload(where: Path, nodes: list[NodeState]) -> None:
                     if _count(where, node, _FAILED) > failures[node.name]:
                         line = next(
                             line
-                            for line in reversed(folder.last_lines(where / f"{node.name}.log", 50))
+                            for line in reversed(folder.read_last_lines(where / f"{node.name}.log", 50))
                             if _FAILED in line
                         )
                         raise JsctlError(

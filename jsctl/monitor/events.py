@@ -187,7 +187,7 @@ DURATIONS = frozenset({"ack_time", "client.rtt", "total"})
 """Paths that hold ns."""
 
 
-def at(event: Json, path: str) -> Any:
+def get_value(event: Json, path: str) -> Any:
     """Return the value at a dotted path; None where there is none."""
     value: Any = event
     for key in path.split("."):
@@ -204,7 +204,7 @@ def parse(data: bytes) -> Json | None:
     return event if isinstance(event, dict) else None
 
 
-def kind(event: Json, subject: str) -> str:
+def find_kind(event: Json, subject: str) -> str:
     """Return the event's `type`; `auth_error` for a refused login, to which servers give the type of a
     disconnection."""
     if subject.startswith("$SYS.") and subject.endswith(".CLIENT.AUTH.ERR"):
@@ -219,19 +219,19 @@ def domain_differs(event: Json, domain: str) -> bool:
     return bool(event.get("domain", "") != domain)
 
 
-def jetstream_subjects(prefix: str, *, advisories: bool, metrics: bool) -> list[str]:
+def list_jetstream_subjects(prefix: str, *, advisories: bool, metrics: bool) -> list[str]:
     """Return the subjects of JetStream events. prefix: replaces `$JS.EVENT`."""
     base = prefix or "$JS.EVENT"
     return [f"{base}.ADVISORY.>"] * advisories + [f"{base}.METRIC.>"] * metrics
 
 
-def consumer_subjects(prefix: str, stream: str, consumer: str) -> list[str]:
+def list_consumer_subjects(prefix: str, stream: str, consumer: str) -> list[str]:
     """Return the subjects of one consumer's events. prefix: replaces `$JS.EVENT`."""
     base = prefix or "$JS.EVENT"
     return [f"{base}.{kind}.CONSUMER.*.{stream}.{consumer}" for kind in ("ADVISORY", "METRIC")]
 
 
-def cloud_event(event: Json, name: str) -> Json:
+def build_cloud_event(event: Json, name: str) -> Json:
     """Return the event in a CloudEvents 1.0 envelope. name: the type where the event has none."""
     return {
         "specversion": "1.0",

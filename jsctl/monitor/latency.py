@@ -45,7 +45,7 @@ class Measured:
         return sorted(self.latencies)
 
 
-def percentile(ordered: list[int], share: float) -> int:
+def find_percentile(ordered: list[int], share: float) -> int:
     """Return the smallest value that `share` percent of all do not exceed. ordered: ascending."""
     return ordered[max(ceil(len(ordered) * share / 100) - 1, 0)]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, urlsplit
 
-from jsctl.contexts.model import public_url
+from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import login
@@ -71,7 +71,7 @@ async def _resolve_targets(settings: Settings) -> list[Target]:
         parts = urlsplit(part if "://" in part else f"nats://{part}")
         port = parts.port or 4222
         host = parts.hostname or ""
-        target = Target(public_url(parts.geturl()))
+        target = Target(strip_login(parts.geturl()))
         for address in await _lookup(host, port):
             named = address != host
             target.addresses.append(_address(parts, address, port, host if named else ""))

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from jsctl.jetstream.api import Json
-from jsctl.units import SECOND, age, exact_duration, format_count, whole_seconds
+from jsctl.units import SECOND, compute_age, format_count, format_exact_duration, truncate_to_seconds
 
 ABSENT = 10 * SECOND  #: since a replica was last heard from
 YOUNG = 10 * SECOND  #: in which a new stream finds its replicas and origins
@@ -20,7 +20,7 @@ class Trouble(NamedTuple):
 
 def is_settled(created: str | None, now: datetime | str | None) -> bool:
     """Return whether a stream or consumer has had the time to find its replicas and origins."""
-    return not created or age(created, now) > YOUNG
+    return not created or compute_age(created, now) > YOUNG
 
 
 def has_leader(info: Json) -> bool:
@@ -42,7 +42,7 @@ def _silence(peer: Json, led: int) -> int:
     return int(peer.get("active", 0)) or led
 
 
-def of_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
+def check_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
     """Yield the followers of a stream or consumer that are away or behind."""
     group = info.get("cluster") or {}
     replicas = group.get("replicas")
@@ -53,10 +53,10 @@ def of_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
         if peer.get("offline"):
             yield Trouble(f"replica {peer['name']} offline", True)
         elif not peer.get("current") and not young:
-            led = max(age(group.get("leader_since"), now), 0)
+            led = max(compute_age(group.get("leader_since"), now), 0)
             silence = _silence(peer, led)
             words = "outdated" if peer.get("active") else "not seen"
             if silence >= ABSENT:
-                words = f"not seen for {exact_duration(whole_seconds(silence))}"
+                words = f"not seen for {format_exact_duration(truncate_to_seconds(silence))}"
             behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
             yield Trouble(f"replica {peer['name']} {words}{behind}", is_away(peer, led))

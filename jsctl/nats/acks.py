@@ -52,7 +52,7 @@ def parse_ack_subject(reply: str) -> Metadata | None:
         return None
 
 
-def ack_tokens(tokens: list[AnyStr]) -> list[AnyStr] | None:
+def find_ack_tokens(tokens: list[AnyStr]) -> list[AnyStr] | None:
     """Return the seven tokens that describe a message: `<stream>.<consumer>.<delivered>.<sequence>.
     <consumer sequence>.<time>.<pending>`; None when there are too few.
 

@@ -7,7 +7,7 @@ from socket import AF_INET, AF_INET6, inet_pton
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from jsctl.contexts.model import public_url
+from jsctl.contexts.model import strip_login
 from jsctl.errors import BadInput
 from jsctl.units import SECOND
 
@@ -41,7 +41,7 @@ def parse_addresses(url: str) -> list[ServerAddress]:
             usable = False
         if not usable:
             # What is malformed may hold a password in a strange place.
-            shown = repr(public_url(address)) if "@" not in url else "one of the server addresses"
+            shown = repr(strip_login(address)) if "@" not in url else "one of the server addresses"
             raise BadInput(
                 f"{shown} is not a valid server address",
                 "use nats://host:port; percent-encode special characters in a password",
@@ -56,7 +56,7 @@ def parse_addresses(url: str) -> list[ServerAddress]:
     return addresses
 
 
-def each_within(addresses: Sequence[ServerAddress], timeout: int) -> Iterator[tuple[ServerAddress, float]]:
+def divide_timeout(addresses: Sequence[ServerAddress], timeout: int) -> Iterator[tuple[ServerAddress, float]]:
     """Yield each address with the seconds that it may take, within `timeout` ns for all of them: a server
     that hangs must leave time for those after it."""
     deadline = time.monotonic() + timeout / SECOND

@@ -15,7 +15,7 @@ async def wait_for(awaitable: Awaitable[Any], timeout: float | None) -> Any:
         return await awaitable
 
 
-async def unlost(work: Awaitable[None]) -> None:
+async def await_cancellable(work: Awaitable[None]) -> None:
     """Await work that swallows a cancellation. Raises CancelledError when one came meanwhile."""
     task = asyncio.current_task()
     before = task.cancelling() if task else 0

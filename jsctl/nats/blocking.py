@@ -19,21 +19,21 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.json_text import parse_json
 from jsctl.nats import login
-from jsctl.nats.addresses import ServerAddress, each_within, parse_addresses
+from jsctl.nats.addresses import ServerAddress, divide_timeout, parse_addresses
 from jsctl.nats.codec import (
     MAX_LINE,
     MAX_PAYLOAD,
     ProtocolError,
     Violation,
-    message_limit,
+    compute_message_limit,
     parse_error,
     read_frame,
 )
-from jsctl.nats.events import denied
-from jsctl.nats.failures import NoGreeting, NoTls, connection_failure, most_telling
+from jsctl.nats.events import denied_error
+from jsctl.nats.failures import NoGreeting, NoTls, choose_most_telling, connection_error
 from jsctl.nats.message import Message, MessageHandler, OutgoingMessage, decode_message, is_no_responders
 from jsctl.nats.server_info import check_info
-from jsctl.nats.tls import tls_options
+from jsctl.nats.tls import build_tls_options
 from jsctl.units import SECOND
 
 CHUNK = 512 << 10
@@ -80,7 +80,7 @@ class BlockingConnection:
         self._refusals: list[Violation] = []
         self._is_logged_in = False
         self._is_ready = False  #: whether a ping was answered
-        self._largest = message_limit(info.get("max_payload", MAX_PAYLOAD))
+        self._largest = compute_message_limit(info.get("max_payload", MAX_PAYLOAD))
         self.received = 0
         self.info = info
 
@@ -108,14 +108,14 @@ class BlockingConnection:
             random.shuffle(addresses)  # tasks spread over a cluster, and another attempt finds another server
         known = {address.url for address in addresses}
         others = [address for address in learned if address.url not in known]
-        for address, seconds in each_within([*addresses, *others], settings.timeout):
+        for address, seconds in divide_timeout([*addresses, *others], settings.timeout):
             try:
                 connection = cls._open(address, settings, name, seconds)
                 connection.address = address
                 return connection
             except (OSError, ValueError, ConnectionLost, JsctlError) as error:
-                failures.append(connection_failure(error, address, settings))
-        raise most_telling([*failures[len(addresses) :], *failures[: len(addresses)]], settings)
+                failures.append(connection_error(error, address, settings))
+        raise choose_most_telling([*failures[len(addresses) :], *failures[: len(addresses)]], settings)
 
     def other_addresses(self) -> list[ServerAddress]:
         """Return the servers that this one names, which take the same login."""
@@ -138,7 +138,7 @@ class BlockingConnection:
         parts = urlsplit(address.url)
         host, port = parts.hostname or "", parts.port or 4222
         tls_name = address.tls_name if address.tls_name and not host.strip("0123456789.") else host
-        tls = tls_options(settings, address)
+        tls = build_tls_options(settings, address)
         is_first = bool(tls.get("tls_handshake_first"))
         link: socket.socket = socket.create_connection((host, port), seconds)
         try:
@@ -161,7 +161,7 @@ class BlockingConnection:
                 link = context.wrap_socket(link, server_hostname=tls_name)
                 rest = b""
             self = cls(link, info, settings, rest)
-            self._log_in(loops.run(login.authentication(settings, address)), name, deadline)
+            self._log_in(loops.run(login.build_authentication(settings, address)), name, deadline)
         except BaseException:
             link.close()
             raise
@@ -172,7 +172,7 @@ class BlockingConnection:
         hello |= {"protocol": 1, "headers": True, "no_responders": True, "echo": False, "name": name}
         nonce = self.info.get("nonce", "")
         if seed := options.get("nkeys_seed_str"):
-            pair = login.key(seed)
+            pair = login.parse_seed(seed)
             hello["nkey"] = pair.public_key.decode()
             hello["sig"] = base64.b64encode(pair.sign(nonce.encode())).decode()
         if jwt := options.get("user_jwt_cb"):
@@ -257,7 +257,7 @@ class BlockingConnection:
     def pump(self, deadline: float) -> None:
         """Read once, and handle the frames that are complete. `deadline` is on time.monotonic; raises
         TimeoutError there."""
-        left = loops.earliest(deadline) - time.monotonic()
+        left = loops.limit_deadline(deadline) - time.monotonic()
         if left <= 0:
             raise TimeoutError
         self._receive(left)
@@ -269,7 +269,7 @@ class BlockingConnection:
         if self._refusals:
             operation, subject = self._refusals[0]
             self._refusals.clear()
-            raise denied(operation, subject, self._settings.inbox_prefix)
+            raise denied_error(operation, subject, self._settings.inbox_prefix)
 
     def _receive(self, timeout: float) -> int:
         """Read up to CHUNK bytes into the buffer, within `timeout` seconds; return how many."""
@@ -331,7 +331,7 @@ class BlockingConnection:
                 self._refusals.append(error.violation)
                 return
             if not self._is_logged_in:
-                raise ConnectionLost(error.text)  # `connection_failure` knows what it means
+                raise ConnectionLost(error.text)  # `connection_error` knows what it means
             if error.is_authentication:
                 raise Denied(f"the server refuses the login: {error.text.lower()}")
             raise EndedByServer(f"the server ended the connection: {error.text.lower()}")

@@ -46,7 +46,7 @@ class Certificate(NamedTuple):
     pem: str
 
 
-def verified_chain(ssl_object: Any) -> list[Certificate]:
+def read_verified_chain(ssl_object: Any) -> list[Certificate]:
     """Return the certificates from the server's to the CA's that this machine trusts; empty where the server
     was not verified.
 

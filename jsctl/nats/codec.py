@@ -65,7 +65,7 @@ each, for this room), or all connections. tests/nats/test_largest.py shows messa
 real one."""
 
 
-def message_limit(max_payload: int) -> int:
+def compute_message_limit(max_payload: int) -> int:
     """Return the size limit of a message in bytes, with headers, for the `max_payload` of a server's INFO."""
     return min(max_payload, MAX_PAYLOAD) + ANSWER_ROOM
 

@@ -8,12 +8,12 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jsctl.contexts.model import public_url as public_url
+from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.later import Later, asyncio
 from jsctl.nats import login
-from jsctl.nats.addresses import ServerAddress, each_within, parse_addresses
+from jsctl.nats.addresses import ServerAddress, divide_timeout, parse_addresses
 from jsctl.nats.codec import ServerError, Tally, encode_publish
 from jsctl.nats.events import (
     Closed,
@@ -23,12 +23,12 @@ from jsctl.nats.events import (
     EventHandler,
     PermissionDenied,
     Reconnected,
-    denied,
+    denied_error,
 )
-from jsctl.nats.failures import connection_failure, most_telling, reason
+from jsctl.nats.failures import choose_most_telling, connection_error, describe_error
 from jsctl.nats.message import REPLIES_SIZE, Message, MessageHandler, OutgoingMessage, is_no_responders
 from jsctl.nats.subscription import Subscription as Subscription
-from jsctl.nats.tls import tls_options
+from jsctl.nats.tls import build_tls_options
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
@@ -72,24 +72,26 @@ class Connection:
         settings = await login.prepare(settings)
         addresses = parse_addresses(settings.url)
         failures: list[JsctlError] = []
-        for address, seconds in each_within(addresses, settings.timeout):
+        for address, seconds in divide_timeout(addresses, settings.timeout):
             self = cls(settings, on_event)
             self._client = nats_py.NatsClient(settings, self._refused, self._broken)
-            options = await login.authentication(settings, address) | tls_options(settings, address)
+            options = await login.build_authentication(settings, address) | build_tls_options(
+                settings, address
+            )
             if tls_hostname:
                 options["tls_hostname"] = tls_hostname
             try:
                 async with asyncio.timeout(seconds):
                     await self._connect(address, options)
             except (OSError, ValueError, ImportError, nats_py.ClientError, TimeoutError) as error:
-                failures.append(connection_failure(error, address, settings))
+                failures.append(connection_error(error, address, settings))
             else:
                 self._client.reconnect_to((a.url for a in addresses if a != address), reconnect=reconnect)
                 return self
             finally:
                 if not self._is_live:
                     await self._client.abandon()
-        raise most_telling(failures, settings)
+        raise choose_most_telling(failures, settings)
 
     async def _connect(self, address: ServerAddress, options: Mapping[str, Any]) -> None:
         """Make one attempt at one server. Raises what nats-py raises."""
@@ -117,8 +119,8 @@ class Connection:
     def url(self) -> str:
         """The URL that it is or was connected to, without credentials."""
         if connected := self._client.connected_url:
-            self._url = public_url(connected.geturl())
-        return self._url or public_url(self.settings.url)
+            self._url = strip_login(connected.geturl())
+        return self._url or strip_login(self.settings.url)
 
     def socket_info(self, name: str) -> Any:
         """Return what asyncio knows of the socket (`peername`, `sockname`, `ssl_object`), else None."""
@@ -263,7 +265,7 @@ class Connection:
         try:
             await self._client.send(*frames)
         except OSError as error:
-            raise Unreachable(f"lost the connection to {self.url}: {reason(error)}") from None
+            raise Unreachable(f"lost the connection to {self.url}: {describe_error(error)}") from None
 
     @contextlib.contextmanager
     def sending_ahead(self, size: int) -> Iterator[None]:
@@ -311,16 +313,16 @@ class Connection:
                 await self._client.write_pending()  # nats-py sends its PING ahead of what is pending
             await self._client.flush(timeout=(timeout or self.settings.timeout) / SECOND)  # type: ignore[arg-type]
         except (nats_py.ClientError, TimeoutError) as error:
-            raise Unreachable(f"the server did not take everything: {reason(error)}") from None
+            raise Unreachable(f"the server did not take everything: {describe_error(error)}") from None
         except OSError as error:
-            raise Unreachable(f"lost the connection to {self.url}: {reason(error)}") from None
+            raise Unreachable(f"lost the connection to {self.url}: {describe_error(error)}") from None
 
     async def rtt(self) -> int:
         """Return the round-trip time to the connected server in ns."""
         try:
             return int(await self._client.rtt(timeout=self.settings.timeout / SECOND) * SECOND)  # type: ignore[arg-type]
         except (nats_py.ClientError, TimeoutError) as error:
-            raise Unreachable(f"no answer to a ping: {reason(error)}") from None
+            raise Unreachable(f"no answer to a ping: {describe_error(error)}") from None
 
     async def close(self) -> None:
         """Close at once; what was published and not flushed may be lost."""
@@ -378,7 +380,7 @@ class Connection:
             and (no_replies or (violation.operation == "publish" and subject == violation.subject))
         ]
         for future in waiting:
-            future.set_exception(denied(*violation, self.settings.inbox_prefix))
+            future.set_exception(denied_error(*violation, self.settings.inbox_prefix))
         if not waiting:
             self._report(PermissionDenied(error.text, *violation, self.settings.inbox_prefix))
 
@@ -388,7 +390,7 @@ class Connection:
             raise error  # ends nats-py's connect, which would retry for minutes
         # Disconnected has reported a lost connection; each attempt to reconnect would report it again.
         if not isinstance(error, (OSError, TimeoutError, nats_py.StaleConnection)):
-            self._report(ErrorReported(reason(error)))
+            self._report(ErrorReported(describe_error(error)))
 
     def _report(self, event: ErrorReported) -> None:
         """Notify of an error, unless each attempt to reconnect repeats it."""

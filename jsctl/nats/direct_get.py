@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from jsctl.nats.acks import Metadata
-from jsctl.nats.headers import VERSION, header_value, parse_status
+from jsctl.nats.headers import VERSION, find_header, parse_status
 from jsctl.nats.message import Message
 
 STREAM_MARK = b"\r\nNats-Stream: "
@@ -150,5 +150,5 @@ class BatchDecoder:
 
 
 def _number(block: bytes, name: str) -> int:
-    text = header_value(block, name)
+    text = find_header(block, name)
     return int(text) if text.isdigit() else 0

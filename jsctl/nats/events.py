@@ -41,10 +41,10 @@ class PermissionDenied(ErrorReported):
 
     def error(self) -> Denied:
         """Return the error to raise when that subject was needed."""
-        return denied(self.operation, self.subject, self.inbox)
+        return denied_error(self.operation, self.subject, self.inbox)
 
 
-def denied(operation: str, subject: str, inbox: str = "_INBOX") -> Denied:
+def denied_error(operation: str, subject: str, inbox: str = "_INBOX") -> Denied:
     """Return the error for a subject that the login may not use. inbox: the prefix of inboxes."""
     if operation == "subscription" and subject.startswith(f"{inbox}."):
         return Denied(

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from jsctl.contexts.model import public_url
+from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, Unreachable
 from jsctl.nats.addresses import ServerAddress
@@ -22,16 +22,16 @@ class TooManyConnections(Unreachable):
     """A reachable server has reached its limit of connections."""
 
 
-def connection_failure(error: BaseException, server: ServerAddress, settings: Settings) -> JsctlError:
+def connection_error(error: BaseException, server: ServerAddress, settings: Settings) -> JsctlError:
     """Return the error to raise when a connection to one server failed."""
     if isinstance(error, JsctlError):
         return error
     complaint = parse_error(str(error))
     if isinstance(error, ProxyFailure):
-        return Unreachable(f"cannot connect to {server.url}: {reason(error)}", "check --socks-proxy")
+        return Unreachable(f"cannot connect to {server.url}: {describe_error(error)}", "check --socks-proxy")
     if complaint.is_authentication:
         return Denied(
-            f"{server.url} refuses the login: {reason(error).lower()}",
+            f"{server.url} refuses the login: {describe_error(error).lower()}",
             "check user, password, token, creds or JWT; jsctl context info shows what is set",
         )
     if complaint.is_limit:
@@ -57,14 +57,14 @@ def connection_failure(error: BaseException, server: ServerAddress, settings: Se
             if settings.tlsfirst
             else "check --tlsca, --tlscert, --tlskey"
         )
-        return Unreachable(f"TLS with {server.url} failed: {reason(error)}", hint)
+        return Unreachable(f"TLS with {server.url} failed: {describe_error(error)}", hint)
     if isinstance(error, NoGreeting):
         return Unreachable(
             f"cannot connect to {server.url}: the server closed the connection without a reason",
             "check that it is a NATS server; one with handshake_first needs --tlsfirst",
         )
     hint = "jsctl server run starts a local server" if _is_local(server) else "check the address, or --server"
-    return Unreachable(f"cannot connect to {server.url}: {reason(error)}", hint)
+    return Unreachable(f"cannot connect to {server.url}: {describe_error(error)}", hint)
 
 
 def _is_local(server: ServerAddress) -> bool:
@@ -72,7 +72,7 @@ def _is_local(server: ServerAddress) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-def reason(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Describe an error in a few words."""
     from ssl import SSLCertVerificationError, SSLError
 
@@ -89,7 +89,7 @@ def reason(error: BaseException) -> str:
     return (str(error) or type(error).__name__).removeprefix("nats: ").strip("'\r\n ")
 
 
-def most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:
+def choose_most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:
     """Return the most informative of several errors.
 
     A refused login says more than a server that cannot be reached.
@@ -99,5 +99,5 @@ def most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:
     if len(failures) == 1 or isinstance(chosen, telling):
         return chosen
     return Unreachable(
-        f"cannot connect to any of {public_url(settings.url)}; the last: {chosen.message}", chosen.hint
+        f"cannot connect to any of {strip_login(settings.url)}; the last: {chosen.message}", chosen.hint
     )

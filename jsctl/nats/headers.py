@@ -43,7 +43,7 @@ def parse_headers(block: bytes) -> Headers:
     return headers
 
 
-def header_value(block: bytes, name: str) -> str:
+def find_header(block: bytes, name: str) -> str:
     """Return the last value of a header, empty when it is missing. What a server appends comes last."""
     return next((value for key, value in reversed(parse_headers(block)) if key == name), "")
 

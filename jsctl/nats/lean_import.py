@@ -54,7 +54,7 @@ def _version(folder: Path, package: str) -> str:
     raise LookupError(package)
 
 
-def deferred(package: str, child: str) -> ModuleType | None:
+def defer_import(package: str, child: str) -> ModuleType | None:
     """Register `package.child` to be loaded at its first use, before `package` is imported.
 
     The caller binds it to the package afterwards, as an import would. None when the package is loaded

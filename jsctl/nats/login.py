@@ -15,12 +15,12 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, MissingDependency
 from jsctl.json_text import parse_json
 from jsctl.later import asyncio
-from jsctl.loops import event_loop
+from jsctl.loops import await_event_loop
 from jsctl.nats import references
 from jsctl.nats.addresses import ServerAddress, parse_addresses
 from jsctl.nats.proxy import parse_proxy
 from jsctl.nats.setting_files import read_text
-from jsctl.nats.tls import tls_options
+from jsctl.nats.tls import build_tls_options
 from jsctl.units import SECOND
 
 # nkeys' ParseDecoratedJWT and ParseDecoratedNKey: PEM-like blocks, the JWT first.
@@ -83,7 +83,7 @@ async def with_files(settings: Settings) -> Settings:
     return replace(ready, files=tuple(files.items()))
 
 
-async def authentication(settings: Settings, server: ServerAddress) -> dict[str, Any]:
+async def build_authentication(settings: Settings, server: ServerAddress) -> dict[str, Any]:
     """Return nats-py's options for a login.
 
     A login in the URL goes before user, token and nkey, and is sent beside a JWT, as in the Go client. Raises
@@ -115,8 +115,8 @@ async def validate(settings: Settings) -> Settings:
     """
     ready = await prepare(settings)
     for server in parse_addresses(ready.url):
-        await authentication(ready, server)
-        tls_options(ready, server)
+        await build_authentication(ready, server)
+        build_tls_options(ready, server)
     if ready.socks_proxy:
         parse_proxy(ready.socks_proxy)
     return ready
@@ -128,21 +128,21 @@ def _signed(login: Callable[[], tuple[str, str]]) -> dict[str, Any]:
     A JWT without a seed is a bearer token, which signs nothing.
     """
     last = login()
-    key(last[1])
+    parse_seed(last[1])
 
     def current() -> tuple[str, str]:
         # Credentials are read again at every reconnect; while a file is being replaced, the last hold.
         nonlocal last
         try:
             fresh = login()
-            key(fresh[1])
+            parse_seed(fresh[1])
             last = fresh
         except BadInput:
             pass
         return last
 
     def sign(nonce: str) -> bytes:
-        pair = key(current()[1])
+        pair = parse_seed(current()[1])
         return base64.b64encode(pair.sign(nonce.encode())) if pair else b""
 
     return {"user_jwt_cb": lambda: bytearray(current()[0].encode()), "signature_cb": sign}
@@ -169,11 +169,11 @@ def _nkey(settings: Settings) -> str:
     seeds = [blocks[-1]] if blocks else re.findall(_SEED, text.replace("\r", ""))
     if not seeds:
         raise BadInput(f"{path} holds no nkey seed")
-    key(seeds[0])
+    parse_seed(seeds[0])
     return str(seeds[0])
 
 
-def key(seed: str) -> Any:
+def parse_seed(seed: str) -> Any:
     """Return the keys of a seed (`sign`, `public_key`), None for an empty seed.
 
     Raises BadInput, MissingDependency.
@@ -197,7 +197,7 @@ async def _tool(name: str, args: list[str], settings: Settings) -> bytes:
     """Run another tool, and return its output. Raises MissingDependency, BadInput."""
     from shutil import which
 
-    await event_loop()
+    await await_event_loop()
     program = which(name)
     if not program:
         raise MissingDependency(f"{args[-1]} needs the {name} tool, which is not on PATH", f"install {name}")

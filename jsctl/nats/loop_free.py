@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from jsctl.contexts.model import public_url
+from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import NoResponders, Unreachable
-from jsctl.loops import event_loop, is_stepped, request_sent
+from jsctl.loops import await_event_loop, is_stepped, mark_request_sent
 from jsctl.nats import login
 from jsctl.nats.blocking import BlockingConnection, ConnectionLost, EndedByServer
 from jsctl.nats.connection import Connection
@@ -33,7 +33,7 @@ async def connect(settings: Settings) -> Connection | None:
     """Connect, or raise Unreachable, Denied or BadInput within the settings' timeout; where that needs an
     event loop, wait for one and return None."""
     if not is_stepped() or not suits(settings):
-        await event_loop()
+        await await_event_loop()
         return None
     settings = await login.prepare(settings)
     return LoopFreeConnection(settings, _open(settings))
@@ -60,7 +60,7 @@ class LoopFreeConnection(Connection):
 
     @property
     def url(self) -> str:
-        return public_url(self._link.address.url)
+        return strip_login(self._link.address.url)
 
     @property
     def max_payload(self) -> int:
@@ -71,7 +71,7 @@ class LoopFreeConnection(Connection):
         link, deadline = self._link, time.monotonic() + (timeout or self.settings.timeout) / SECOND
         try:
             request = link.begin_request(message, timeout or 0)
-            await request_sent()
+            await mark_request_sent()
             return link.answer_to(request)
         except EndedByServer:
             raise self._lost() from None

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from jsctl.nats.lean_import import cheap_version, deferred
+from jsctl.nats.lean_import import cheap_version, defer_import
 
-_js = deferred("nats", "js")  # before the first import of nats
+_js = defer_import("nats", "js")  # before the first import of nats
 with cheap_version("nats"):
     import nats.aio.client
     import nats.errors
@@ -36,10 +36,10 @@ from jsctl.nats.codec import (  # noqa: E402
     ProtocolError,
     ServerError,
     Tally,
-    message_limit,
+    compute_message_limit,
     parse_error,
 )
-from jsctl.nats.failures import NoGreeting, NoTls, reason  # noqa: E402
+from jsctl.nats.failures import NoGreeting, NoTls, describe_error  # noqa: E402
 from jsctl.nats.message import Message, MessageHandler, decode_message  # noqa: E402
 from jsctl.nats.server_info import check_info  # noqa: E402
 from jsctl.nats.tcp_link import TcpLink  # noqa: E402
@@ -204,7 +204,7 @@ class NatsClient(Client):
                 raise NoTls("the server has no TLS")
             info["tls_required"] = True
         await super()._process_info(info, initial_connection)
-        self.frames.largest = message_limit(info.get("max_payload", MAX_PAYLOAD))
+        self.frames.largest = compute_message_limit(info.get("max_payload", MAX_PAYLOAD))
         if self.is_connecting or self.is_reconnecting:
             await asyncio.sleep(0.001)  # what follows INFO at once is received, too
             self.raise_last_words()
@@ -223,7 +223,7 @@ class NatsClient(Client):
             await self._flush_pending()
 
     async def _flush_pending(self, force_flush: bool = False) -> None:
-        await awaiting.unlost(super()._flush_pending(force_flush))
+        await awaiting.await_cancellable(super()._flush_pending(force_flush))
 
     def post(self, frames: bytes) -> None:
         """Send frames without waiting."""
@@ -318,7 +318,7 @@ class Receiver:
             raise BadInput(f"{self._subject!r} is not a valid subject to subscribe to") from None
         except nats.errors.Error as error:
             self._drop(sid)
-            raise Unreachable(f"cannot subscribe: {reason(error)}") from None
+            raise Unreachable(f"cannot subscribe: {describe_error(error)}") from None
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -360,7 +360,7 @@ class _Parser:
         except Unreachable as error:
             await self._client.fail(error)
         except Exception as error:
-            await self._client.fail(ProtocolError(f"what it sent cannot be read ({reason(error)})"))
+            await self._client.fail(ProtocolError(f"what it sent cannot be read ({describe_error(error)})"))
         finally:
             self.is_idle = self._client.frames.is_empty
 

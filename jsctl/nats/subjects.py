@@ -91,7 +91,7 @@ def covers(wide: str, narrow: str) -> bool:
     return len(pattern) == len(tokens)
 
 
-def overlap(one: str, other: str) -> bool:
+def overlaps(one: str, other: str) -> bool:
     """Return whether some subject matches both; each may have wildcards."""
     left, right = one.split("."), other.split(".")
     for at in range(max(len(left), len(right))):

@@ -84,7 +84,7 @@ def compile_template(text: bytes, *, enabled: bool = True, with_tokens: bool = F
     return Template(pieces, tuple(dict.fromkeys(unknown)))
 
 
-def unknown_functions(templates: Iterable[Template]) -> str:
+def warn_of_unknown_functions(templates: Iterable[Template]) -> str:
     """Return a warning about what is sent as it is; empty when there is nothing to warn about."""
     unknown = list(dict.fromkeys(call for template in templates for call in template.unknown))
     if not unknown:
@@ -120,22 +120,22 @@ def _function(call: str) -> tuple[bytes | Piece | None, int]:
             raise BadInput(
                 f"{{{{{call}}}}} cannot be filled in", f"Random MIN MAX takes two lengths, at most {_MOST:,}"
             )
-        return (lambda _: random_text(random.randint(shortest, longest))), longest
+        return (lambda _: generate_text(random.randint(shortest, longest))), longest
     if len(call) >= 2 and call[0] == call[-1] and call[0] in '"`':
         return call[1:-1].encode(), 0
     return None, 0
 
 
-def random_text(length: int) -> bytes:
+def generate_text(length: int) -> bytes:
     """Return `length` random letters and digits."""
     # In parts: a list of letters takes eight times as much memory as their text.
     parts = (min(_PART, length - at) for at in range(0, length, _PART))
     return b"".join("".join(random.choices(_LETTERS, k=part)).encode() for part in parts)
 
 
-def unique_id() -> str:
+def generate_id() -> str:
     """Return 22 random letters and digits."""
-    return random_text(22).decode()
+    return generate_text(22).decode()
 
 
 def _timestamp(_: Moment) -> bytes:
@@ -153,6 +153,6 @@ _FUNCTIONS: dict[str, Piece] = {
     "Time": _kitchen,
     "Unix": lambda _: b"%d" % time.time(),
     "UnixNano": lambda _: b"%d" % time.time_ns(),
-    "ID": lambda _: unique_id().encode(),
+    "ID": lambda _: generate_id().encode(),
     "Request": lambda moment: moment.request,
 }

@@ -9,7 +9,7 @@ from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.setting_files import on_disk
 
 
-def tls_options(settings: Settings, server: ServerAddress) -> dict[str, Any]:
+def build_tls_options(settings: Settings, server: ServerAddress) -> dict[str, Any]:
     """Return nats-py's options for TLS; empty when TLS is the server's choice. Raises BadInput."""
     wanted = settings.tlscert or settings.tlskey or settings.tlsca or settings.tlsfirst
     if not wanted and not server.url.startswith(("tls:", "wss:")):

@@ -10,7 +10,7 @@ from jsctl.jetstream.stream.origins import has_start, import_from, is_imported, 
 from jsctl.nats.subjects import split_subjects, validate_name
 from jsctl.prompts.fields import ask_field
 from jsctl.prompts.prompter import Prompter
-from jsctl.units import exact_duration, parse_time
+from jsctl.units import format_exact_duration, parse_time
 
 _NAME_HELP = "A name without dots, spaces, wildcards or slashes"
 
@@ -62,7 +62,9 @@ async def ask_rest(prompter: Prompter, draft: Json, *, size_needed: bool = False
     await ask("max_age")
     await ask("max_msg_size")
     if not mirror:
-        await ask("duplicate_window", exact_duration(choose_window(answered["max_age"])).replace("m0s", "m"))
+        await ask(
+            "duplicate_window", format_exact_duration(choose_window(answered["max_age"])).replace("m0s", "m")
+        )
     await ask("num_replicas")
     if mirror:
         answered["mirror"] = await _ask_origin(prompter, answered["mirror"], _MirrorWords())

@@ -12,7 +12,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bin
 from prompt_toolkit.output import create_output
 
 from jsctl.errors import Cancelled
-from jsctl.loops import event_loop
+from jsctl.loops import await_event_loop
 from jsctl.prompts.prompter import Form, GoBack, Prompter, Question
 from jsctl.prompts.typed_ahead import raise_typed_interrupt
 
@@ -43,7 +43,7 @@ class TerminalPrompter(Prompter):
 
     async def ask(self, question: Question) -> Any:
         default = question.default
-        await event_loop()
+        await await_event_loop()
         while True:
             shown = self._questionary(question, default)
             shown.application.key_bindings = merge_key_bindings(

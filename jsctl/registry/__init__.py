@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "all_commands", "children", "noun", "nouns"]
 
 
-def children(path: str) -> dict[str, Entry]:
+def list_children(path: str) -> dict[str, Entry]:
     """Return the commands directly below `path` ("" for the top level) by name, in the order of help."""
     noun, _, rest = path.partition(" ")
     if not noun:
@@ -30,7 +30,7 @@ def children(path: str) -> dict[str, Entry]:
     }
 
 
-def all_commands() -> dict[str, Entry]:
+def list_commands() -> dict[str, Entry]:
     """Return every command and group by its path ("stream ls"), in the order of help."""
     commands: dict[str, Entry] = {}
     for noun, entry in top.VERBS.items():
@@ -40,15 +40,15 @@ def all_commands() -> dict[str, Entry]:
     return commands
 
 
-def noun(name: str) -> "Noun":
+def find_noun(name: str) -> "Noun":
     """Return a noun by its name, such as "stream". Raises KeyError."""
     record: Noun = import_module(f"jsctl.registry.{top.NOUNS[name]}").NOUN
     return record
 
 
-def nouns() -> "list[Noun]":
+def list_nouns() -> "list[Noun]":
     """Return all nouns."""
-    return [noun(name) for name in top.NOUNS]
+    return [find_noun(name) for name in top.NOUNS]
 
 
 def _verbs(noun: str) -> dict[str, Entry]:

@@ -42,12 +42,12 @@ class Noun(NamedTuple):
         known: the names that exist; the one most like it is suggested.
         """
         hint = " ".join(self.hint.format(parent=parent).split())
-        if near := nearest_name(name, known):
+        if near := find_nearest_name(name, known):
             hint = f"did you mean {near}? {hint}"
         return self.not_found.format(name=name, parent=parent), hint
 
 
-def nearest_name(name: str, known: Sequence[str]) -> str:
+def find_nearest_name(name: str, known: Sequence[str]) -> str:
     """Return the known name that a misspelled one probably means; empty when none is similar."""
     import difflib
 

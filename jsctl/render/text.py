@@ -74,7 +74,7 @@ def show_all(values: Sequence[Any], kind: Kind) -> list[str]:
 
 
 def _show_time(value: Any) -> str:
-    if isinstance(value, str) and value and not units.known_time(value):
+    if isinstance(value, str) and value and not units.read_known_time(value):
         return "never"
     try:
         return units.format_time(value)
@@ -100,11 +100,11 @@ _FORMS: Mapping[str, Callable[[Any], str]] = {
     "count": units.format_count,
     "bytes": units.format_bytes,
     "duration": units.format_duration,
-    "span": units.exact_duration,
+    "span": units.format_exact_duration,
     "ago": units.format_age,
     "limit": _limit(units.format_count),
     "bytes_limit": _limit(units.format_bytes),
-    "span_limit": _limit(units.exact_duration),
+    "span_limit": _limit(units.format_exact_duration),
     "time": _show_time,
     "bool": lambda value: "true" if value else "false",
     "percent": lambda value: f"{value * 100:.0f}%",

@@ -28,7 +28,7 @@ _KINDS: Mapping[str, Json] = {
 _GROUPS = ("requests", "responses", "others", "events")
 
 
-def names(environ: Mapping[str, str] | None = None) -> list[str]:
+def list_names(environ: Mapping[str, str] | None = None) -> list[str]:
     """Return the names of all schemas, sorted. environ: unused here; the names of other nouns need it."""
     return sorted(name for name, _, _ in _messages())
 
@@ -36,23 +36,23 @@ def names(environ: Mapping[str, str] | None = None) -> list[str]:
 def search(pattern: str) -> list[str]:
     """Return the names that a regular expression matches. Raises BadInput."""
     regex = compile_pattern(pattern, re.IGNORECASE)
-    return [name for name in names() if regex.search(name)]
+    return [name for name in list_names() if regex.search(name)]
 
 
 def resolve(name: str) -> str:
     """Return the full name of a schema; its last part is enough where only one ends so. Raises NotFound."""
-    known = names()
+    known = list_names()
     if name in known:
         return name
     matching = [candidate for candidate in known if candidate.rpartition(".")[2] == name]
     if len(matching) != 1:
         short = [candidate.rpartition(".")[2] for candidate in known]
-        raise NotFound(*registry.noun("schema").missing(name, known=[*known, *short]))
+        raise NotFound(*registry.find_noun("schema").missing(name, known=[*known, *short]))
     return matching[0]
 
 
 @cache
-def schema(name: str) -> Json:
+def load_schema(name: str) -> Json:
     """Return a schema by its full name, with every type that it refers to. Raises KeyError."""
     group, definition = next((group, message) for key, group, message in _messages() if key == name)
     types = _definitions()["types"]

@@ -11,7 +11,7 @@ from jsctl.render.plot import stacked_charts
 from jsctl.render.text import cells, clean, show
 from jsctl.screen.keys import HELP, PICTURE_HELP, REPLAY_HELP
 from jsctl.screen.model import Model, sort_key
-from jsctl.units import exact_duration, format_count
+from jsctl.units import format_count, format_exact_duration
 from jsctl.views.board import Grid, GridColumn
 from jsctl.views.result import Cell, Chart, ChartStack, Result, Text
 
@@ -91,7 +91,7 @@ def _head(model: Model, width: int, height: int) -> list[Line]:
 
 
 def _title(model: Model, width: int) -> Line:
-    state = "paused" if model.paused else f"every {exact_duration(model.interval)}"
+    state = "paused" if model.paused else f"every {format_exact_duration(model.interval)}"
     if model.times:
         state = f"round {model.position + 1} of {len(model.times)}, {model.speed:g}x"
         state += ", paused" if model.paused else ""

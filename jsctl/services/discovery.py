@@ -43,7 +43,7 @@ class Answers(NamedTuple):
     malformed: Sequence[str]
 
 
-def verb_subject(verb: str, service: str = "", instance: str = "") -> str:
+def build_verb_subject(verb: str, service: str = "", instance: str = "") -> str:
     """Return the subject that asks all services, those of a name, or one instance. verb: PING, INFO or
     STATS."""
     return ".".join(part for part in (PREFIX, verb, service, instance) if part)
@@ -52,7 +52,7 @@ def verb_subject(verb: str, service: str = "", instance: str = "") -> str:
 def validate_service(name: str) -> str:
     """Return a service's name. Raises NotFound for a name that a service cannot have."""
     if not name or any(c.isspace() or c in ".*>" or c < " " for c in name):
-        raise NotFound(*registry.noun("service").missing(name))
+        raise NotFound(*registry.find_noun("service").missing(name))
     return name
 
 
@@ -70,7 +70,7 @@ async def gather(
     warn: called with a sentence about each malformed reply. Raises NotFound for a name or an instance that
     does not exist, JsctlError where all replies are malformed.
     """
-    subject = verb_subject(verb, service, instance)
+    subject = build_verb_subject(verb, service, instance)
     try:
         replies = await connection.request_many(subject, stall=silence)
     except NoResponders:
@@ -80,7 +80,7 @@ async def gather(
             raise NotFound(
                 f"service {service} has no instance {instance}", f"jsctl service list {service} lists them"
             )
-        raise await missing(connection, service)
+        raise await missing_error(connection, service)
     answers = parse_replies(verb, replies)
     _warn_of(answers.malformed, warn)
     if answers.malformed and not answers.documents:
@@ -96,7 +96,7 @@ async def ping(
     Raises NotFound for a name that does not exist.
     """
     limits = ReplyLimits(replies=_MANY, gap=silence, timeout=connection.settings.timeout)
-    message = OutgoingMessage(verb_subject("PING", service), b"")
+    message = OutgoingMessage(build_verb_subject("PING", service), b"")
     answers: list[tuple[str, str, int]] = []
     malformed: list[str] = []
     try:
@@ -113,7 +113,7 @@ async def ping(
         pass
     _warn_of(malformed, warn)
     if service and not answers:
-        raise await missing(connection, service)
+        raise await missing_error(connection, service)
     return answers
 
 
@@ -125,13 +125,13 @@ def _warn_of(malformed: Sequence[str], warn: Callable[[str], None]) -> None:
         warn(f"jsctl: {len(malformed):,} replies are left out in all")
 
 
-async def missing(connection: Connection, service: str) -> NotFound:
+async def missing_error(connection: Connection, service: str) -> NotFound:
     """Return the error for a service that does not run."""
     known = await _names(connection)
-    return NotFound(*registry.noun("service").missing(service, known=known))
+    return NotFound(*registry.find_noun("service").missing(service, known=known))
 
 
-async def names(api: Api) -> list[str]:
+async def list_names(api: Api) -> list[str]:
     """Return the names of all services that answer."""
     return await _names(api.connection)
 

@@ -14,8 +14,8 @@ from jsctl.jetstream.message.respond import Request
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import Headers, encode_headers
 from jsctl.nats.message import Message, MessageHandler, OutgoingMessage
-from jsctl.nats.templates import unique_id
-from jsctl.services.discovery import PREFIX, verb_subject
+from jsctl.nats.templates import generate_id
+from jsctl.services.discovery import PREFIX, build_verb_subject
 from jsctl.units import format_rfc3339
 
 _QUEUE = "q"
@@ -40,7 +40,7 @@ class Responder:
         description: str = "",
         statistics: Callable[[], dict[str, Any]] = dict,
     ) -> None:
-        self.id = unique_id()
+        self.id = generate_id()
         self._name, self._subject = name, subject
         self._connection = connection
         self._handle = handle
@@ -54,9 +54,9 @@ class Responder:
         try:
             for verb in ("PING", "INFO", "STATS"):
                 for subject in (
-                    verb_subject(verb),
-                    verb_subject(verb, self._name),
-                    verb_subject(verb, self._name, self.id),
+                    build_verb_subject(verb),
+                    build_verb_subject(verb, self._name),
+                    build_verb_subject(verb, self._name, self.id),
                 ):
                     await enter(receive(subject, self._describe))
             await enter(receive(self._subject, self._handle, queue=_QUEUE))

@@ -37,7 +37,7 @@ class Row(NamedTuple):
     skew: float
 
 
-def counts(documents: Iterable[Json]) -> dict[Key, Count]:
+def read_counts(documents: Iterable[Json]) -> dict[Key, Count]:
     """Return the counters of all endpoints."""
     return {
         (document["name"], endpoint["name"], document["id"]): Count(
@@ -50,7 +50,7 @@ def counts(documents: Iterable[Json]) -> dict[Key, Count]:
     }
 
 
-def rows(now: Mapping[Key, Count], before: Mapping[Key, Count], seconds: float) -> Sequence[Row]:
+def compute_rows(now: Mapping[Key, Count], before: Mapping[Key, Count], seconds: float) -> Sequence[Row]:
     """Return what happened between two samples. An instance that is new, or was restarted, begins at 0.
 
     For the first sample (`seconds` 0), averages and skew cover the instances' whole lives.

@@ -91,7 +91,7 @@ def parse_document(document: Any) -> tuple[str, Json]:
     return str(values[0]) if isinstance(values, list) else "", document
 
 
-def expected_hops(documents: Mapping[str, Json]) -> set[str]:
+def find_expected_hops(documents: Mapping[str, Json]) -> set[str]:
     """Return the numbers under which servers got the message, according to the servers before them."""
     return {
         str(event["hop"])
@@ -154,7 +154,7 @@ def _text(document: Json, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def reasons(root: Hop) -> list[str]:
+def list_reasons(root: Hop) -> list[str]:
     """Return why no subscriber received the message, one sentence each; empty if one did."""
     if root.deliveries:
         return []
@@ -201,7 +201,7 @@ def _no_interest(root: Hop) -> str:
     return text
 
 
-def counts(root: Hop) -> dict[str, int]:
+def count_hops(root: Hop) -> dict[str, int]:
     """Return how often the message left a server, by kind of connection."""
     tally: dict[str, int] = {}
     for _, step in root.walk():
@@ -211,7 +211,7 @@ def counts(root: Hop) -> dict[str, int]:
     return tally
 
 
-def lines_of(root: Hop) -> Iterable[tuple[str, str]]:
+def format_lines(root: Hop) -> Iterable[tuple[str, str]]:
     """Yield place and action of each step, without what differs between two traces of the same path."""
     return _lines(root, root.server)
 

@@ -10,7 +10,7 @@ from jsctl.nats.events import ConnectionEvent, PermissionDenied
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.subjects import validate_subject
-from jsctl.trace.model import Json, expected_hops, parse_document
+from jsctl.trace.model import Json, find_expected_hops, parse_document
 from jsctl.units import SECOND
 
 _OLDEST = (2, 11)
@@ -44,7 +44,7 @@ async def trace(
     with connection.watching(watch):
         async with connection.receive(inbox, answers.put_nowait):
             await connection.send(message.encode())
-            while "" not in documents or expected_hops(documents) - documents.keys():
+            while "" not in documents or find_expected_hops(documents) - documents.keys():
                 try:
                     async with asyncio.timeout(connection.settings.timeout / SECOND):
                         answer = await answers.get()

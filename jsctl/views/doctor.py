@@ -6,7 +6,7 @@ from jsctl.errors import ExitStatus
 from jsctl.monitor.doctor.diagnosis import RULES
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Json, Snapshot
-from jsctl.units import format_rfc3339, plural, to_ns
+from jsctl.units import format_rfc3339, pluralize, to_ns
 from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Table, Text
 from jsctl.views.shared.tables import recorder
 
@@ -56,12 +56,12 @@ def _summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
     streams = sum(len(view.streams) for view in snapshot.domains)
     domains = {view.domain or view.context for view in snapshot.domains}
     looked = (
-        f"{plural(len(snapshot.contexts), 'context')}, {plural(len(domains), 'domain')},"
-        f" {plural(streams, 'stream')} and {plural(len(snapshot.servers), 'server')}"
+        f"{pluralize(len(snapshot.contexts), 'context')}, {pluralize(len(domains), 'domain')},"
+        f" {pluralize(streams, 'stream')} and {pluralize(len(snapshot.servers), 'server')}"
     )
     if not findings:
         return Text(f"Nothing is wrong with {looked}", "good")
-    return Text(f"{plural(len(findings), 'finding')} on {looked}", "bad")
+    return Text(f"{pluralize(len(findings), 'finding')} on {looked}", "bad")
 
 
 def _gaps(snapshot: Snapshot) -> list[str]:

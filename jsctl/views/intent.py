@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jsctl.files import ascii_path
-from jsctl.units import format_bytes, plural
+from jsctl.files import escape_path
+from jsctl.units import format_bytes, pluralize
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Result, Text
 
@@ -40,13 +40,13 @@ def seal_intent(label: str, kind: str, info: Mapping[str, Any]) -> Intent:
     """Return the intent to seal a stream or bucket. label: `Stream ORDERS`. kind: "streams"."""
     state = info["state"]
     facts = {"stream": info["config"]["name"], "messages": state["messages"], "bytes": state["bytes"]}
-    what = f"{plural(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
+    what = f"{pluralize(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
     return Intent(f"seal {label} ({what}), sealed {kind} can not be unsealed or modified", facts)
 
 
 def file_intent(what: str, path: Path, facts: Mapping[str, Any] | None = None) -> Intent:
     """Return the intent to write or replace a file. what: `the credentials of alice`."""
     exists = expand_home(path).exists()
-    shown_path = ascii_path(path)
+    shown_path = escape_path(path)
     action = f"replace {shown_path} by {what}" if exists else f"write {what} to {shown_path}"
     return Intent(action, {"path": shown_path, "replaces": exists, **(facts or {})})

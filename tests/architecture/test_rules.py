@@ -133,7 +133,7 @@ def test_a_verbs_file_can_be_guessed() -> None:
     """`commands/<noun>/<verb>.py`, or the group's own file where its verbs differ in little."""
     commands = PACKAGE / "commands"
     elsewhere = {}
-    for path, entry in registry.all_commands().items():
+    for path, entry in registry.list_commands().items():
         *groups, verb = path.replace("-", "_").split()
         module = entry.target.removeprefix("jsctl.commands.").partition(":")[0]
         guesses = {".".join([*groups, verb]), ".".join([*groups, f"{verb}_"]), ".".join(groups)}
@@ -146,7 +146,7 @@ def test_a_verbs_file_can_be_guessed() -> None:
 def test_each_verb_has_the_test_file_of_its_name() -> None:
     """`tests/commands/<noun>/test_<verb>.py` for `jsctl/commands/<noun>/<verb>.py`."""
     missing = {}
-    for path, entry in registry.all_commands().items():
+    for path, entry in registry.list_commands().items():
         *folders, name = entry.target.partition(":")[0].removeprefix("jsctl.commands.").split(".")
         file = ROOT.joinpath("tests", "commands", *folders, f"test_{name.rstrip('_')}.py")
         if (entry.runs or not entry.group) and not file.exists():

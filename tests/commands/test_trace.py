@@ -139,7 +139,7 @@ def document(name: str, hop: str, *events: dict[str, Any]) -> dict[str, Any]:
 )
 def test_reasons(event: dict[str, Any], reason: str) -> None:
     root = model.build(dict([model.parse_document(document("a", "", event))]))
-    assert reason in model.reasons(root)[0]
+    assert reason in model.list_reasons(root)[0]
 
 
 def test_loops_and_hostile_texts_end(offline_cli: Cli, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from jsctl.commands.cli.groups import Command, Group, _load
 from jsctl.registry import Entry
 from tests.support.run import Cli
 
-COMMANDS = registry.all_commands()
+COMMANDS = registry.list_commands()
 SHELL = ("|", ">", "<", "&&")
 """Words that end a command line in an example."""
 VERBS = [path for path, entry in COMMANDS.items() if not entry.group]

@@ -57,7 +57,7 @@ REFUSED = {
 def nouns_of(path: str) -> list[Noun]:
     """The nouns that a verb takes the names of."""
     return [
-        registry.noun(param.noun)
+        registry.find_noun(param.noun)
         for param in resolve(path.split()).params
         if isinstance(param, Argument) and param.noun
     ]
@@ -230,12 +230,12 @@ def served(server: RealServer, tmp_path: Path) -> Iterator[None]:
 def test_an_unknown_service_is_not_found(path: str, here: Path, server: RealServer) -> None:
     cli = Cli(here, server.url_for("none"))
     line = command_line(path, {"service": "NOPE"}, here)
-    assert_fails(cli, line, 3, registry.noun("service").missing("NOPE")[1])
+    assert_fails(cli, line, 3, registry.find_noun("service").missing("NOPE")[1])
     assert_fails(cli, [*line, "--server", "nats://127.0.0.1:1"], 4)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("noun", registry.nouns(), ids=lambda noun: noun.name)
+@pytest.mark.parametrize("noun", registry.list_nouns(), ids=lambda noun: noun.name)
 def test_names_complete(
     noun: Noun, server: RealServer, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -96,7 +96,7 @@ def lines(folder: Path) -> dict[str, list[str]]:
         if path.startswith("bench ") and path != "bench compare":
             line += ["--msgs", "20", "--processes", "0"]
         results[path] = line
-    assert len(results) > 200 and registry.all_commands()
+    assert len(results) > 200 and registry.list_commands()
     return results
 
 

@@ -10,7 +10,7 @@ import pytest
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, Unreachable
 from jsctl.nats.blocking import BlockingConnection, ConnectionLost
-from jsctl.nats.codec import FrameParser, message_limit, read_frame
+from jsctl.nats.codec import FrameParser, compute_message_limit, read_frame
 from jsctl.nats.connection import Connection
 from tests.fuzz.record import Record
 from tests.support.hostile import cutting_server, hostile_server, info, mutate_bytes
@@ -22,8 +22,8 @@ VIOLATIONS = {
     "negative with headers": b"HMSG {reply} {sid} -1 4\r\nabcd\r\n",
     "headers beyond the message": b"HMSG {reply} {sid} 10 4\r\nabcd\r\n",
     "huge": b"MSG {reply} {sid} 99999999999\r\n",
-    "beyond max_payload": b"MSG {reply} {sid} %d\r\n" % (message_limit(1 << 20) + 1),
-    "beyond max_payload with headers": b"HMSG {reply} {sid} 12 %d\r\n" % (message_limit(1 << 20) + 1),
+    "beyond max_payload": b"MSG {reply} {sid} %d\r\n" % (compute_message_limit(1 << 20) + 1),
+    "beyond max_payload with headers": b"HMSG {reply} {sid} 12 %d\r\n" % (compute_message_limit(1 << 20) + 1),
     "twenty digits": b"MSG {reply} {sid} 99999999999999999999\r\n",
     "5,000 digits": b"MSG {reply} {sid} " + b"9" * 5000 + b"\r\n",
     "no number": b"MSG {reply} {sid} x\r\n",

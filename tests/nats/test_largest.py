@@ -1,11 +1,11 @@
 """What a real server delivers that is larger than the max_payload that it tells: no client may take that for
-the bound of what comes in (`codec.message_limit`)."""
+the bound of what comes in (`codec.compute_message_limit`)."""
 
 from pathlib import Path
 
 import pytest
 
-from jsctl.nats.codec import ANSWER_ROOM, MAX_PAYLOAD, message_limit
+from jsctl.nats.codec import ANSWER_ROOM, MAX_PAYLOAD, compute_message_limit
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
@@ -34,4 +34,4 @@ def test_stored_messages_headers_and_answers_exceed_it(cli: Cli, tmp_path: Path)
 
 @pytest.mark.parametrize("told", [1, 600, 1 << 20, MAX_PAYLOAD, 1 << 40])
 def test_the_bound(told: int) -> None:
-    assert message_limit(told) == min(told, MAX_PAYLOAD) + ANSWER_ROOM <= 96 << 20
+    assert compute_message_limit(told) == min(told, MAX_PAYLOAD) + ANSWER_ROOM <= 96 << 20

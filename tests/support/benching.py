@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from jsctl.schema.catalog import schema
+from jsctl.schema.catalog import load_schema
 from jsctl.schema.validator import validate
 from tests.support.run import Cli
 
@@ -32,7 +32,7 @@ def stop(process: subprocess.Popen[str], number: int = signal.SIGINT) -> tuple[s
 def run(cli: Cli, line: str) -> dict[str, Any]:
     """Run a benchmark, and return its document."""
     document: dict[str, Any] = cli(f"bench {line} --json", status=0).json
-    assert not validate(document, schema("io.jsctl.v1.bench"))
+    assert not validate(document, load_schema("io.jsctl.v1.bench"))
     return document
 
 

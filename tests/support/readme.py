@@ -12,7 +12,7 @@ README = Path(__file__).parents[2] / "README.md"
 def commands() -> str:
     """Return every command with its aliases and its line of help."""
     lines = []
-    for path, entry in registry.all_commands().items():
+    for path, entry in registry.list_commands().items():
         also = f" ({', '.join(entry.aliases)})" if entry.aliases else ""
         if entry.group and not entry.runs:
             lines += ["", f"**{path}**{also}: {entry.help}", ""] if " " not in path else []

@@ -15,9 +15,9 @@ async def where() -> str:
 def test_a_coroutine_gets_an_event_loop_when_it_asks_for_one() -> None:
     async def work() -> list[object]:
         places: list[object] = [await where()]
-        await loops.event_loop()
+        await loops.await_event_loop()
         places += [await where(), asyncio.get_running_loop().is_running()]
-        await loops.event_loop()
+        await loops.await_event_loop()
         await asyncio.sleep(0)
         return places
 
@@ -29,7 +29,7 @@ def test_a_coroutine_gets_an_event_loop_when_it_asks_for_one() -> None:
 def test_errors_come_out_of_both() -> None:
     async def fail(in_loop: bool) -> None:
         if in_loop:
-            await loops.event_loop()
+            await loops.await_event_loop()
         raise LookupError
 
     for in_loop in (False, True):
@@ -39,7 +39,7 @@ def test_errors_come_out_of_both() -> None:
 
 def test_one_within_another_and_where_a_loop_runs() -> None:
     async def asks() -> str:
-        await loops.event_loop()
+        await loops.await_event_loop()
         return await where()
 
     async def outer() -> list[str]:
@@ -54,7 +54,7 @@ def test_what_is_begun_has_sent_its_request() -> None:
 
     async def request(name: str) -> str:
         done.append(f"{name} sent")
-        await loops.request_sent()
+        await loops.mark_request_sent()
         done.append(f"{name} answered")
         return name
 
@@ -81,8 +81,8 @@ def test_a_time_limit_holds_for_what_waits_without_a_loop() -> None:
     async def work() -> tuple[float, float]:
         far = time.monotonic() + 100
         async with loops.time_limit(1), loops.time_limit(50):
-            near = loops.earliest(far)
-        return near - time.monotonic(), loops.earliest(far) - time.monotonic()
+            near = loops.limit_deadline(far)
+        return near - time.monotonic(), loops.limit_deadline(far) - time.monotonic()
 
     near, far = loops.run(work())
     assert 0 < near <= 1 and far > 99

@@ -4,16 +4,16 @@ cmd/validate.go)."""
 from collections.abc import Iterator
 
 from jsctl.auth.check.exports import check_exports
-from jsctl.auth.check.fixes import account_line, auth_line
+from jsctl.auth.check.fixes import build_account_line, build_line
 from jsctl.auth.check.imports import check_imports
-from jsctl.auth.check.model import Finding, Owner, owner_of
+from jsctl.auth.check.model import Finding, Owner, find_owner
 from jsctl.auth.check.permissions import check_permissions, check_user_limits
 from jsctl.auth.check.subjects import find_subject_problem, has_wildcards
 from jsctl.auth.check.texts import find_info_problem
 from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import ALL, Json, as_number, as_object, as_objects, as_text, as_texts
 from jsctl.auth.environment import Account, Environment
-from jsctl.auth.keys import ACCOUNT, CURVE, USER, kind_of_key
+from jsctl.auth.keys import ACCOUNT, CURVE, USER, find_key_kind
 
 NO_LIMIT = -1
 
@@ -31,22 +31,22 @@ _JETSTREAM = (
 
 def check_account(environment: Environment, account: Account, now: float) -> Iterator[Finding]:
     """Yield the problems of an account, without those of its users. now: seconds since 1970."""
-    owner = owner_of(environment.operator, account)
+    owner = find_owner(environment.operator, account)
     yield from check_token(account, "account", owner, now)
     yield from _check_signer(environment, account, owner)
     yield from _check_limits(environment, account, owner)
     yield from check_exports(account, owner)
     yield from check_imports(account, owner, now)
-    edit = account_line(owner, "edit")
+    edit = build_account_line(owner, "edit")
     yield from check_permissions(
         as_object(account.nats.get("default_permissions")), "default_permissions.", owner, edit
     )
     yield from _check_mappings(account, owner)
     yield from _check_callout(environment, account, owner)
-    yield from _check_trace(account, owner, account_line(owner, "edit", "--trace-context", ""))
+    yield from _check_trace(account, owner, build_account_line(owner, "edit", "--trace-context", ""))
     yield from _check_keys(account, owner)
     if problem := find_info_problem(account.nats):
-        fix = account_line(owner, "edit", "--description", "", "--info-url", "")
+        fix = build_account_line(owner, "edit", "--description", "", "--info-url", "")
         yield owner.error("account-info", "description", problem, fix)
     traffic = as_text(account.nats.get("cluster_traffic"))
     if traffic not in ("", "system", "owner"):
@@ -54,7 +54,7 @@ def check_account(environment: Environment, account: Account, now: float) -> Ite
             "account-cluster-traffic",
             "cluster_traffic",
             f"the cluster traffic account {traffic!r} is neither system nor owner",
-            account_line(owner, "edit", "--js-cluster-traffic", "system"),
+            build_account_line(owner, "edit", "--js-cluster-traffic", "system"),
         )
 
 
@@ -63,7 +63,7 @@ def _check_signer(environment: Environment, account: Account, owner: Owner) -> I
     if operator.may_sign(account.issuer):
         return
     keys = [*operator.signing_keys, *([] if operator.is_strict else [operator.public])]
-    fix = account_line(owner, "edit", "--key", keys[0] if keys else "<key>")
+    fix = build_account_line(owner, "edit", "--key", keys[0] if keys else "<key>")
     if account.issuer == operator.public:
         why = "the account is signed with the operator's own key, and the operator takes signing keys only"
         yield owner.error("account-signed-by-identity", "iss", why, fix)
@@ -81,7 +81,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
                 f"too-many-{key}",
                 f"limits.{key}",
                 f"the account has {count} {key}, and may have {limit}",
-                account_line(owner, "edit", f"--{key}", str(count)),
+                build_account_line(owner, "edit", f"--{key}", str(count)),
             )
     wide = [as_text(export.get("subject")) for export in account.exports]
     wide = [subject for subject in wide if has_wildcards(subject)]
@@ -90,7 +90,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
             "wildcard-exports",
             "limits.wildcards",
             f"the account exports {wide[0]!r}, and may not export wildcards",
-            account_line(owner, "edit", "--wildcard-exports"),
+            build_account_line(owner, "edit", "--wildcard-exports"),
         )
     tiers = as_object(limits.get("tiered_limits"))
     if tiers and any(limits.get(key) for key in _JETSTREAM):
@@ -99,30 +99,30 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
             "tiers-and-limits",
             "limits.tiered_limits",
             "JetStream limits for all streams are ignored, as there are limits by tier",
-            account_line(owner, "edit", "--no-jetstream"),
+            build_account_line(owner, "edit", "--no-jetstream"),
         )
     if "" in tiers:
         why = "a tier of the JetStream limits has no name"
         yield owner.error(
-            "tier-name", "limits.tiered_limits", why, account_line(owner, "edit", "--no-jetstream")
+            "tier-name", "limits.tiered_limits", why, build_account_line(owner, "edit", "--no-jetstream")
         )
     if environment.operator.system_account == account.public and account.has_jetstream:
         yield owner.error(
             "jetstream-on-system-account",
             "limits.disk_storage",
             "JetStream is on for the system account, which servers refuse",
-            account_line(owner, "edit", "--no-jetstream"),
+            build_account_line(owner, "edit", "--no-jetstream"),
         )
     if account.users and "conn" in limits and as_number(limits["conn"]) == 0:
         why = "the account may have 0 connections: nobody can connect"
-        fix = account_line(owner, "edit", "--connections", "-1")
+        fix = build_account_line(owner, "edit", "--connections", "-1")
         yield owner.warning("no-connections", "limits.conn", why, fix)
 
 
 def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
     for source, targets in as_object(account.nats.get("mappings")).items():
         path = f"mappings.{source}"
-        fix = auth_line("account", "mappings", "rm", owner.account, source, "--operator", owner.operator)
+        fix = build_line("account", "mappings", "rm", owner.account, source, "--operator", owner.operator)
         if problem := find_subject_problem(source):
             yield owner.error("mapping-subject", path, f"mapping {source!r} {problem}", fix)
         weights: dict[str, int] = {}
@@ -146,7 +146,7 @@ def _keys_of(account: Account) -> set[str]:
 def _check_callout(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
     claims = as_object(account.nats.get("authorization"))
     users, accounts = as_texts(claims.get("auth_users")), as_texts(claims.get("allowed_accounts"))
-    fix = account_line(owner, "callout", "--auth-user", "<user>", "--allow", "<account>")
+    fix = build_account_line(owner, "callout", "--auth-user", "<user>", "--allow", "<account>")
 
     def error(path: str, why: str) -> Finding:
         return owner.error("callout", f"authorization.{path}", f"authorization callout: {why}", fix)
@@ -155,7 +155,7 @@ def _check_callout(environment: Environment, account: Account, owner: Owner) -> 
         yield error("auth_users", "allowed_accounts is set, and no user answers the callout")
     known = _keys_of(account)
     for at, user in enumerate(users):
-        if kind_of_key(user) != USER:
+        if find_key_kind(user) != USER:
             yield error(f"auth_users[{at}]", f"{user!r} is not the public key of a user")
         elif other := next((one for one in environment.accounts if user in _keys_of(one) - known), None):
             why = f"user {user} is of account {other.name}: the service must be of {account.name} itself"
@@ -168,14 +168,14 @@ def _check_callout(environment: Environment, account: Account, owner: Owner) -> 
             yield error(
                 f"allowed_accounts[{at}]", "* stands for all accounts, and cannot be used beside others"
             )
-        elif account_key != ALL and kind_of_key(account_key) != ACCOUNT:
+        elif account_key != ALL and find_key_kind(account_key) != ACCOUNT:
             yield error(f"allowed_accounts[{at}]", f"{account_key!r} is not the public key of an account")
         elif account_key != ALL and environment.account_of(account_key) is None:
             why = f"authorization callout: account {account_key} is not in the store"
             path = f"authorization.allowed_accounts[{at}]"
             yield owner.warning("callout-account-missing", path, why, fix)
     xkey = as_text(claims.get("xkey"))
-    if xkey and kind_of_key(xkey) != CURVE:
+    if xkey and find_key_kind(xkey) != CURVE:
         yield error("xkey", f"{xkey!r} is not the public key of an xkey")
 
 
@@ -195,7 +195,7 @@ def _check_trace(account: Account, owner: Owner, fix: str) -> Iterator[Finding]:
 def _check_keys(account: Account, owner: Owner) -> Iterator[Finding]:
     for at, (key, scope) in enumerate(account.signing_keys.items()):
         path = f"signing_keys[{at}]"
-        if kind_of_key(key) != ACCOUNT:
+        if find_key_kind(key) != ACCOUNT:
             yield owner.error(
                 "account-signing-key",
                 path,
@@ -205,12 +205,12 @@ def _check_keys(account: Account, owner: Owner) -> Iterator[Finding]:
         if scope is not None:
             yield from _check_scope(scope, path, owner)
     for key in as_object(account.nats.get("revocations")):
-        if key != ALL and kind_of_key(key) != USER:
+        if key != ALL and find_key_kind(key) != USER:
             yield owner.warning(
                 "revocation-key",
                 "revocations",
                 f"{key!r} is revoked, and is not the public key of a user",
-                auth_line("account", "revocations", "rm", key, owner.account, "--operator", owner.operator),
+                build_line("account", "revocations", "rm", key, owner.account, "--operator", owner.operator),
             )
 
 
@@ -226,4 +226,4 @@ def _check_scope(scope: Json, path: str, owner: Owner) -> Iterator[Finding]:
 
 
 def _keys_line(owner: Owner, verb: str, *words: str) -> str:
-    return auth_line("account", "keys", verb, owner.account, *words, "--operator", owner.operator)
+    return build_line("account", "keys", verb, owner.account, *words, "--operator", owner.operator)

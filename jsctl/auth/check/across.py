@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from jsctl.auth.check.activations import find_activation_problem, grant_line
 from jsctl.auth.check.cycles import find_cycle
-from jsctl.auth.check.fixes import auth_line, export_line, import_line, name_of_import
-from jsctl.auth.check.model import Finding, Owner, owner_of
-from jsctl.auth.claims import Json, as_number, as_text, local_subject, remote_subject
+from jsctl.auth.check.fixes import build_line, export_line, get_import_name, import_line
+from jsctl.auth.check.model import Finding, Owner, find_owner
+from jsctl.auth.claims import Json, as_number, as_text, find_local_pattern, find_remote_subject
 from jsctl.auth.environment import Account, Environment
-from jsctl.nats.subjects import covers, overlap
+from jsctl.nats.subjects import covers, overlaps
 
 
 class Approval(NamedTuple):
@@ -34,7 +34,7 @@ class Approval(NamedTuple):
 
 def check_across(environment: Environment, account: Account) -> Iterator[Finding]:
     """Yield the problems of an account's imports that show only beside the accounts that export."""
-    owner = owner_of(environment.operator, account)
+    owner = find_owner(environment.operator, account)
     for at, imported in enumerate(account.imports):
         subject, origin = as_text(imported.get("subject")), as_text(imported.get("account"))
         head = f"import {subject!r} of {environment.name_of(origin)}"
@@ -49,28 +49,28 @@ def check_across(environment: Environment, account: Account) -> Iterator[Finding
             export = approval.exporter.exports[approval.at]
             if imported.get("token") and not export.get("token_req"):
                 why = f"{head} has an activation token, and the export is public"
-                fix = import_line(owner, "edit", name_of_import(imported), "--token", "")
+                fix = import_line(owner, "edit", get_import_name(imported), "--token", "")
                 yield owner.warning("import-token-unneeded", f"imports[{at}].token", why, fix)
             if circle := find_cycle(environment, account, imported):
                 names = " -> ".join(environment.name_of(key) for key in circle)
                 why = f"{head} is part of a cycle, which servers leave out: {names}"
                 yield owner.error(
-                    "import-cycle", f"imports[{at}]", why, import_line(owner, "rm", name_of_import(imported))
+                    "import-cycle", f"imports[{at}]", why, import_line(owner, "rm", get_import_name(imported))
                 )
     yield from _check_local_subjects(environment, account, owner)
 
 
 def approve_import(environment: Environment, account: Account, imported: Json) -> Approval:
     """Return whether an import of an account works, by the first rule that refuses it."""
-    owner = owner_of(environment.operator, account)
+    owner = find_owner(environment.operator, account)
     origin = as_text(imported.get("account"))
-    remove = import_line(owner, "rm", name_of_import(imported))
+    remove = import_line(owner, "rm", get_import_name(imported))
     if origin == account.public:
         return Approval("import-of-own", account, -1, "is of the account itself", remove)
     exporter = environment.account_of(origin)
     if exporter is None:
         why = "is of an account that is not in the store: whether it exports this is not known"
-        fix = auth_line("account", "query", origin, "--save", "--operator", owner.operator)
+        fix = build_line("account", "query", origin, "--save", "--operator", owner.operator)
         return Approval("import-origin-unknown", None, -1, why, fix)
     at = find_export(exporter, imported)
     if at < 0:
@@ -80,7 +80,7 @@ def approve_import(environment: Environment, account: Account, imported: Json) -
     position = as_number(export.get("account_token_position"))
     if position:
         why = _find_position_problem(
-            remote_subject(imported), as_text(export.get("subject")), position, account
+            find_remote_subject(imported), as_text(export.get("subject")), position, account
         )
         fix = _position_line(owner, exporter, imported, position, account)
         return Approval("import-account-token" if why else "", exporter, at, why, fix)
@@ -98,7 +98,7 @@ def approve_import(environment: Environment, account: Account, imported: Json) -
 def find_export(exporter: Account, imported: Json) -> int:
     """Return the index of the export that decides on an import: the one with the same subject, else the first
     that covers it; -1 for none."""
-    subject, kind = remote_subject(imported), imported.get("type")
+    subject, kind = find_remote_subject(imported), imported.get("type")
     place = -1
     for at, export in enumerate(exporter.exports):
         if export.get("type") != kind:
@@ -113,7 +113,7 @@ def find_export(exporter: Account, imported: Json) -> int:
 
 def _explain_missing(exporter: Account, account: Account, imported: Json, owner: Owner) -> tuple[str, str]:
     """Return why an import has no matching export, and the command line that fixes it."""
-    subject, kind = remote_subject(imported), as_text(imported.get("type"))
+    subject, kind = find_remote_subject(imported), as_text(imported.get("type"))
     other = {"stream": "service", "service": "stream"}.get(kind, "")
     for export in exporter.exports:
         offered = as_text(export.get("subject"))
@@ -125,20 +125,20 @@ def _explain_missing(exporter: Account, account: Account, imported: Json, owner:
         offered = as_text(export.get("subject"))
         if export.get("type") == kind and covers(subject, offered):
             again = import_again_line(owner, imported, {"subject": offered})
-            if any(remote_subject(other) == offered for other in account.imports):
-                again = import_line(owner, "rm", name_of_import(imported))
+            if any(find_remote_subject(other) == offered for other in account.imports):
+                again = import_line(owner, "rm", get_import_name(imported))
             return f"is wider than what is exported, {offered!r}", again
     flags = ["--service"] if kind == "service" else []
     name = as_text(imported.get("name")) or subject
     words = ["account", "exports", "add", name, subject, exporter.name, *flags, "--operator", owner.operator]
-    return "is not exported there", auth_line(*words)
+    return "is not exported there", build_line(*words)
 
 
 def import_again_line(owner: Owner, imported: Json, changes: Json, flags: tuple[str, ...] = ()) -> str:
     """Return the command lines that remove an import and add it with `changes`. flags: the import's kind,
     where it changes."""
     add = import_add_line(owner, {**imported, **changes}, flags)
-    return f"{import_line(owner, 'rm', name_of_import(imported))} && {add}"
+    return f"{import_line(owner, 'rm', get_import_name(imported))} && {add}"
 
 
 def import_add_line(owner: Owner, imported: Json, flags: tuple[str, ...] = ()) -> str:
@@ -159,7 +159,7 @@ def import_add_line(owner: Owner, imported: Json, flags: tuple[str, ...] = ()) -
         "--source",
         as_text(imported.get("account")),
     )
-    return auth_line(*words, *flags, "--operator", owner.operator)
+    return build_line(*words, *flags, "--operator", owner.operator)
 
 
 def _find_position_problem(subject: str, offered: str, position: int, account: Account) -> str:
@@ -174,9 +174,9 @@ def _find_position_problem(subject: str, offered: str, position: int, account: A
 
 
 def _position_line(owner: Owner, exporter: Account, imported: Json, position: int, account: Account) -> str:
-    tokens = remote_subject(imported).split(".")
+    tokens = find_remote_subject(imported).split(".")
     if position > len(tokens):
-        return export_line(owner._replace(account=exporter.name), "info", remote_subject(imported))
+        return export_line(owner._replace(account=exporter.name), "info", find_remote_subject(imported))
     tokens[position - 1] = account.public
     return import_again_line(owner, imported, {"subject": ".".join(tokens)})
 
@@ -187,16 +187,18 @@ def _check_local_subjects(environment: Environment, account: Account, owner: Own
     for at, imported in enumerate(account.imports):
         for earlier in account.imports[:at]:
             kind, same = imported.get("type"), imported.get("account") == earlier.get("account")
-            if kind != earlier.get("type") or not overlap(local_subject(imported), local_subject(earlier)):
+            if kind != earlier.get("type") or not overlaps(
+                find_local_pattern(imported), find_local_pattern(earlier)
+            ):
                 continue
             subject, path = as_text(imported.get("subject")), f"imports[{at}]"
-            here = local_subject(imported)
+            here = find_local_pattern(imported)
             names = [environment.name_of(as_text(each.get("account"))) for each in (earlier, imported)]
-            fix = import_line(owner, "edit", name_of_import(imported), "--local", "<subject>")
+            fix = import_line(owner, "edit", get_import_name(imported), "--local", "<subject>")
             if kind == "stream" and same and subject == as_text(earlier.get("subject")):
                 why = f"stream {subject!r} of {names[0]} is imported twice: servers take the first"
                 yield owner.error(
-                    "import-twice", path, why, import_line(owner, "rm", name_of_import(imported))
+                    "import-twice", path, why, import_line(owner, "rm", get_import_name(imported))
                 )
             elif kind == "service" and not same:
                 both = f"of {names[0]} and {names[1]} are both at {here!r} here"

@@ -3,13 +3,13 @@ nats-server: server/accounts.go, checkActivation)."""
 
 from collections.abc import Iterator
 
-from jsctl.auth.check.fixes import auth_line, import_line, name_of_import
+from jsctl.auth.check.fixes import build_line, get_import_name, import_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_subject_problem, is_contained
-from jsctl.auth.claims import Json, as_number, as_object, as_text, find_revocation, remote_subject
+from jsctl.auth.claims import Json, as_number, as_object, as_text, find_remote_subject, find_revocation
 from jsctl.auth.environment import Account
 from jsctl.auth.jwt import decode_jwt, is_signed
-from jsctl.auth.keys import ACCOUNT, kind_of_key
+from jsctl.auth.keys import ACCOUNT, find_key_kind
 from jsctl.errors import BadInput
 
 
@@ -51,14 +51,14 @@ def read_activation(imported: Json) -> Json | None:
 
 def grant_line(exporter: str, export: Json, imported: Json, importer: str, owner: Owner) -> str:
     """Return the command lines with which the exporting account creates a token and the import takes it."""
-    offered, imported_subject = as_text(export.get("subject")), remote_subject(imported)
+    offered, imported_subject = as_text(export.get("subject")), find_remote_subject(imported)
     only = ("--only", imported_subject) if imported_subject != offered else ()
     words = ("account", "activations", "add", offered, exporter, importer, *only, "--output", "<file>")
-    return f"{auth_line(*words, '--operator', owner.operator)} && {_token_line(owner, imported)}"
+    return f"{build_line(*words, '--operator', owner.operator)} && {_token_line(owner, imported)}"
 
 
 def _token_line(owner: Owner, imported: Json) -> str:
-    return import_line(owner, "edit", name_of_import(imported), "--token", "<file>")
+    return import_line(owner, "edit", get_import_name(imported), "--token", "<file>")
 
 
 def _find_problems(public: str, imported: Json, now: float) -> Iterator[str]:
@@ -82,10 +82,10 @@ def _find_problems(public: str, imported: Json, now: float) -> Iterator[str]:
     granted = as_text(nats.get("subject"))
     if problem := find_subject_problem(granted):
         yield f"is for subject {granted!r}, which {problem}"
-    elif not is_contained(remote_subject(imported), granted):
+    elif not is_contained(find_remote_subject(imported), granted):
         yield f"is for {granted!r} only"
     account = as_text(nats.get("issuer_account"))
-    if account and kind_of_key(account) != ACCOUNT:
+    if account and find_key_kind(account) != ACCOUNT:
         yield f"names {account!r}, which is not the public key of an account"
     if 0 < as_number(claims.get("exp")) <= now:
         yield "is expired"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from jsctl.auth.check.accounts import check_account
 from jsctl.auth.check.across import check_across
-from jsctl.auth.check.fixes import account_line, user_line
+from jsctl.auth.check.fixes import build_account_line, build_user_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.operators import check_operator
 from jsctl.auth.check.users import check_user
@@ -62,7 +62,11 @@ def _check_files(environment: Environment) -> Iterator[Finding]:
     """Yield the files that hold no valid JWT, and accounts that share a public key."""
     for unreadable in environment.unreadable:
         owner = Owner(environment.operator.name, unreadable.account, unreadable.user)
-        fix = user_line(owner, "rm") if unreadable.user else account_line(owner, "query", "--save", "--force")
+        fix = (
+            build_user_line(owner, "rm")
+            if unreadable.user
+            else build_account_line(owner, "query", "--save", "--force")
+        )
         yield owner.error("unreadable", "", f"{unreadable.path.name}: {unreadable.why}", fix)
     seen: dict[str, Account] = {}
     for account in environment.accounts:
@@ -70,4 +74,4 @@ def _check_files(environment: Environment) -> Iterator[Finding]:
         if first is not account:
             owner = Owner(environment.operator.name, account.name)
             why = f"the account has the public key of account {first.name}"
-            yield owner.error("same-account", "sub", why, account_line(owner, "rm"))
+            yield owner.error("same-account", "sub", why, build_account_line(owner, "rm"))

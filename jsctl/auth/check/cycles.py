@@ -1,9 +1,9 @@
 """Imports that form a cycle (nats-server: server/accounts.go, checkServiceImportsForCycles and
 checkStreamImportsForCycles)."""
 
-from jsctl.auth.claims import Json, as_text, local_subject, remote_subject
+from jsctl.auth.claims import Json, as_text, find_local_pattern, find_remote_subject
 from jsctl.auth.environment import Account, Environment
-from jsctl.nats.subjects import covers, overlap
+from jsctl.nats.subjects import covers, overlaps
 
 
 def find_cycle(environment: Environment, account: Account, imported: Json) -> list[str]:
@@ -13,8 +13,8 @@ def find_cycle(environment: Environment, account: Account, imported: Json) -> li
     if exporter is None:
         return []
     if imported.get("type") == "service":
-        return _follow_services(environment, exporter, local_subject(imported), [account.public])
-    for subject in (local_subject(imported), remote_subject(imported)):
+        return _follow_services(environment, exporter, find_local_pattern(imported), [account.public])
+    for subject in (find_local_pattern(imported), find_remote_subject(imported)):
         if circle := _follow_streams(environment, exporter, subject, [account.public]):
             return circle
     return []
@@ -22,9 +22,9 @@ def find_cycle(environment: Environment, account: Account, imported: Json) -> li
 
 def _follow_services(environment: Environment, account: Account, subject: str, way: list[str]) -> list[str]:
     for imported in account.imports:
-        if imported.get("type") != "service" or not overlap(subject, remote_subject(imported)):
+        if imported.get("type") != "service" or not overlaps(subject, find_remote_subject(imported)):
             continue
-        following = local_subject(imported) if covers(local_subject(imported), subject) else subject
+        following = find_local_pattern(imported) if covers(find_local_pattern(imported), subject) else subject
         if circle := _go_on(environment, account, imported, following, way, services=True):
             return circle
     return []
@@ -35,8 +35,8 @@ def _follow_streams(environment: Environment, account: Account, subject: str, wa
     if not any(covers(offered, subject) for offered in exports):
         return []
     for imported in account.imports:
-        local = local_subject(imported)
-        if imported.get("type") != "stream" or not overlap(subject, local):
+        local = find_local_pattern(imported)
+        if imported.get("type") != "stream" or not overlaps(subject, local):
             continue
         following = local if covers(local, subject) else subject
         if circle := _go_on(environment, account, imported, following, way, services=False):

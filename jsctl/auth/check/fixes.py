@@ -6,37 +6,37 @@ from jsctl.auth.check.model import Owner
 from jsctl.auth.claims import Json, as_text
 
 
-def auth_line(*words: str) -> str:
+def build_line(*words: str) -> str:
     """Return `jsctl auth ...` as a shell takes it; words in <> are for the reader to fill in."""
     return "jsctl auth " + " ".join(word if word.startswith("<") else shlex.quote(word) for word in words)
 
 
-def operator_line(owner: Owner, *words: str) -> str:
+def build_operator_line(owner: Owner, *words: str) -> str:
     """Return a command line of `jsctl auth operator` for the owner's operator."""
-    return auth_line("operator", *words[:1], owner.operator, *words[1:])
+    return build_line("operator", *words[:1], owner.operator, *words[1:])
 
 
-def account_line(owner: Owner, *words: str) -> str:
+def build_account_line(owner: Owner, *words: str) -> str:
     """Return a command line of `jsctl auth account` for the owner's account; the flags come last."""
-    return auth_line("account", *words[:1], owner.account, *words[1:], "--operator", owner.operator)
+    return build_line("account", *words[:1], owner.account, *words[1:], "--operator", owner.operator)
 
 
-def user_line(owner: Owner, *words: str) -> str:
+def build_user_line(owner: Owner, *words: str) -> str:
     """Return a command line of `jsctl auth user` for the owner's user."""
-    return auth_line("user", *words[:1], owner.user, owner.account, *words[1:], "--operator", owner.operator)
+    return build_line("user", *words[:1], owner.user, owner.account, *words[1:], "--operator", owner.operator)
 
 
-def again_line(owner: Owner) -> str:
+def build_signing_line(owner: Owner) -> str:
     """Return the command line that signs an owner's claims again, unchanged."""
     if owner.user:
-        return user_line(owner, "edit")
-    return account_line(owner, "edit") if owner.account else operator_line(owner, "edit")
+        return build_user_line(owner, "edit")
+    return build_account_line(owner, "edit") if owner.account else build_operator_line(owner, "edit")
 
 
 def export_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
     """Return `jsctl auth account exports edit|rm SUBJECT ACCOUNT`."""
     words = ("account", "exports", verb, subject, owner.account, *flags, "--operator", owner.operator)
-    return auth_line(*words)
+    return build_line(*words)
 
 
 def export_again_line(owner: Owner, export: Json) -> str:
@@ -53,16 +53,16 @@ def export_again_line(owner: Owner, export: Json) -> str:
         owner.account,
         *flags,
     )
-    return f"{export_line(owner, 'rm', subject)} && {auth_line(*words, '--operator', owner.operator)}"
+    return f"{export_line(owner, 'rm', subject)} && {build_line(*words, '--operator', owner.operator)}"
 
 
 def import_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
-    """Return `jsctl auth account imports edit|rm SUBJECT ACCOUNT`. subject: as `name_of_import` returns
+    """Return `jsctl auth account imports edit|rm SUBJECT ACCOUNT`. subject: as `get_import_name` returns
     it."""
     words = ("account", "imports", verb, subject, owner.account, *flags, "--operator", owner.operator)
-    return auth_line(*words)
+    return build_line(*words)
 
 
-def name_of_import(imported: Json) -> str:
+def get_import_name(imported: Json) -> str:
     """Return the subject by which commands find an import: its local subject, or else the exporter's."""
     return as_text(imported.get("local_subject")) or as_text(imported.get("subject"))

@@ -4,12 +4,12 @@ v2/imports.go)."""
 from collections.abc import Iterator
 
 from jsctl.auth.check.activations import check_activation
-from jsctl.auth.check.fixes import import_line, name_of_import
+from jsctl.auth.check.fixes import get_import_name, import_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_renaming_problem, find_subject_problem, is_contained
-from jsctl.auth.claims import Json, as_text, local_subject
+from jsctl.auth.claims import Json, as_text, find_local_pattern
 from jsctl.auth.environment import Account
-from jsctl.auth.keys import ACCOUNT, kind_of_key
+from jsctl.auth.keys import ACCOUNT, find_key_kind
 
 
 def check_imports(account: Account, owner: Owner, now: float) -> Iterator[Finding]:
@@ -25,7 +25,7 @@ def check_imports(account: Account, owner: Owner, now: float) -> Iterator[Findin
 def _check_import(imported: Json, path: str, owner: Owner) -> Iterator[Finding]:
     subject, kind = as_text(imported.get("subject")), as_text(imported.get("type"))
     local = as_text(imported.get("local_subject"))
-    name = name_of_import(imported)
+    name = get_import_name(imported)
     remove = import_line(owner, "rm", name)
     if kind not in ("stream", "service"):
         why = f"import {subject!r} is neither a stream nor a service"
@@ -39,7 +39,7 @@ def _check_import(imported: Json, path: str, owner: Owner) -> Iterator[Finding]:
         fix = import_line(owner, "edit", name, "--no-share")
         yield owner.error("import-share", f"{path}.share", why, fix)
     origin = as_text(imported.get("account"))
-    if kind_of_key(origin) != ACCOUNT:
+    if find_key_kind(origin) != ACCOUNT:
         what = f"account {origin!r}, which is not a public key" if origin else "no account"
         yield owner.error("import-account", f"{path}.account", f"import {subject!r} names {what}", remove)
     if problem := find_subject_problem(subject):
@@ -55,7 +55,7 @@ def _check_import(imported: Json, path: str, owner: Owner) -> Iterator[Finding]:
             yield owner.error("import-to", f"{path}.to", why, remove)
         else:
             why = f"import {subject!r} has the old `to`, in place of a local subject"
-            fix = import_line(owner, "edit", name, "--local", local_subject(imported))
+            fix = import_line(owner, "edit", name, "--local", find_local_pattern(imported))
             yield owner.warning("import-to", f"{path}.to", why, fix)
 
 
@@ -65,15 +65,15 @@ def _check_same_origin(account: Account, owner: Owner) -> Iterator[Finding]:
         (at, imported) for at, imported in enumerate(account.imports) if imported.get("type") == "service"
     ]
     for place, (at, imported) in enumerate(services):
-        subject = local_subject(imported)
+        subject = find_local_pattern(imported)
         for _, other in services[:place]:
-            earlier = local_subject(other)
+            earlier = find_local_pattern(other)
             same = imported.get("account") == other.get("account")
             if same and (is_contained(subject, earlier) or is_contained(earlier, subject)):
                 yield owner.error(
                     "import-overlap",
                     f"imports[{at}]",
                     f"two services imported from one account overlap here: {earlier!r} and {subject!r}",
-                    import_line(owner, "edit", name_of_import(imported), "--local", "<subject>"),
+                    import_line(owner, "edit", get_import_name(imported), "--local", "<subject>"),
                 )
                 break

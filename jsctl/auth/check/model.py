@@ -50,7 +50,7 @@ class Owner(NamedTuple):
         return Finding("warning", code, *self, path, message, fix)
 
 
-def owner_of(operator: Operator, account: Account | None = None, user: User | None = None) -> Owner:
+def find_owner(operator: Operator, account: Account | None = None, user: User | None = None) -> Owner:
     """Return the owner for a user, or without one an account, or without both the operator."""
     return Owner(operator.name, account.name if account else "", user.name if user else "")
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from urllib.parse import SplitResult, urlsplit
 
-from jsctl.auth.check.fixes import auth_line, operator_line
-from jsctl.auth.check.model import Finding, owner_of
+from jsctl.auth.check.fixes import build_line, build_operator_line
+from jsctl.auth.check.model import Finding, find_owner
 from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import as_text, as_texts
 from jsctl.auth.environment import Environment
-from jsctl.auth.keys import ACCOUNT, OPERATOR, kind_of_key
+from jsctl.auth.keys import ACCOUNT, OPERATOR, find_key_kind
 
 _SCHEMES = ("nats", "tls", "ws", "wss")
 
@@ -16,14 +16,14 @@ _SCHEMES = ("nats", "tls", "ws", "wss")
 def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
     """Yield the problems of the operator itself. now: seconds since 1970."""
     operator = environment.operator
-    owner = owner_of(operator)
+    owner = find_owner(operator)
     yield from check_token(operator, "operator", owner, now)
     if operator.issuer != operator.public and operator.issuer not in operator.signing_keys:
         yield owner.error(
             "operator-not-self-signed",
             "iss",
             "the operator is signed neither by itself nor by a signing key of its own",
-            operator_line(owner, "edit"),
+            build_operator_line(owner, "edit"),
         )
     url = as_text(operator.nats.get("account_server_url"))
     if url and not _split(url).scheme:
@@ -31,7 +31,7 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
             "operator-account-server",
             "account_server_url",
             f"account server URL {url!r} has no protocol",
-            operator_line(owner, "edit", "--account-server", "<url>"),
+            build_operator_line(owner, "edit", "--account-server", "<url>"),
         )
     for at, url in enumerate(as_texts(operator.nats.get("operator_service_urls"))):
         if url and (why := _find_service_problem(url)):
@@ -39,10 +39,10 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
                 "operator-service",
                 f"operator_service_urls[{at}]",
                 f"service URL {url!r} {why}",
-                operator_line(owner, "edit", "--service", "<url>"),
+                build_operator_line(owner, "edit", "--service", "<url>"),
             )
     for at, key in enumerate(operator.signing_keys):
-        if kind_of_key(key) != OPERATOR:
+        if find_key_kind(key) != OPERATOR:
             yield owner.error(
                 "operator-signing-key",
                 f"signing_keys[{at}]",
@@ -68,11 +68,11 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
 
 def _check_system_account(environment: Environment) -> Iterator[Finding]:
     operator = environment.operator
-    owner, system = owner_of(operator), operator.system_account
+    owner, system = find_owner(operator), operator.system_account
     if not system:
         return
-    fix = operator_line(owner, "edit", "--system-account", "<account>")
-    if kind_of_key(system) != ACCOUNT:
+    fix = build_operator_line(owner, "edit", "--system-account", "<account>")
+    if find_key_kind(system) != ACCOUNT:
         yield owner.error(
             "operator-system-account",
             "system_account",
@@ -89,11 +89,11 @@ def _check_system_account(environment: Environment) -> Iterator[Finding]:
 
 
 def _add_key(operator: str) -> str:
-    return auth_line("operator", "keys", "add", operator)
+    return build_line("operator", "keys", "add", operator)
 
 
 def _remove_key(operator: str, key: str) -> str:
-    return auth_line("operator", "keys", "rm", operator, key)
+    return build_line("operator", "keys", "rm", operator, key)
 
 
 def _find_service_problem(url: str) -> str:

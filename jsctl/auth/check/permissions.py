@@ -35,7 +35,7 @@ def check_permissions(
 
 def check_user_limits(claims: Json, path: str, owner: Owner, fix: str) -> Iterator[Finding]:
     """Yield the problems of source networks, hours, time zone and connection types."""
-    for at, network in enumerate(networks_of(claims)):
+    for at, network in enumerate(list_networks(claims)):
         try:
             if "/" not in network:
                 raise ValueError
@@ -60,7 +60,7 @@ def check_user_limits(claims: Json, path: str, owner: Owner, fix: str) -> Iterat
         yield report("user-connection-types", f"{path}allowed_connection_types", why, fix)
 
 
-def networks_of(claims: Json) -> list[str]:
+def list_networks(claims: Json) -> list[str]:
     """Return the source networks, in lower case. Old claims hold them as one text, separated by commas."""
     source = claims.get("src")
     if isinstance(source, str):

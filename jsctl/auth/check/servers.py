@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from jsctl.auth.check.fixes import account_line, operator_line
-from jsctl.auth.check.model import Finding, owner_of
+from jsctl.auth.check.fixes import build_account_line, build_operator_line
+from jsctl.auth.check.model import Finding, find_owner
 from jsctl.auth.claims import as_number, as_text
-from jsctl.auth.environment import Account, Environment, jwt_claims
+from jsctl.auth.environment import Account, Environment, read_claims
 from jsctl.auth.resolver import Trust
 from jsctl.units import SECOND, format_time
 
@@ -25,7 +25,7 @@ def check_servers(
             yield from _check_account(environment, account, tokens[account.public])
 
 
-def with_servers_accounts(environment: Environment, tokens: Mapping[str, str]) -> Environment:
+def add_servers_accounts(environment: Environment, tokens: Mapping[str, str]) -> Environment:
     """Return the environment with the accounts that servers have, also those that the store lacks, and
     without those that no server has."""
     accounts = []
@@ -34,10 +34,10 @@ def with_servers_accounts(environment: Environment, tokens: Mapping[str, str]) -
         if token is None:
             accounts.append(account)
         elif token:
-            accounts.append(replace(account, token=token, claims=jwt_claims(token)))
+            accounts.append(replace(account, token=token, claims=read_claims(token)))
     for public, token in tokens.items():
         if token and environment.account_of(public) is None:
-            claims = jwt_claims(token)
+            claims = read_claims(token)
             accounts.append(Account(as_text(claims.get("name")) or public, token, claims))
     return Environment(environment.operator, accounts)
 
@@ -53,8 +53,8 @@ def find_trust_problem(trusts: Sequence[Trust], issuer: str) -> str:
 
 def _check_trust(environment: Environment, trust: Trust) -> Iterator[Finding]:
     operator = environment.operator
-    owner = owner_of(operator)
-    fix = operator_line(owner, "config")
+    owner = find_owner(operator)
+    fix = build_operator_line(owner, "config")
     signers = {account.issuer: account.name for account in environment.accounts}
     unknown = [signers[key] for key in signers if operator.may_sign(key) and key not in trust.keys]
     when = format_time(trust.issued * SECOND)
@@ -67,15 +67,17 @@ def _check_trust(environment: Environment, trust: Trust) -> Iterator[Finding]:
 
 
 def _check_account(environment: Environment, account: Account, token: str) -> Iterator[Finding]:
-    owner = owner_of(environment.operator, account)
-    push = account_line(owner, "push")
+    owner = find_owner(environment.operator, account)
+    push = build_account_line(owner, "push")
     if not token:
         yield owner.warning("account-not-on-servers", "", "no server has the account", push)
     elif token != account.token:
-        there = as_number(jwt_claims(token).get("iat"))
+        there = as_number(read_claims(token).get("iat"))
         if there > account.issued:
             why = f"servers have a newer JWT of the account, of {format_time(there * SECOND)}"
-            yield owner.warning("account-newer-on-servers", "", why, account_line(owner, "query", "--save"))
+            yield owner.warning(
+                "account-newer-on-servers", "", why, build_account_line(owner, "query", "--save")
+            )
         else:
             why = f"servers have another JWT of the account, of {format_time(there * SECOND)}"
             yield owner.warning("account-not-pushed", "", why, push)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from jsctl.auth.check.fixes import again_line, auth_line
+from jsctl.auth.check.fixes import build_line, build_signing_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.claims import as_number, as_text
 from jsctl.auth.environment import Claimed
-from jsctl.auth.jwt import header_of, is_signed
-from jsctl.auth.keys import ACCOUNT, OPERATOR, kind_of_key
+from jsctl.auth.jwt import decode_header, is_signed
+from jsctl.auth.keys import ACCOUNT, OPERATOR, find_key_kind
 from jsctl.units import SECOND, format_time
 
 VERSION = 2
@@ -21,7 +21,7 @@ _ISSUERS = {"operator": (OPERATOR,), "account": (ACCOUNT, OPERATOR), "user": (AC
 
 def check_token(claimed: Claimed, kind: str, owner: Owner, now: float) -> Iterator[Finding]:
     """Yield the problems of a JWT as such. kind: operator, account or user. now: seconds since 1970."""
-    again = again_line(owner)
+    again = build_signing_line(owner)
     if len(claimed.token) > MAX_TOKEN:
         yield owner.error("token-size", "", f"the JWT has more than {MAX_TOKEN:,} characters", again)
     version = as_number(claimed.nats.get("version"))
@@ -39,11 +39,11 @@ def check_token(claimed: Claimed, kind: str, owner: Owner, now: float) -> Iterat
         )
     elif version < VERSION:
         yield owner.warning("token-version", "version", f"the JWT is of version {version or 1}", again)
-    if kind_of_key(claimed.public) != kind:
+    if find_key_kind(claimed.public) != kind:
         yield owner.error(
             "token-subject", "sub", f"{claimed.public!r} is not the public key of a {kind}", again
         )
-    if kind_of_key(claimed.issuer) not in _ISSUERS[kind]:
+    if find_key_kind(claimed.issuer) not in _ISSUERS[kind]:
         yield owner.error(
             "token-issuer", "iss", f"{claimed.issuer!r} is not a key that signs a {kind}", again
         )
@@ -54,19 +54,19 @@ def check_token(claimed: Claimed, kind: str, owner: Owner, now: float) -> Iterat
 
 def check_times(claimed: Claimed, owner: Owner, now: float) -> Iterator[Finding]:
     """Yield the problems of a JWT's start and end. now: seconds since 1970."""
-    again = again_line(owner) + " --expiry <duration>"
+    again = build_signing_line(owner) + " --expiry <duration>"
     if not owner.account:
-        again = auth_line("operator", "import", "<file>")
+        again = build_line("operator", "import", "<file>")
     if 0 < claimed.expires < now:
         yield owner.error(
             "expired", "exp", f"the JWT expired at {format_time(claimed.expires * SECOND)}", again
         )
     if as_number(claimed.claims.get("nbf")) > now:
-        yield owner.error("not-yet-valid", "nbf", "the JWT is not valid yet", again_line(owner))
+        yield owner.error("not-yet-valid", "nbf", "the JWT is not valid yet", build_signing_line(owner))
 
 
 def _is_header(token: str) -> bool:
-    header = header_of(token)
+    header = decode_header(token)
     return (
         as_text(header.get("typ")).upper() == "JWT" and as_text(header.get("alg")).lower() == "ed25519-nkey"
     )

@@ -3,23 +3,23 @@ nats-server: server/auth.go)."""
 
 from collections.abc import Iterator
 
-from jsctl.auth.check.fixes import auth_line, user_line
-from jsctl.auth.check.model import Finding, Owner, owner_of
+from jsctl.auth.check.fixes import build_line, build_user_line
+from jsctl.auth.check.model import Finding, Owner, find_owner
 from jsctl.auth.check.permissions import check_permissions, check_user_limits
 from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import as_text, find_revocation
 from jsctl.auth.environment import Account, Environment, User
-from jsctl.auth.keys import ACCOUNT, kind_of_key
-from jsctl.auth.scopes import expand_template, find_own_permissions, scope_of
+from jsctl.auth.keys import ACCOUNT, find_key_kind
+from jsctl.auth.scopes import expand_template, find_own_permissions, find_scope
 
 
 def check_user(environment: Environment, account: Account, user: User, now: float) -> Iterator[Finding]:
     """Yield the problems of a user. now: seconds since 1970."""
-    owner = owner_of(environment.operator, account, user)
-    edit = user_line(owner, "edit")
+    owner = find_owner(environment.operator, account, user)
+    edit = build_user_line(owner, "edit")
     yield from check_token(user, "user", owner, now)
     yield from _check_signer(environment, account, user, owner)
-    scope = scope_of(account, user)
+    scope = find_scope(account, user)
     own = find_own_permissions(user.nats)
     if scope is not None and own:
         yield owner.error(
@@ -27,21 +27,23 @@ def check_user(environment: Environment, account: Account, user: User, now: floa
             own,
             f"the user is signed with the key of role {as_text(scope.get('role'))!r}, which sets "
             f"what it may do, and has {own!r} of its own: servers refuse it",
-            user_line(owner, "rm") + " && " + _add_line(owner, as_text(scope.get("key"))),
+            build_user_line(owner, "rm") + " && " + _add_line(owner, as_text(scope.get("key"))),
         )
     if scope is None:
         yield from check_permissions(user.nats, "", owner, edit)
         yield from check_user_limits(user.nats, "", owner, edit)
     elif problem := expand_template(account, user).problem:
         why = f"role {as_text(scope.get('role'))!r} makes no permissions of this user: {problem}"
-        yield owner.error("scope-template", "tags", why, user_line(owner, "edit", "--tags", "<name:value>"))
+        yield owner.error(
+            "scope-template", "tags", why, build_user_line(owner, "edit", "--tags", "<name:value>")
+        )
     bearer = (scope or {}).get("template", {}).get("bearer_token") if scope else user.nats.get("bearer_token")
     if bearer and account.limits.get("disallow_bearer"):
         yield owner.error(
             "bearer-disallowed",
             "bearer_token",
             "the user is a bearer token, which the account does not allow",
-            user_line(owner, "edit", "--no-bearer"),
+            build_user_line(owner, "edit", "--no-bearer"),
         )
     if key := find_revocation(account.nats.get("revocations"), user.public, user.issued):
         which = "all users are" if key == "*" else "the user is"
@@ -52,7 +54,7 @@ def check_user(environment: Environment, account: Account, user: User, now: floa
             "credentials-differ",
             "",
             "the credentials file holds another JWT than the store",
-            auth_line(
+            build_line(
                 "user",
                 "credential",
                 "<file>",
@@ -65,9 +67,9 @@ def check_user(environment: Environment, account: Account, user: User, now: floa
 
 
 def _check_signer(environment: Environment, account: Account, user: User, owner: Owner) -> Iterator[Finding]:
-    again = user_line(owner, "rm") + " && " + _add_line(owner, "")
+    again = build_user_line(owner, "rm") + " && " + _add_line(owner, "")
     named = as_text(user.nats.get("issuer_account"))
-    if named and kind_of_key(named) != ACCOUNT:
+    if named and find_key_kind(named) != ACCOUNT:
         why = f"{named!r} is not the public key of an account"
         yield owner.error("user-issuer-account", "issuer_account", why, again)
         return
@@ -77,7 +79,7 @@ def _check_signer(environment: Environment, account: Account, user: User, owner:
                 "user-signed-by-identity",
                 "iss",
                 "the user is signed with the account's own key, and the operator takes signing keys only",
-                user_line(owner, "rm") + " && " + _add_line(owner, "<signing key>"),
+                build_user_line(owner, "rm") + " && " + _add_line(owner, "<signing key>"),
             )
     elif user.issuer not in account.signing_keys:
         why = f"the user is signed by {user.issuer or 'nobody'}, which is not a key of account {account.name}"
@@ -91,4 +93,4 @@ def _check_signer(environment: Environment, account: Account, user: User, owner:
 
 def _add_line(owner: Owner, key: str) -> str:
     flags = ("--key", key) if key else ()
-    return user_line(owner, "add", *flags)
+    return build_user_line(owner, "add", *flags)

@@ -9,7 +9,7 @@ from jsctl.auth.check.activations import find_activation_problem, read_activatio
 from jsctl.auth.claims import Json, as_list, as_object, as_objects, as_text, as_texts
 from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.environment import Account, Environment
-from jsctl.auth.records import new_permissions
+from jsctl.auth.records import build_permissions
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.kind import merge
 
@@ -103,7 +103,7 @@ def change_user_claims(declared: DeclaredUser, label: str) -> Callable[[Json], N
                 del nats[key]
             nats.update({"pub": {}, "sub": {}})
         elif "subs" not in nats and "payload" not in nats:
-            _replace(nats, {**new_permissions(), **nats})  # it had a role
+            _replace(nats, {**build_permissions(), **nats})  # it had a role
         _replace(nats, merge(nats, copy.deepcopy(declared.claims)))
         if isinstance(tags, list):
             nats["tags"] = [str(tag).lower() for tag in tags]
@@ -196,7 +196,7 @@ def _merge_roles(
         elif not exclusive:
             roles.append(live)
     for role in wanted.values():
-        template = merge(new_permissions(), as_object(role.get("template")))
+        template = merge(build_permissions(), as_object(role.get("template")))
         scope = {"kind": "user_scope", "key": keys.signing_key(), "role": role["role"], "template": template}
         roles.append({**scope, "description": as_text(role.get("description"))})
     if strict and not plain:

@@ -22,7 +22,7 @@ from jsctl.auth.environment import Account, read_environment
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import encode_jwt
 from jsctl.auth.keys import ACCOUNT, create_key
-from jsctl.auth.records import Record, new_scoped_user, new_user
+from jsctl.auth.records import Record, build_scoped_user, build_user
 from jsctl.auth.store import AuthStore
 
 
@@ -137,7 +137,7 @@ class _Worker:
         record = self._store.read_account(declared.name)
         signer = ""
         if keys.environment and not keys.environment.operator.may_sign(record.issuer):
-            signer = store_changes.operator_signer(self._store).public
+            signer = store_changes.find_operator_signer(self._store).public
         end = _end(declared.expires)
         store_changes.change_account(self._store, declared.name, change, end, signer)
 
@@ -145,10 +145,10 @@ class _Worker:
         owner = self._store.read_account(step.account)
         declared = next(user for user in self._account(step.account).users if user.name == step.user)
         key = find_role_key(owner.nats, declared.role, owner.name) if declared.role else ""
-        signer = store_changes.user_signer(self._store, owner, key)
+        signer = store_changes.find_user_signer(self._store, owner, key)
         change = change_user_claims(declared, self._declared.label)
         if step.action == "create" and step.user not in self._store.user_names(step.account):
-            nats: Json = new_scoped_user() if declared.role else new_user()
+            nats: Json = build_scoped_user() if declared.role else build_user()
             change(nats)
             claims = _end(declared.expires)
             store_changes.create_user(self._store, owner, step.user, nats, signer, claims=claims)

@@ -27,7 +27,7 @@ from typing import Any
 
 from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
-from jsctl.auth.keys import kind_of_key
+from jsctl.auth.keys import find_key_kind
 from jsctl.auth.store import check_name
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.documents import parse_documents
@@ -160,7 +160,7 @@ def _read_name(node: Node, what: str) -> str:
         check_name(text, what)
     except BadInput as error:
         raise name.error(error.message, error.hint) from None
-    if kind_of_key(text):
+    if find_key_kind(text):
         raise name.error(f"{text} is a public key", f"give the {what} a name")
     return text
 

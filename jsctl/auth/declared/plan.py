@@ -17,8 +17,8 @@ from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.environment import Account, Claimed, Environment, User, read_environment
 from jsctl.auth.folders import StoreFolders
-from jsctl.auth.keys import kind_of_key
-from jsctl.auth.records import new_account, new_operator, new_scoped_user, new_user
+from jsctl.auth.keys import find_key_kind
+from jsctl.auth.records import build_account, build_operator, build_scoped_user, build_user
 from jsctl.auth.store import AuthStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.differences import Difference, find_differences
@@ -28,7 +28,7 @@ from jsctl.units import SECOND, format_rfc3339
 
 Action = Literal["create", "change", "remove"]
 
-_DEFAULTS = {"operator": new_operator, "account": new_account, "user": new_user}
+_DEFAULTS = {"operator": build_operator, "account": build_account, "user": build_user}
 """The claims of what is new, by noun."""
 
 
@@ -86,7 +86,7 @@ class _Planner:
         known = declared.name in store.folders.operators()
         self._environment = read_environment(store.folders, declared.name) if known else None
         self._keys = KnownKeys(self._environment)
-        nats: Json = copy.deepcopy(self._environment.operator.nats) if self._environment else new_operator()
+        nats: Json = copy.deepcopy(self._environment.operator.nats) if self._environment else build_operator()
         change_operator_claims(declared, self._keys)(nats)
         self._nats = nats
         self._strict = nats.get("strict_signing_key_usage") is True
@@ -103,7 +103,7 @@ class _Planner:
 
     def _plan_account(self, declared: DeclaredAccount) -> Iterator[tuple[int, AuthStep | None]]:
         live = self._find_account(declared.name)
-        nats: Json = copy.deepcopy(live.nats) if live else new_account()
+        nats: Json = copy.deepcopy(live.nats) if live else build_account()
         change_account_claims(
             declared,
             self._environment,
@@ -124,7 +124,7 @@ class _Planner:
     ) -> AuthStep | None:
         role_key = find_role_key(nats, declared.role, account.name) if declared.role else ""
         live = next((user for user in owner.users if user.name == declared.name), None) if owner else None
-        after: Json = new_scoped_user() if declared.role else new_user()
+        after: Json = build_scoped_user() if declared.role else build_user()
         if live:
             after = copy.deepcopy(live.nats)
         change_user_claims(declared, self._declared.label)(after)
@@ -209,7 +209,7 @@ class _Planner:
                     )
 
     def _is_known(self, name: str) -> bool:
-        return bool(self._declared.find_account(name) or self._find_account(name) or kind_of_key(name))
+        return bool(self._declared.find_account(name) or self._find_account(name) or find_key_kind(name))
 
 
 def _expiry_changes(live: Claimed | None, expires: int | None) -> list[Difference]:

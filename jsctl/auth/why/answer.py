@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jsctl.auth.check.across import import_add_line
-from jsctl.auth.check.fixes import auth_line
-from jsctl.auth.check.model import owner_of
+from jsctl.auth.check.fixes import build_line
+from jsctl.auth.check.model import find_owner
 from jsctl.auth.claims import as_object, as_text, as_texts
 from jsctl.auth.environment import Account, Environment, User
-from jsctl.auth.scopes import scope_of
+from jsctl.auth.scopes import find_scope
 from jsctl.auth.why.connecting import Check, Visit, explain_callout, explain_connection
-from jsctl.auth.why.permissions import Verdict, decide_publish, decide_subscribe, permissions_of
+from jsctl.auth.why.permissions import Verdict, decide_publish, decide_subscribe, find_permissions
 from jsctl.auth.why.routes import Route, find_imports, find_offers
 
 PUBLISH, SUBSCRIBE, IMPORT, CONNECT = "publish", "subscribe", "import", "connect"
@@ -66,7 +66,7 @@ def answer(
     checks = explain_connection(environment, account, user, visit) if user else []
     verdict, fix, routes = None, "", []
     if account and user and question.action in (PUBLISH, SUBSCRIBE):
-        permissions = permissions_of(account, user)
+        permissions = find_permissions(account, user)
         if permissions.problem:
             verdict = None  # the connection is refused for it
         elif question.action == PUBLISH:
@@ -88,7 +88,7 @@ def answer(
 
 def _list_offers(environment: Environment, account: Account, subject: str) -> Iterator[tuple[str, str]]:
     """Yield what other accounts export at a subject, each with the command line that imports it."""
-    owner = owner_of(environment.operator, account)
+    owner = find_owner(environment.operator, account)
     for exporter, export in find_offers(environment, account, subject):
         offered = {**export, "subject": subject, "account": exporter.public}
         kind = as_text(export.get("type"))
@@ -104,8 +104,10 @@ def _find_fix(
     """Return the command line that allows it, when the user's own list of allowed subjects is too short; else
     empty."""
     action = "pub" if question.action == PUBLISH else "sub"
-    if scope_of(account, user) is not None or verdict.rule.path != f"{action}.allow":
+    if find_scope(account, user) is not None or verdict.rule.path != f"{action}.allow":
         return ""
     texts = [*as_texts(as_object(user.nats.get(action)).get("allow")), question.subject]
     flags = [word for text in texts for word in (f"--{action}-allow", text)]
-    return auth_line("user", "edit", user.name, account.name, *flags, "--operator", environment.operator.name)
+    return build_line(
+        "user", "edit", user.name, account.name, *flags, "--operator", environment.operator.name
+    )

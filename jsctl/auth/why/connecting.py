@@ -8,13 +8,13 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from jsctl.auth.check.accounts import check_account
-from jsctl.auth.check.fixes import auth_line, operator_line
-from jsctl.auth.check.model import Finding, owner_of
-from jsctl.auth.check.permissions import CONNECTION_TYPES, is_zone, networks_of
+from jsctl.auth.check.fixes import build_line, build_operator_line
+from jsctl.auth.check.model import Finding, find_owner
+from jsctl.auth.check.permissions import CONNECTION_TYPES, is_zone, list_networks
 from jsctl.auth.check.users import check_user
 from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, find_revocation
 from jsctl.auth.environment import Account, Environment, User
-from jsctl.auth.scopes import expand_template, scope_of
+from jsctl.auth.scopes import expand_template, find_scope
 from jsctl.units import SECOND, format_time
 
 
@@ -99,7 +99,7 @@ def _make_checks(
     if account is None:
         yield _check_expiry(user, visit.now)
         if visit.trust:
-            fix = auth_line("account", "push", "--all", "--operator", environment.operator.name)
+            fix = build_line("account", "push", "--all", "--operator", environment.operator.name)
             yield Check("the account", visit.trust, f"user {user.name}", "issuer_account", fix)
             return
         why = f"account {user.issuer_account} is not in the store: servers may not know it either"
@@ -109,13 +109,13 @@ def _make_checks(
     yield _from_findings("the JWT of the user", findings)
     yield _check_expiry(user, visit.now)
     yield _check_account_signer(environment, account, visit.now)
-    fix = operator_line(owner_of(environment.operator), "config")
+    fix = build_operator_line(find_owner(environment.operator), "config")
     yield Check("the operator of the servers", visit.trust, f"account {account.name}", "iss", fix)
     yield _from_findings("the key that signed the user", findings)
     yield _from_findings("the role of the user", findings)
     yield _check_account_expiry(account, visit.now)
     yield _from_findings("bearer tokens", findings)
-    claims = user.nats if scope_of(account, user) is None else expand_template(account, user).claims
+    claims = user.nats if find_scope(account, user) is None else expand_template(account, user).claims
     where = f"user {account.name}/{user.name}"
     kinds = [kind.upper() for kind in as_texts(claims.get("allowed_connection_types"))]
     known = [kind for kind in kinds if kind in CONNECTION_TYPES]
@@ -165,7 +165,7 @@ def _check_account_signer(environment: Environment, account: Account, now: float
 
 
 def _find_source_problem(claims: Json, host: str) -> str:
-    networks = networks_of(claims)
+    networks = list_networks(claims)
     if not networks or not host:
         return ""
     address = ipaddress.ip_address(host)

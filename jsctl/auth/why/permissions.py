@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from jsctl.auth.claims import Json, as_list, as_number, as_object, as_text, as_texts
 from jsctl.auth.environment import Account, User
-from jsctl.auth.scopes import expand_template, scope_of
-from jsctl.nats.subjects import covers, is_subject, matches, overlap
-from jsctl.units import SECOND, exact_duration
+from jsctl.auth.scopes import expand_template, find_scope
+from jsctl.nats.subjects import covers, is_subject, matches, overlaps
+from jsctl.units import SECOND, format_exact_duration
 
 _MOST_REPLIES = 1
 _REPLY_TIME = 120 * SECOND
@@ -65,9 +65,9 @@ class Permissions(NamedTuple):
         return Rule(self.where, f"{self.path}{action}.{key}[{place}]", text)
 
 
-def permissions_of(account: Account, user: User) -> Permissions:
+def find_permissions(account: Account, user: User) -> Permissions:
     """Return the permissions of a user: those of the role, the user's own, or the account's defaults."""
-    scope = scope_of(account, user)
+    scope = find_scope(account, user)
     where, path, claims = f"user {account.name}/{user.name}", "", user.nats
     origins: Mapping[str, Sequence[int]] = {}
     if scope is not None:
@@ -106,7 +106,7 @@ def decide_publish(account: Account, permissions: Permissions, subject: str) -> 
     maximum = as_number(replies.get("max")) or _MOST_REPLIES
     span = as_number(replies.get("ttl")) or _REPLY_TIME
     count = "any number of times" if maximum < 0 else f"{maximum} times" if maximum > 1 else "once"
-    time = "" if span < 0 else f" within {exact_duration(span)}"
+    time = "" if span < 0 else f" within {format_exact_duration(span)}"
     when = "as the reply subject of a message that the user received"
     note = f"{when}, it is allowed {count}{time} ({permissions.path}resp)"
     return verdict._replace(notes=[note])
@@ -130,7 +130,7 @@ def decide_subscribe(permissions: Permissions, subject: str, queue: str = "") ->
         text = f"{pattern} {group}".strip()
         if matches(pattern, subject):
             return Verdict(False, permissions.rule("sub", "deny", at, text), f"{text!r} denies it")
-        if overlap(pattern, subject):
+        if overlaps(pattern, subject):
             path = permissions.rule("sub", "deny", at, text).path
             notes.append(f"messages on {pattern!r} are not delivered ({path})")
     return verdict._replace(notes=notes)

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from jsctl.auth.check.across import Approval, approve_import
-from jsctl.auth.claims import Json, as_text, local_subject, remote_subject
+from jsctl.auth.claims import Json, as_text, find_local_pattern, find_remote_subject
 from jsctl.auth.environment import Account, Environment
 from jsctl.errors import BadInput
-from jsctl.nats.subjects import covers, overlap
+from jsctl.nats.subjects import covers, overlaps
 from jsctl.nats.transform import SubjectTransform
 
 
@@ -27,10 +27,10 @@ def find_imports(environment: Environment, account: Account, subject: str, kind:
     """
     routes = []
     for at, imported in enumerate(account.imports):
-        here, there = local_subject(imported), remote_subject(imported)
+        here, there = find_local_pattern(imported), find_remote_subject(imported)
         if kind and imported.get("type") != kind:
             continue
-        if overlap(here, subject) or (not kind and subject == there):
+        if overlaps(here, subject) or (not kind and subject == there):
             remote = _translate(imported, subject) if covers(here, subject) else there
             routes.append(Route(at, imported, remote, approve_import(environment, account, imported)))
     return routes
@@ -49,9 +49,12 @@ def find_offers(environment: Environment, account: Account, subject: str) -> lis
 
 def _translate(imported: Json, subject: str) -> str:
     """Return the exporting account's subject for a local subject."""
-    here, there = as_text(imported.get("local_subject")) or local_subject(imported), remote_subject(imported)
+    here, there = (
+        as_text(imported.get("local_subject")) or find_local_pattern(imported),
+        find_remote_subject(imported),
+    )
     try:
-        source = local_subject(imported)
+        source = find_local_pattern(imported)
         return SubjectTransform(source, _in_order_of(here, there)).apply(subject) or there
     except BadInput:
         return there

@@ -8,7 +8,7 @@ from jsctl.env import Env
 from jsctl.jetstream.backup.account_backup import AccountBackupOptions, backup_account, estimate_backup
 from jsctl.jetstream.backup.account_files import describe_existing
 from jsctl.jetstream.backup.stream_backup import BackupOptions
-from jsctl.units import format_bytes, plural
+from jsctl.units import format_bytes, pluralize
 from jsctl.views.account import backup as view
 from jsctl.views.result import Result
 from jsctl.views.shared.transfers import backup_intent
@@ -46,7 +46,7 @@ async def backup(env: Env, options: Options) -> Result:
         existing = describe_existing(path)
         loss = await estimate_backup(api)
         facts = {"streams": loss.streams, "bytes": loss.bytes}
-        what = f"{plural(loss.streams, 'stream')} with {format_bytes(loss.bytes)}"
+        what = f"{pluralize(loss.streams, 'stream')} with {format_bytes(loss.bytes)}"
         env.announce(backup_intent(what, path, existing, facts))
     result = await backup_account(
         api,

@@ -3,7 +3,7 @@
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.nats.certificates import verified_chain
+from jsctl.nats.certificates import read_verified_chain
 from jsctl.units import DAY
 from jsctl.views.account import tls as view
 from jsctl.views.result import Result
@@ -29,7 +29,7 @@ async def tls(env: Env, expire_warn: int, ocsp: bool, pem: bool) -> Result:
         raise JsctlError(
             f"the connection to {connection.url} has no TLS", "use a URL that begins with tls://"
         )
-    certificates = verified_chain(ssl_object)
+    certificates = read_verified_chain(ssl_object)
     if not certificates:
         raise JsctlError("the server's certificate was not verified", "name its CA with --tlsca")
     if ocsp:

@@ -14,7 +14,7 @@ from jsctl.files import open_atomically
 from jsctl.monitor.audit.archive import ArchiveWriter
 from jsctl.monitor.audit.gather import Gatherer, Selection
 from jsctl.monitor.server.requests import count_servers
-from jsctl.units import SECOND, plural
+from jsctl.units import SECOND, pluralize
 from jsctl.user_folders import expand_home
 from jsctl.views.audit import gather as view
 from jsctl.views.intent import file_intent
@@ -71,7 +71,7 @@ async def gather(env: Env, options: Options) -> Result:
     connection = await env.connection()
     if env.dry_run:
         servers = await count_servers(connection)
-        what = f"what {plural(servers, 'server')} tell"
+        what = f"what {pluralize(servers, 'server')} tell"
         env.announce(file_intent(what, path, {"servers": servers}))
     chosen = Selection(
         options.cluster,

@@ -5,7 +5,7 @@ from jsctl.auth.store import AuthStore, format_creds
 from jsctl.contexts.update import update
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import ascii_path, write_atomically
+from jsctl.files import escape_path, write_atomically
 from jsctl.user_folders import expand_home
 
 
@@ -13,9 +13,9 @@ def check_free(file: str, *, force: bool) -> None:
     """Raise BadInput for a file that exists, unless `force`, and for one whose folder does not exist."""
     path = expand_home(file)
     if file and not force and path.exists():
-        raise BadInput(f"the file {ascii_path(path)} exists", "--force overwrites it")
+        raise BadInput(f"the file {escape_path(path)} exists", "--force overwrites it")
     if file and not path.parent.is_dir():
-        raise BadInput(f"there is no folder {ascii_path(path.parent)}", "create it, or give another file")
+        raise BadInput(f"there is no folder {escape_path(path.parent)}", "create it, or give another file")
 
 
 def write_creds(store: AuthStore, user: Record, file: str, token: str = "") -> None:

@@ -7,7 +7,7 @@ from jsctl.auth.expirations import list_expirations
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.shared.pick_auth import operator_option, pick_operator
 from jsctl.env import Env
-from jsctl.units import SECOND, exact_duration
+from jsctl.units import SECOND, format_exact_duration
 from jsctl.views.auth.expirations import expirations_result
 from jsctl.views.result import Result
 
@@ -35,5 +35,9 @@ async def expirations(env: Env, within: int | None, operator: str) -> Result:
             for expiration in every
             if expiration.expires and expiration.expires * SECOND <= now + within
         ]
-    empty = f"Nothing expires within {exact_duration(within)}" if within is not None else "There is nothing"
+    empty = (
+        f"Nothing expires within {format_exact_duration(within)}"
+        if within is not None
+        else "There is nothing"
+    )
     return expirations_result(every, now, 0 if within is None else within, empty)

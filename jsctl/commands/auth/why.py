@@ -8,13 +8,13 @@ from pathlib import Path
 import click
 
 from jsctl.auth.check.permissions import CONNECTION_TYPES
-from jsctl.auth.check.servers import find_trust_problem, with_servers_accounts
+from jsctl.auth.check.servers import add_servers_accounts, find_trust_problem
 from jsctl.auth.environment import (
     Account,
     Environment,
     User,
-    jwt_claims,
-    jwt_of_credentials,
+    extract_jwt,
+    read_claims,
     read_environment,
 )
 from jsctl.auth.why.answer import CONNECT, IMPORT, PUBLISH, SUBSCRIBE, Question, answer
@@ -117,7 +117,7 @@ async def why(env: Env, options: Options) -> Result:
         public = user.issuer_account if user else account.public if account else ""
         publics = [public, *(member.public for member in environment.accounts)]
         on_servers = await ask_servers(env, store, publics, as_system=options.as_system)
-        environment = with_servers_accounts(environment, on_servers.tokens)
+        environment = add_servers_accounts(environment, on_servers.tokens)
         account = environment.account_of(public)
         visit = visit._replace(trust=_find_trust_problem(on_servers, account, public))
     return why_result(answer(environment, account, user, question, visit), with_servers=options.servers)
@@ -150,8 +150,8 @@ def _find_user(environment: Environment, options: Options) -> tuple[Account | No
 
 def _read_credentials(environment: Environment, path: str) -> User:
     """Return the user of a credentials file. Raises BadInput."""
-    token = jwt_of_credentials(read_text(Path(path)))
-    claims = jwt_claims(token)
+    token = extract_jwt(read_text(Path(path)))
+    claims = read_claims(token)
     if not claims:
         raise BadInput(f"{path} holds no JWT of a user", "give a credentials file")
     user = User(str(claims.get("name") or path), token, claims, "")

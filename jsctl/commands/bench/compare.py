@@ -28,5 +28,5 @@ def compare(env: Env, first: str, second: str, tolerance: float | None) -> Resul
     """Read files with the output of --json of a benchmark."""
     comparison = domain.compare(domain.read_result(first), domain.read_result(second))
     share = None if tolerance is None else tolerance / 100
-    worse = [] if share is None else domain.worse_than(comparison, share)
+    worse = [] if share is None else domain.find_regressions(comparison, share)
     return view.comparison(comparison, worse, share)

@@ -70,7 +70,7 @@ async def put(env: Env, options: Options) -> Result:
     }
     own = settings if plan.name == BUCKET else None
     await announce(env, api, plan, bucket_to_stream(plan.name), purges=options.purge, creates=own)
-    info = await targets.bucket_for(api, plan, settings)
+    info = await targets.prepare_bucket(api, plan, settings)
     if options.purge:
         await purge(env, api, info, force=options.force)
     return await run(env, plan, flags)
@@ -82,5 +82,5 @@ async def get(env: Env, randomize: int) -> Result:
     """Read what bench kv put has stored."""
     flags = shared(env, "kv get")
     plan = make_plan("kv get", flags, name=flags.bucket or BUCKET, keys=randomize)
-    await targets.bucket_for(await env.jetstream(), plan, {})
+    await targets.prepare_bucket(await env.jetstream(), plan, {})
     return await run(env, plan, flags)

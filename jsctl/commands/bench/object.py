@@ -39,7 +39,7 @@ async def put(env: Env, storage: str, replicas: int, purge_first: bool, force: b
     settings = {"storage": storage, "num_replicas": replicas}
     own = settings if plan.name == OBJECTS else None
     await announce(env, api, plan, stream_name(plan.name), purges=purge_first, creates=own)
-    info = await targets.objects_for(api, plan, settings)
+    info = await targets.prepare_object_bucket(api, plan, settings)
     if purge_first:
         await purge(env, api, info, force=force)
     return await run(env, plan, flags)
@@ -51,5 +51,5 @@ async def get(env: Env, random: bool) -> Result:
     """Get the objects of the bucket one after the other in each client, and verify their digests."""
     flags = shared(env, "object get")
     plan = make_plan("object get", flags, name=flags.bucket or OBJECTS, random=random)
-    await targets.objects_for(await env.jetstream(), plan, {})
+    await targets.prepare_object_bucket(await env.jetstream(), plan, {})
     return await run(env, plan, flags)

@@ -14,9 +14,9 @@ from jsctl.errors import ExitStatus
 from jsctl.files import write_output
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.templates import unique_id
+from jsctl.nats.templates import generate_id
 from jsctl.signals import interrupts
-from jsctl.units import plural
+from jsctl.units import pluralize
 from jsctl.views.bench import result as view
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result
@@ -36,7 +36,7 @@ def make_plan(kind: Kind, flags: Shared, **more: Any) -> Plan:
         rate=flags.rate,
         duration=flags.duration,
         warm_up=flags.warm_up,
-        run=f"bench-{unique_id()}",
+        run=f"bench-{generate_id()}",
         **more,
     )
 
@@ -82,7 +82,7 @@ async def announce(
     info = await streams.fetch_info_or_none(api, stream)
     if info is None and creates is None:
         return  # whoever asks for it next says that it is missing
-    keys = targets.changes(info, creates) if info and creates else []
+    keys = targets.list_changes(info, creates) if info and creates else []
     env.announce(view.intent(plan, stream, info, keys, purges=purges))
 
 
@@ -92,7 +92,7 @@ async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
     """
     name, messages = info["config"]["name"], int(info["state"]["messages"])
     if targets.needs_consent(info):
-        what = f"all {plural(messages, 'message')} of stream {name}, which no benchmark created"
+        what = f"all {pluralize(messages, 'message')} of stream {name}, which no benchmark created"
         facts = {"stream": name, "messages": messages, "bytes": info["state"]["bytes"]}
         await env.confirm(Intent(f"remove {what}", facts), force=force)
     await streams.purge(api, name)
@@ -105,7 +105,7 @@ async def create_stream(env: Env, api: Api, config: Json, *, force: bool) -> Non
     if info is None:
         await streams.create(api, config)
         return
-    keys = targets.changes(info, config)
+    keys = targets.list_changes(info, config)
     if not keys:
         return
     if not targets.is_own(info):

@@ -152,10 +152,10 @@ class Group(_WithGlobals, click.Group):
         self.add_globals()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(registry.children(self.path))
+        return list(registry.list_children(self.path))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        children = registry.children(self.path)
+        children = registry.list_children(self.path)
         name = cmd_name
         if name not in children:
             name = next((n for n, entry in children.items() if cmd_name in entry.aliases), "")
@@ -181,7 +181,7 @@ class Group(_WithGlobals, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        children = registry.children(self.path)
+        children = registry.list_children(self.path)
         if args[0] == "help" and args[0] not in children:
             if ctx.resilient_parsing:  # completion: what is to be shown has the same names
                 return self.resolve_command(ctx, args[1:]) if args[1:] else (None, None, [])
@@ -212,7 +212,7 @@ class Group(_WithGlobals, click.Group):
 
     def _rows(self) -> list[tuple[str, str]]:
         """Return the commands and their help."""
-        rows = [(name, entry.help) for name, entry in registry.children(self.path).items()]
+        rows = [(name, entry.help) for name, entry in registry.list_children(self.path).items()]
         return rows if self.path else [*rows, *_BUILT_IN.items()]
 
 

@@ -55,11 +55,11 @@ async def _answer(
 ) -> str:
     help = getattr(ctx.command, "summary", "")
     flag = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx)
-    noun = registry.noun(param.noun) if param.noun else None
+    noun = registry.find_noun(param.noun) if param.noun else None
     if noun:
         parent = answers.get(noun.parent) or given_name(ctx, noun.parent)
         if not noun.parent or parent:
-            parent = valid_name(registry.noun(noun.parent), parent) if parent else ""
+            parent = valid_name(registry.find_noun(noun.parent), parent) if parent else ""
             return await pick(env, noun, "", parent=parent, prompter=prompter)
     if isinstance(param.type, click.Choice):
         return str(await prompter.select(_label(param), list(param.type.choices), flag=flag, help=help))

@@ -8,7 +8,7 @@ from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.monitor.event_listener import EventListener, EventSelection, ServerEvent
-from jsctl.monitor.events import consumer_subjects
+from jsctl.monitor.events import list_consumer_subjects
 from jsctl.views.events import Events
 from jsctl.views.message import events as view
 
@@ -26,7 +26,7 @@ async def events(
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     await consumers.fetch_info(api, stream, consumer)
-    subjects = consumer_subjects(api.connection.settings.js_event_prefix, stream, consumer)
+    subjects = list_consumer_subjects(api.connection.settings.js_event_prefix, stream, consumer)
     listener = EventListener(
         api.connection,
         EventSelection(subjects=subjects, limit=count, idle=idle_limit(env, wait, count)),

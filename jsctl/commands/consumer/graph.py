@@ -31,4 +31,4 @@ async def graph(
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     await consumers.fetch_info(api, stream, consumer)
-    return view.events(stream, consumer, activity.sampler(api, stream, consumer), every, count)
+    return view.events(stream, consumer, activity.make_sampler(api, stream, consumer), every, count)

@@ -4,7 +4,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_consumer, require_names
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.loops import event_loop
+from jsctl.loops import await_event_loop
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
 
@@ -33,7 +33,7 @@ async def _show(env: Env, stream: str, consumer: str, no_select: bool, *, state_
     if no_select:
         require_names(stream=stream, consumer=consumer)
     if not (stream and consumer):
-        await event_loop()  # the connection lives while the user picks
+        await await_event_loop()  # the connection lives while the user picks
     api = await env.jetstream()
     consumer_info = await consumers.fetch_info(api, *await pick_consumer(env, api, stream, consumer))
     return view.sheet(consumer_info, state_only=state_only)

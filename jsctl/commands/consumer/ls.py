@@ -4,7 +4,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_stream, require_names
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.loops import event_loop
+from jsctl.loops import await_event_loop
 from jsctl.views.consumer import ls as view
 from jsctl.views.events import Events, names
 from jsctl.views.result import Result
@@ -18,7 +18,7 @@ async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result
     if no_select:
         require_names(stream=stream)
     if not stream:
-        await event_loop()  # the connection lives while the user picks one
+        await await_event_loop()  # the connection lives while the user picks one
     api = await env.jetstream()
     stream = await pick_stream(env, api, stream)
     if names_only or env.wants_json:

@@ -31,7 +31,9 @@ class Options:
 @context_flags
 async def copy(env: Env, options: Options) -> Result:
     store = env.contexts
-    base = store.load(await pick(env, registry.noun("context"), options.source, default=store.selected()))
+    base = store.load(
+        await pick(env, registry.find_noun("context"), options.source, default=store.selected())
+    )
     name = options.name or await ask_name(env.prompter, "Name of the copy")
     if store.exists(name):
         raise BadInput(f"context {name!r} already exists", "remove it with jsctl context rm")

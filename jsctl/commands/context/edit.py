@@ -18,7 +18,7 @@ from jsctl.views.result import Result
 @argument("name", noun="context", default="")
 async def edit(env: Env, name: str) -> Result:
     store = env.contexts
-    name = await pick(env, registry.noun("context"), name, default=store.selected())
+    name = await pick(env, registry.find_noun("context"), name, default=store.selected())
     path = store.path(name)
     if not path.exists():
         raise store.missing(name)

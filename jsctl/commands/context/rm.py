@@ -16,7 +16,7 @@ async def rm(env: Env, name: str, force: bool) -> Result:
     store = env.contexts
     if force and not name:
         raise BadInput("--force needs the context's name", "give NAME")
-    name = await pick(env, registry.noun("context"), name)
+    name = await pick(env, registry.find_noun("context"), name)
     if not store.exists(name):
         if force:
             env.say(f"there is no context {name}, nothing was changed")

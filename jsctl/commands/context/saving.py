@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from jsctl.commands.cli import option
 from jsctl.contexts import schemes
 from jsctl.contexts.model import FILES, SERVER_MARK, Context, expand_path
-from jsctl.contexts.settings import CONTEXT_KEYS, flag_values
+from jsctl.contexts.settings import CONTEXT_KEYS, merge_flags
 from jsctl.contexts.update import update, with_absolute_paths
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -45,7 +45,7 @@ def context_flags(function: F) -> F:
 
 def values_of(env: Env, flags: ContextFlags) -> dict[str, Any]:
     """Return the flags and variables that a context can hold, by Settings field, and `description`."""
-    settings = flag_values(env.flags, env.from_environment)
+    settings = merge_flags(env.flags, env.from_environment)
     values = with_absolute_paths({name: settings[name] for name in settings if name in CONTEXT_KEYS})
     own = {"nsc": flags.nsc, "description": flags.description}
     return values | {name: value for name, value in own.items() if value is not None}

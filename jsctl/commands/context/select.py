@@ -13,7 +13,7 @@ from jsctl.views.result import Result
 async def select(env: Env, name: str) -> Result:
     """Show a list to pick from if there is no name."""
     store = env.contexts
-    name = await pick(env, registry.noun("context"), name, default=store.selected())
+    name = await pick(env, registry.find_noun("context"), name, default=store.selected())
     context = store.load(name)
     store.select(name)
     return view.sheet(context)

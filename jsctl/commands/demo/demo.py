@@ -18,7 +18,7 @@ from jsctl.localserver import binary
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.demo import GUIDE, LIVE, SPARK, Demo, Step, choose_folder, create_folder
 from jsctl.localserver.network import Network, Plan
-from jsctl.localserver.short_forms import named
+from jsctl.localserver.short_forms import load_named
 from jsctl.signals import Stopped, stoppable
 from jsctl.spark.session.session import check_environment as check_spark
 from jsctl.views.events import Events, results
@@ -62,7 +62,7 @@ async def _run(
 ) -> AsyncGenerator[Result, None]:
     """Yield what is shown ahead of each step. ending: receives what is shown last."""
     plan = Plan(
-        compile_network(named("hub-leaf", "demo"), folder.absolute()),
+        compile_network(load_named("hub-leaf", "demo"), folder.absolute()),
         folder.absolute(),
         port=0,
         temporary=True,

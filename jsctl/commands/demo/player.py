@@ -16,7 +16,7 @@ from jsctl.commands.demo.line_runner import LineRunner, ShownPrompter
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.json_text import parse_json
-from jsctl.localserver.process import module_command
+from jsctl.localserver.process import build_module_command
 from jsctl.localserver.walkthrough import Check, Step, Walkthrough
 from jsctl.views.result import Result
 from jsctl.views.server import walkthrough as view
@@ -56,7 +56,7 @@ class Player:
 
     def __enter__(self) -> "Player":
         self._guard = subprocess.Popen(
-            module_command("jsctl.localserver.guard", str(self._folder)),
+            build_module_command("jsctl.localserver.guard", str(self._folder)),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -18,7 +18,7 @@ from jsctl.jetstream.declared import write
 from jsctl.jetstream.declared.buckets import KINDS
 from jsctl.jetstream.declared.collect import collect_declarations
 from jsctl.render.delimited import TABLES
-from jsctl.units import plural
+from jsctl.units import pluralize
 from jsctl.views.events import Events, text_in_pieces
 from jsctl.views.result import Result, Text
 
@@ -73,13 +73,15 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
         missing_consumers += collected.missing_consumers
         hidden += collected.hidden
         if missing := collected.missing_streams:
-            env.say(f"left out: {plural(len(missing), 'stream')} that did not answer: {', '.join(missing)}")
+            env.say(
+                f"left out: {pluralize(len(missing), 'stream')} that did not answer: {', '.join(missing)}"
+            )
     names = [stream["name"] for stream in declared]
     _check_patterns(options.stream, [*names, *_streams_of(buckets)], hidden)
     if hidden:
         env.say(f"left out: {hidden_hint(hidden)}")
     if missing_consumers:
-        env.say(f"left out: {plural(len(missing_consumers), 'consumer')} without a durable name or answer")
+        env.say(f"left out: {pluralize(len(missing_consumers), 'consumer')} without a durable name or answer")
     document: Json = {**(_place(env, places[0]) if len(places) == 1 else {}), "streams": declared}
     document |= {key: items for key, items in buckets.items() if items}
     if options.output == "-" and env.wants_json:
@@ -89,8 +91,8 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
     with open_output(options.output) as file:
         file.writelines(piece.encode() for piece in write.render_yaml(document))
     consumers = sum(len(stream.get("consumers", ())) for stream in declared)
-    counts = [plural(len(declared), "stream"), plural(consumers, "consumer")]
-    counts += [plural(len(buckets[kind.key]), kind.word) for kind in KINDS if buckets[kind.key]]
+    counts = [pluralize(len(declared), "stream"), pluralize(consumers, "consumer")]
+    counts += [pluralize(len(buckets[kind.key]), kind.word) for kind in KINDS if buckets[kind.key]]
     text = f"wrote {', '.join(counts[:-1])} and {counts[-1]} to {options.output}"
     return Result([Text(text, whole=True)], data=document)
 
@@ -112,5 +114,5 @@ def _check_patterns(patterns: Sequence[str], names: Sequence[str], hidden: int) 
         if not any(fnmatchcase(name, pattern) for name in names):
             raise NotFound(
                 f"no stream matches {pattern}",
-                only_hidden_hint(hidden) if hidden else registry.noun("stream").hint,
+                only_hidden_hint(hidden) if hidden else registry.find_noun("stream").hint,
             )

@@ -16,7 +16,7 @@ from jsctl.spark.export.sampling import SamplingOptions, export_recording, expor
 from jsctl.spark.export.target import FORMATS, Target
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import check_environment
-from jsctl.units import SECOND, exact_duration
+from jsctl.units import SECOND, format_exact_duration
 from jsctl.user_folders import expand_home
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
@@ -77,8 +77,8 @@ async def reports(env: Env, options: Options) -> Result:
 
     def started() -> None:
         if options.every:
-            end = f"for {exact_duration(options.duration)}" if options.duration else "until Ctrl-C"
-            env.say(f"taking a sample every {exact_duration(options.every)} {end}")
+            end = f"for {format_exact_duration(options.duration)}" if options.duration else "until Ctrl-C"
+            env.say(f"taking a sample every {format_exact_duration(options.every)} {end}")
 
     with graceful_stop(graceful=bool(options.every)) as stop:
         done = await export_reports(sampling, target, stop, clock=env.clock, notify=env.say, started=started)

@@ -11,7 +11,7 @@ from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import PUT, Entry
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
-from jsctl.loops import event_loop
+from jsctl.loops import await_event_loop
 from jsctl.views.events import Events, once
 from jsctl.views.kv import entries as view
 
@@ -41,7 +41,7 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
     if revision and not single:
         raise BadInput("--revision is for one key", "jsctl kv history shows the revisions of several")
     if not single:
-        await event_loop()  # several requests at once
+        await await_event_loop()  # several requests at once
     store = await open_named(env, bucket)
     if single and revision:
         entry = await read.fetch_revision(store, patterns[0], revision)

@@ -17,7 +17,7 @@ from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.jetstream.message.stdin import read_all
-from jsctl.units import exact_duration
+from jsctl.units import format_exact_duration
 
 complete_keys = completer("key")
 """Completes keys where a new one may be given, too."""
@@ -28,7 +28,7 @@ async def open_named(env: Env, name: str, api: Api | None = None) -> Bucket:
     BadInput.
     """
     api = api or await env.jetstream()
-    return await buckets.open_bucket(api, await pick(env, registry.noun("bucket"), name, api=api))
+    return await buckets.open_bucket(api, await pick(env, registry.find_noun("bucket"), name, api=api))
 
 
 async def value_of(env: Env, text: str | None) -> bytes:
@@ -78,5 +78,6 @@ def warn_of_ttl(env: Env, bucket: Bucket, ttl: int) -> None:
     least = int(bucket.config.get("marker_ttl") or 0)
     if 0 < ttl < least:
         env.say(
-            f"warning: it expires after {exact_duration(least)}: TTLs below --marker-ttl are raised to it"
+            f"warning: it expires after {format_exact_duration(least)}: "
+            "TTLs below --marker-ttl are raised to it"
         )

@@ -110,10 +110,10 @@ def bucket_argument(**attrs: Any) -> Callable[[F], F]:
 
 async def pick_bucket(env: Env, api: Api, name: str) -> str:
     """Pick a bucket; see `pick`."""
-    return await pick(env, registry.noun(BUCKET), name, api=api)
+    return await pick(env, registry.find_noun(BUCKET), name, api=api)
 
 
 async def pick_object(env: Env, api: Api, bucket: str, name: str) -> tuple[str, str]:
     """Pick a bucket and an object of it; see `pick`. Returns both names."""
     bucket = await pick_bucket(env, api, bucket)
-    return bucket, await pick(env, registry.noun("object"), name, parent=bucket, api=api)
+    return bucket, await pick(env, registry.find_noun("object"), name, parent=bucket, api=api)

@@ -24,7 +24,7 @@ async def ls(env: Env, bucket: str, names_only: bool) -> Result | Events[str]:
         if names_only or env.wants_json:
             return names(buckets.name_pages(api))
         return view.buckets(await streams.collect(api, bucket_info), env.clock())
-    name = valid_name(registry.noun("object bucket"), bucket)
+    name = valid_name(registry.find_noun("object bucket"), bucket)
     if names_only:
         return names(_object_names(api, name))
     return view.objects(await requests.list_all(api, name))

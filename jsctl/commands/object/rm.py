@@ -6,7 +6,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.object import buckets, requests
-from jsctl.units import plural
+from jsctl.units import pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.object import lists, sheets
 from jsctl.views.result import Result, Text
@@ -56,7 +56,7 @@ async def _remove_bucket(env: Env, api: Api, name: str, *, force: bool) -> Resul
 
 async def _remove_unfinished(env: Env, api: Api, name: str, *, force: bool) -> Result:
     nuids = await requests.unfinished(api, name)
-    count = f"{plural(len(nuids), 'unfinished put')} ({plural(sum(nuids.values()), 'chunk')})"
+    count = f"{pluralize(len(nuids), 'unfinished put')} ({pluralize(sum(nuids.values()), 'chunk')})"
     data = {"bucket": name, "unfinished": len(nuids), "chunks": sum(nuids.values())}
     if not nuids:
         return Result([Text("There are no unfinished puts")], data=data)

@@ -23,7 +23,7 @@ async def status(env: Env, bucket: str) -> Result:
     """
     api = await env.jetstream()
     if bucket:
-        infos = [await buckets.info(api, valid_name(registry.noun("object bucket"), bucket))]
+        infos = [await buckets.info(api, valid_name(registry.find_noun("object bucket"), bucket))]
     else:
         collected = await streams.collect(api, bucket_info)
         infos = sorted(collected.items.values(), key=buckets.bucket_of)

@@ -17,7 +17,7 @@ from jsctl.jetstream.object import sync as plans
 from jsctl.jetstream.object.files import open_source
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.upload import PutOptions, Source
-from jsctl.units import plural
+from jsctl.units import pluralize
 from jsctl.user_folders import expand_home
 from jsctl.views.intent import Intent
 from jsctl.views.object import lists as view
@@ -85,7 +85,7 @@ async def sync(env: Env, options: Options) -> Result:
     if destroyed:
         where = f"bucket {bucket}" if options.up else str(folder)
         removals = sum(change.kind == "remove" for change in destroyed)
-        replaced = plural(len(destroyed) - removals, "file")
+        replaced = pluralize(len(destroyed) - removals, "file")
         await env.confirm(
             Intent(f"replace {replaced} and remove {removals} in {where}", {}), force=options.force
         )

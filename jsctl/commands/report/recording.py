@@ -6,7 +6,7 @@ from time import monotonic
 from jsctl.errors import BadInput
 from jsctl.monitor.report.places import Places
 from jsctl.monitor.report.recording import Recorder
-from jsctl.monitor.report.round_json import of_places, round_document
+from jsctl.monitor.report.round_json import build_round, round_document
 from jsctl.monitor.report.rounds import Round, States
 from jsctl.units import SECOND
 from jsctl.user_folders import expand_home
@@ -29,7 +29,7 @@ async def recorded_rounds(
     states, rounds = States(), places.rounds(interval / SECOND, count)
     try:
         async for known in rounds:
-            at, taken = clock(), of_places(known, places.taken)
+            at, taken = clock(), build_round(known, places.taken)
             recorder.write(round_document(taken, at), at)
             yield Round(states.take(taken, at, monotonic()))
     finally:

@@ -38,7 +38,7 @@ class _Interval(Duration):
     """The type of an interval in ns. It refuses the name of a subcommand in its place."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if value in registry.children("report"):
+        if value in registry.list_children("report"):
             raise click.UsageError(f"--watch is for jsctl report alone, not for jsctl report {value}", ctx)
         return super().convert(value, param, ctx)
 

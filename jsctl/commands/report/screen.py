@@ -14,7 +14,7 @@ from jsctl.monitor.report.pages import History, fetch_consumer_page, fetch_strea
 from jsctl.monitor.report.places import Places
 from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.replay import Replay
-from jsctl.monitor.report.round_json import of_places, round_document
+from jsctl.monitor.report.round_json import build_round, round_document
 from jsctl.monitor.report.rounds import States
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.units import SECOND, format_time, seconds_to_ns
@@ -73,7 +73,7 @@ def live(
         async for known in places.one_round(wanted.interval / SECOND):
             last = view.board(known, env.clock(), number, queries())
             yield last
-        at, taken = env.clock(), of_places(known, places.taken)
+        at, taken = env.clock(), build_round(known, places.taken)
         if recorder is not None:
             recorder.write(round_document(taken, at), at)
         if failing.is_wanted:

@@ -15,5 +15,5 @@ from jsctl.views.schema import schemas as view
 @option("--yaml", is_flag=True, help="Show it as YAML")
 def info(env: Env, schema: str, yaml: bool) -> Result:
     """Look it up by its name, or by the last part of the name. Schemas are JSON schemas, draft 7."""
-    document = catalog.schema(catalog.resolve(schema))
+    document = catalog.load_schema(catalog.resolve(schema))
     return view.document(document, as_yaml=yaml)

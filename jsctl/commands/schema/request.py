@@ -43,4 +43,4 @@ async def request(env: Env, subject: str, body: str, schema: str, show: bool) ->
         if not isinstance(kind, str):
             raise JsctlError("the reply does not name its type", "name a schema with --schema")
         name = catalog.resolve(kind)
-    return view.reply(name, validate(response, catalog.schema(name)), response, show=show)
+    return view.reply(name, validate(response, catalog.load_schema(name)), response, show=show)

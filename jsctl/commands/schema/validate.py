@@ -29,4 +29,4 @@ def validate(env: Env, schema: str, file: str) -> Result:
         document = parse_json(read_input(file, env.streams.stdin))
     except ValueError as error:
         raise BadInput(f"{file} is not JSON", str(error)) from None
-    return view.validated(file, name, find_errors(document, catalog.schema(name)))
+    return view.validated(file, name, find_errors(document, catalog.load_schema(name)))

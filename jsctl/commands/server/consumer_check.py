@@ -6,7 +6,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.server.replica_flags import replica_flags, report
 from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
-from jsctl.monitor.server.replicas import consumer_replicas
+from jsctl.monitor.server.replicas import list_consumer_replicas
 from jsctl.views.server import replicas as view
 
 
@@ -20,4 +20,4 @@ async def consumer_check(env: Env, consumer: str, flags: dict[str, Any]) -> Repo
     """Show each consumer as each of its servers has it; a star marks the leader. A login of the system
     account is needed.
     """
-    return await report(env, flags, consumer_replicas, view.consumers, consumer)
+    return await report(env, flags, list_consumer_replicas, view.consumers, consumer)

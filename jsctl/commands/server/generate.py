@@ -56,7 +56,7 @@ async def generate(env: Env, options: Options) -> Result:
     A bundle is what the nats tool takes: bundle.yaml, form.yaml with the questions, and the folder scaffold
     with templates in Go's language.
     """
-    from jsctl.localserver.templates import answered
+    from jsctl.localserver.templates import parse_answers
 
     target = expand_home(options.target)
     if target.exists():
@@ -66,7 +66,7 @@ async def generate(env: Env, options: Options) -> Result:
     operator = await _operator(env, options.operator) if template.needs_operator else None
     if env.can_ask and not options.defaults:
         await _ask(env, template, values)
-    answers = answered(template, values) | {"_target": str(target), "_source": options.source}
+    answers = parse_answers(template, values) | {"_target": str(target), "_source": options.source}
     files = template.make(answers, operator)
     try:
         for name, text in files.items():

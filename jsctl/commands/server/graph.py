@@ -5,7 +5,7 @@ import click
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.shared.graphs import check_graph
 from jsctl.env import Env
-from jsctl.monitor.server.activity import ServerSample, sampler
+from jsctl.monitor.server.activity import ServerSample, make_sampler
 from jsctl.monitor.server.find import find_server
 from jsctl.units import SECOND
 from jsctl.views.events import Events
@@ -31,4 +31,6 @@ async def graph(env: Env, name: str, jetstream: bool, every: int, count: int | N
     check_graph(env, every)
     connection = await env.connection()
     server = (await find_server(connection, name))["server"]
-    return view.events(server["name"], sampler(connection, server), every, jetstream=jetstream, count=count)
+    return view.events(
+        server["name"], make_sampler(connection, server), every, jetstream=jetstream, count=count
+    )

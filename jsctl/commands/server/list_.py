@@ -9,7 +9,7 @@ from jsctl.commands.server.report.flags import ARCHIVE
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.server.list_ import fetch_servers
-from jsctl.units import NEVER, SECOND, known_time, to_ns
+from jsctl.units import NEVER, SECOND, read_known_time, to_ns
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import server_list as view
@@ -41,12 +41,12 @@ async def list_(
 def _read(path: str) -> tuple[list[tuple[Json, int]], float]:
     """Return the servers in an archive, without round-trip times, and when it was gathered."""
     from jsctl.monitor.audit.archive import METADATA, Archive
-    from jsctl.monitor.audit.replay import archived_pings
+    from jsctl.monitor.audit.replay import build_pings
 
     with Archive(str(expand_home(path))) as archive:
-        pings = [(reply, NEVER) for reply in archived_pings(archive)]
+        pings = [(reply, NEVER) for reply in build_pings(archive)]
         captured_at = str(archive.special(METADATA).get("capture_timestamp") or "")
     try:
-        return pings, to_ns(captured_at) / SECOND if known_time(captured_at) else 0.0
+        return pings, to_ns(captured_at) / SECOND if read_known_time(captured_at) else 0.0
     except ValueError:
         raise BadInput(f"{path} is damaged", "the time at which it was gathered is not valid") from None

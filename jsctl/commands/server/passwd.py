@@ -32,12 +32,12 @@ async def passwd(env: Env, password: str | None, cost: int, generate: bool) -> R
     """Ask for the password; without a terminal, read it from a line of standard input. Other users of this
     machine can see what is on a command line.
     """
-    from jsctl.auth.passwords import hash_password, random_password
+    from jsctl.auth.passwords import generate_password, hash_password
 
     if generate and password:
         raise BadInput("--pass and --generate cannot be used together")
     if generate:
-        password = random_password()
+        password = generate_password()
         return view.hashed(hash_password(password, cost), password)
     password = password or env.environ.get("PASSWORD") or await _read(env)
     return view.hashed(hash_password(password, cost), "")

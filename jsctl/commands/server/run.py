@@ -13,7 +13,7 @@ from jsctl.errors import BadInput
 from jsctl.localserver import binary, folder
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import Ended, Network, Plan, Server
-from jsctl.localserver.short_forms import named, single
+from jsctl.localserver.short_forms import build_single_server, load_named
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.topology import Topology, as_configured
 from jsctl.signals import Stopped, stoppable
@@ -56,14 +56,14 @@ class Options:
             for flag, value in (("--domain", self.domain), ("--config", self.config)):
                 if value:
                     raise BadInput(f"{flag} cannot be used with {self.kind}", f"{self.kind} has its own")
-            return named(self.kind, self.name)
+            return load_named(self.kind, self.name)
         if self.config:
             return None
         if self.domain and (not self.domain.isprintable() or any(c in " .*>{}#\"'@" for c in self.domain)):
             raise BadInput(
                 f"{self.domain!r} is not a valid JetStream domain", "use letters, digits and dashes"
             )
-        return single(self.name or "local", self.domain)
+        return build_single_server(self.name or "local", self.domain)
 
     def _configured(self) -> Topology:
         if self.domain:
@@ -82,7 +82,7 @@ class Options:
                 "--logs and --background cannot be used together", "the logs are in the folder of --store"
             )
         network = self._spec() or self._configured()
-        data = expand_home(self.store) if self.store else folder.default(env.environ, network.name)
+        data = expand_home(self.store) if self.store else folder.get_default(env.environ, network.name)
         data = data.absolute()
         folder.refuse_in_use(data)
         return Plan(

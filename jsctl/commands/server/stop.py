@@ -8,8 +8,8 @@ from jsctl.contexts.store import is_name
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.localserver import contexts
-from jsctl.localserver.folder import in_use
-from jsctl.localserver.network import running_names
+from jsctl.localserver.folder import is_in_use
+from jsctl.localserver.network import list_running
 from jsctl.localserver.network import stop as stop_network
 from jsctl.prompts.prompter import Choice
 from jsctl.user_folders import expand_home
@@ -27,13 +27,13 @@ async def stop(env: Env, name: str) -> Result:
     name = name or await _pick(env)
     folder = expand_home(name)
     if is_name(name) and env.contexts.exists(name):
-        owner = contexts.folder_of(env.contexts, name)
+        owner = contexts.find_folder(env.contexts, name)
         if owner is None:
             raise NotFound(f"context {name!r} does not belong to a server that jsctl started")
         folder = owner
     elif not folder.is_dir():
-        raise NotFound(f"there is no context and no folder {name!r}", registry.noun("context").hint)
-    if env.dry_run and (names := running_names(folder.absolute())):
+        raise NotFound(f"there is no context and no folder {name!r}", registry.find_noun("context").hint)
+    if env.dry_run and (names := list_running(folder.absolute())):
         env.announce(intents.change_servers("stop", str(folder), names))
     await stop_network(folder.absolute(), env.environ)
     env.say(f"stopped the servers in {folder}")
@@ -46,8 +46,8 @@ async def _pick(env: Env) -> str:
         raise BadInput("the servers to stop are missing", "give CONTEXT or DIR")
     choices: dict[Path, str] = {}
     for context in env.contexts.names():
-        owner = contexts.folder_of(env.contexts, context)
-        if owner is not None and in_use(owner):
+        owner = contexts.find_folder(env.contexts, context)
+        if owner is not None and is_in_use(owner):
             choices.setdefault(owner, f"{context}, in {owner}")
     if not choices:
         raise NotFound("no server that jsctl started runs on this machine", "jsctl server run starts one")

@@ -6,7 +6,7 @@ from jsctl.commands.cli import command
 from jsctl.commands.server.replica_flags import replica_flags, report
 from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
-from jsctl.monitor.server.replicas import stream_replicas
+from jsctl.monitor.server.replicas import list_stream_replicas
 from jsctl.views.server import replicas as view
 
 
@@ -19,4 +19,4 @@ async def stream_check(env: Env, flags: dict[str, Any]) -> Report:
     """Show each stream as each of its servers has it; a star marks the leader. While messages arrive,
     replicas differ for a moment. A login of the system account is needed.
     """
-    return await report(env, flags, stream_replicas, view.streams)
+    return await report(env, flags, list_stream_replicas, view.streams)

@@ -25,4 +25,4 @@ def silence_flag(function: F) -> F:
 
 async def pick_service(env: Env, name: str) -> str:
     """Pick a service; see `pick`."""
-    return validate_service(await pick(env, registry.noun("service"), name, api=await env.jetstream()))
+    return validate_service(await pick(env, registry.find_noun("service"), name, api=await env.jetstream()))

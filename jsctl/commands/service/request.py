@@ -8,7 +8,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.service.flags import pick_service
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.nats.headers import header_value
+from jsctl.nats.headers import find_header
 from jsctl.services.discovery import find_endpoint, gather
 from jsctl.units import MS
 from jsctl.views.events import Events
@@ -96,7 +96,7 @@ class _Watched:
             yield batch
             for reply in batch:
                 block = reply.message.header_block
-                if error := header_value(block, "Nats-Service-Error"):
+                if error := find_header(block, "Nats-Service-Error"):
                     self.status = ExitStatus.FAILURE
-                    code = header_value(block, "Nats-Service-Error-Code")
+                    code = find_header(block, "Nats-Service-Error-Code")
                     self._env.say(f"jsctl: the service answered with an error: {error} ({code})")

@@ -57,8 +57,8 @@ class _Rates:
     async def __call__(self) -> Result:
         documents = await self._ask()
         now = time.monotonic_ns()
-        counts = statistics.counts(documents)
+        counts = statistics.read_counts(documents)
         span = (now - self._looked) / SECOND if self._looked else 0.0
-        result = view.rates(statistics.rows(counts, self._before, span))
+        result = view.rates(statistics.compute_rows(counts, self._before, span))
         self._before, self._looked = counts, now
         return result

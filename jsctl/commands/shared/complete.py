@@ -34,7 +34,7 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[
     line.
     """
     env: Env = ctx.obj
-    noun = registry.noun(noun_name)
+    noun = registry.find_noun(noun_name)
     parent = given_name(ctx, noun.parent) or given(ctx, noun.parent)
     if noun.parent and not parent:
         return []

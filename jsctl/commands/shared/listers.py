@@ -221,9 +221,9 @@ def _user_names(ctx: click.Context) -> set[str]:
 
 
 def _roles(ctx: click.Context) -> set[str]:
-    from jsctl.auth.records import signing_keys
+    from jsctl.auth.records import list_signing_keys
 
-    return {key.role or key.public for one in _accounts(ctx) for key in signing_keys(one.nats)}
+    return {key.role or key.public for one in _accounts(ctx) for key in list_signing_keys(one.nats)}
 
 
 def _operator_keys(ctx: click.Context) -> list[str]:
@@ -237,16 +237,16 @@ def _exports(ctx: click.Context) -> set[str]:
 
 
 def _imports(ctx: click.Context) -> set[str]:
-    from jsctl.auth.records import local_subject
+    from jsctl.auth.records import find_local_subject
 
     imports = [one for account in _accounts(ctx) for one in account.nats.get("imports") or ()]
-    return {local_subject(one) for one in imports}
+    return {find_local_subject(one) for one in imports}
 
 
 def _mappings(ctx: click.Context) -> set[str]:
-    from jsctl.auth.mappings import mappings_of
+    from jsctl.auth.mappings import list_mappings
 
-    return {source for account in _accounts(ctx) for source in mappings_of(account.nats)}
+    return {source for account in _accounts(ctx) for source in list_mappings(account.nats)}
 
 
 HERE: dict[str, Callable[[click.Context], Any]] = {

@@ -60,7 +60,7 @@ def require_names(**names: str) -> None:
     """Raise BadInput where a name is missing, for --no-select. names: those on the command line, by noun."""
     if all(names.values()):
         return
-    nouns = [registry.noun(name) for name in names]
+    nouns = [registry.find_noun(name) for name in names]
     what = f"the {nouns[0].name}'s name" if len(nouns) == 1 else "a name"
     raise BadInput(f"{what} is missing", f"give {' and '.join(noun.argument for noun in nouns)}")
 
@@ -127,27 +127,27 @@ async def _shown_names(
 
 def stream_name(name: str) -> str:
     """Return the name of a stream. Raises BadInput for one that is not valid."""
-    return valid_name(registry.noun("stream"), name)
+    return valid_name(registry.find_noun("stream"), name)
 
 
 def consumer_name(name: str) -> str:
     """Return the name of a consumer. Raises BadInput for one that is not valid."""
-    return valid_name(registry.noun("consumer"), name)
+    return valid_name(registry.find_noun("consumer"), name)
 
 
 async def pick_stream(
     env: Env, api: Api, name: str, *, message: str = "", prompter: "Prompter | None" = None
 ) -> str:
     """Pick a stream; see `pick`."""
-    return await pick(env, registry.noun("stream"), name, api=api, message=message, prompter=prompter)
+    return await pick(env, registry.find_noun("stream"), name, api=api, message=message, prompter=prompter)
 
 
 async def pick_streams(env: Env, api: Api, names: Sequence[str], message: str = "") -> list[str]:
     """Pick streams; see `pick_several`."""
-    return await pick_several(env, registry.noun("stream"), names, api=api, message=message)
+    return await pick_several(env, registry.find_noun("stream"), names, api=api, message=message)
 
 
 async def pick_consumer(env: Env, api: Api, stream: str, consumer: str) -> tuple[str, str]:
     """Pick a stream and a consumer of it; see `pick`. Returns both names."""
     stream = await pick_stream(env, api, stream)
-    return stream, await pick(env, registry.noun("consumer"), consumer, parent=stream, api=api)
+    return stream, await pick(env, registry.find_noun("consumer"), consumer, parent=stream, api=api)

@@ -7,13 +7,13 @@ import click
 
 from jsctl.auth.changes import find_signing_key
 from jsctl.auth.folders import Choices, make_choices
-from jsctl.auth.records import Record, SigningKey, signing_keys
+from jsctl.auth.records import Record, SigningKey, list_signing_keys
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import argument, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.prompts.prompter import Choice
-from jsctl.registry.noun_record import nearest_name
+from jsctl.registry.noun_record import find_nearest_name
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -115,7 +115,7 @@ async def pick_signing_key(env: Env, account: Record, name: str, flag: str) -> S
     Raises NotFound, BadInput.
     """
     if not name:
-        keys = signing_keys(account.nats)
+        keys = list_signing_keys(account.nats)
         if not keys:
             raise NotFound(
                 f"account {account.name} has no signing keys",
@@ -153,7 +153,7 @@ def _check_filled(answer: str) -> None:
 
 def _check_known(name: str, names: Sequence[str], message: str, hint: str) -> None:
     if name not in names:
-        near = nearest_name(name, names)
+        near = find_nearest_name(name, names)
         raise NotFound(message, f"did you mean {near}? {hint}" if near else hint)
 
 

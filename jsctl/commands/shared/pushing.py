@@ -10,7 +10,7 @@ from jsctl.auth.store import AuthStore
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.nats.connection import Connection
-from jsctl.units import plural
+from jsctl.units import pluralize
 
 Sent = tuple[str, str, Outcome]
 """The name and key of an account, and what a server did with it."""
@@ -26,7 +26,8 @@ def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, fo
             env.say(f"jsctl: {finding.severity}: {finding.where}: {finding.message}; {finding.fix}")
     if errors and not force:
         raise JsctlError(
-            f"nothing was pushed, there is {plural(errors, 'error')}", "fix it as described, or give --force"
+            f"nothing was pushed, there is {pluralize(errors, 'error')}",
+            "fix it as described, or give --force",
         )
 
 

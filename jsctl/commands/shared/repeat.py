@@ -3,7 +3,7 @@
 from urllib.parse import unquote
 
 from jsctl.commands.cli.global_flags import global_options
-from jsctl.contexts.model import public_url
+from jsctl.contexts.model import strip_login
 from jsctl.env import Env
 
 _PLACE = ("server", "creds", "nkey", "tlscert", "tlskey", "tlsca", "js_api_prefix", "js_domain", "context")
@@ -17,7 +17,7 @@ def place_flags(env: Env) -> list[str]:
         name = option.name or ""
         if name in _PLACE and _is_typed(env, name):
             value = str(env.flags[name])
-            words += [option.opts[0], public_url(value) if name == "server" else value]
+            words += [option.opts[0], strip_login(value) if name == "server" else value]
     user, password = _login(env)
     words += ["--user", user] if user and password else []
     return [*words, "--no-context"] if env.flags.get("no_context") else words

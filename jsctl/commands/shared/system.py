@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from jsctl.auth.claims import as_object
-from jsctl.auth.environment import jwt_claims, jwt_of_credentials
+from jsctl.auth.environment import extract_jwt, read_claims
 from jsctl.auth.keys import KeyPair
 from jsctl.auth.records import Record
-from jsctl.auth.resolver import temporary_user, temporary_user_of
+from jsctl.auth.resolver import make_system_user, make_temporary_user
 from jsctl.auth.store import AuthStore
 from jsctl.contexts.settings import METHODS, Settings
 from jsctl.env import Env
@@ -30,7 +30,7 @@ async def system_connection(env: Env, store: AuthStore, *, as_system: bool) -> C
     settings = _with_servers(env, env.settings(), store)
     is_named = any(env.flags.get(name) for name in ("context", *METHODS))
     if as_system or not _has_login(settings) or (not is_named and _is_of_another_account(settings, store)):
-        settings = _as_user(settings, *temporary_user(store))
+        settings = _as_user(settings, *make_system_user(store))
     return await env.connect(settings)
 
 
@@ -39,7 +39,7 @@ async def account_connection(env: Env, settings: Settings, store: AuthStore, acc
 
     Raises NotFound without the seed of the account, Denied where servers do not have it.
     """
-    user = temporary_user_of(store, account)
+    user = make_temporary_user(store, account)
     return await env.connect(_as_user(_with_servers(env, settings, store), *user))
 
 
@@ -62,8 +62,8 @@ def _is_of_another_account(settings: Settings, store: AuthStore) -> bool:
     token = settings.jwt
     if settings.creds and not token:
         path = expand_home(settings.creds)
-        token = jwt_of_credentials(read_text(path)) if path.is_file() else ""
-    claims = jwt_claims(token)
+        token = extract_jwt(read_text(path)) if path.is_file() else ""
+    claims = read_claims(token)
     account = as_object(claims.get("nats")).get("issuer_account") or claims.get("iss")
     system = str(store.read_operator().nats.get("system_account") or "")
     known = {record.public for record in store.read_accounts()} if account else set()

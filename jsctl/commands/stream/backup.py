@@ -9,7 +9,7 @@ from jsctl.env import Env
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.stream_backup import BackupOptions, backup_stream
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import format_bytes, plural
+from jsctl.units import format_bytes, pluralize
 from jsctl.views.result import Result
 from jsctl.views.shared.transfers import backup_intent
 from jsctl.views.stream import backup as view
@@ -65,7 +65,7 @@ async def backup(env: Env, options: Options) -> Result:
     if env.dry_run:
         existing = files.describe_existing(path)
         state = (await streams.fetch_info(api, name))["state"]
-        amount = f"{plural(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
+        amount = f"{pluralize(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
         facts = {"stream": name, "messages": state["messages"], "bytes": state["bytes"]}
         env.announce(backup_intent(f"Stream {name} with {amount}", path, existing, facts))
     stream_backup = await backup_stream(

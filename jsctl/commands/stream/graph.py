@@ -26,4 +26,4 @@ async def graph(env: Env, stream: str, every: int, count: int | None) -> Events[
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     await streams.fetch_info(api, name)
-    return view.events(name, activity.sampler(api, name), every, count)
+    return view.events(name, activity.make_sampler(api, name), every, count)

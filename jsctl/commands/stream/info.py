@@ -5,7 +5,7 @@ from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.stream import requests as streams
-from jsctl.loops import event_loop
+from jsctl.loops import await_event_loop
 from jsctl.views.result import Result
 from jsctl.views.stream import info as view
 
@@ -18,7 +18,7 @@ async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
     if no_select and not stream:
         raise BadInput("the stream's name is missing", "give STREAM")
     if not stream:
-        await event_loop()  # the connection lives while the user picks one
+        await await_event_loop()  # the connection lives while the user picks one
     api = await env.jetstream()
     stream_info = await streams.fetch_info(api, await pick_stream(env, api, stream))
     return view.sheet(stream_info, state_only=state)

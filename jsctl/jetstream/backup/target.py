@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import TEMPORARY, exchange, real_path, sync_folder
+from jsctl.files import TEMPORARY, exchange, resolve_path, sync_folder
 from jsctl.posix import CLOEXEC, lock, open_folder
 
 _LONGEST_NAME = 160
@@ -78,7 +78,7 @@ def lock_target(path: Path) -> Iterator[BackupTarget]:
 
     Raises JsctlError while another process has the lock, OSError.
     """
-    path = real_path(path)
+    path = resolve_path(path)
     in_place = path.is_dir() and (path.is_mount() or not os.access(path.parent, os.W_OK | os.X_OK))
     missing = [] if in_place else [folder for folder in path.parents if not folder.exists()]
     for folder in reversed(missing):
@@ -98,7 +98,7 @@ def find_present_path(path: Path) -> Path:
     """Return where the backup of a target is: at its path, or where a killed run put it."""
     if os.path.lexists(path):
         return path
-    old = _old(real_path(path))
+    old = _old(resolve_path(path))
     return old if old.exists() else path
 
 

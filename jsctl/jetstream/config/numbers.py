@@ -5,7 +5,7 @@ from typing import Any
 
 from jsctl.jetstream.config.kind import KeepKey, Kind, refuse_unknown, shorten
 from jsctl.jetstream.config.nodes import Node
-from jsctl.units import DAY, HOUR, MINUTE, MS, SECOND, exact_duration, parse_bytes, parse_duration
+from jsctl.units import DAY, HOUR, MINUTE, MS, SECOND, format_exact_duration, parse_bytes, parse_duration
 
 
 class Number(Kind):
@@ -147,4 +147,4 @@ class Duration(_Unit):
         return [f"{written}ns" if isinstance(written, int) else str(written)]
 
     def format(self, value: Any) -> str:
-        return exact_duration(value) if self.accepts(value) else super().format(value)
+        return format_exact_duration(value) if self.accepts(value) else super().format(value)

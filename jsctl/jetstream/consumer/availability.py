@@ -9,7 +9,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
-from jsctl.nats.subjects import overlap
+from jsctl.nats.subjects import overlaps
 
 
 async def check_name_is_free(api: Api, stream: str, name: str) -> None:
@@ -33,7 +33,7 @@ async def check_filters(api: Api, stream_config: Json | None, filters: Sequence[
     subjects = stream_config.get("subjects") or []
     copies = stream_config.get("mirror") or stream_config.get("sources")
     for subject in filters:
-        if subjects and not copies and not any(overlap(subject, own) for own in subjects):
+        if subjects and not copies and not any(overlaps(subject, own) for own in subjects):
             name = stream_config["name"]
             raise ValueError(f"{subject} matches nothing: stream {name} stores {', '.join(subjects)}")
     if stream_config.get("retention") == "workqueue":
@@ -52,7 +52,7 @@ async def _check_work_queue(api: Api, stream: str, filters: Sequence[str]) -> No
     for other in others:
         for subject in filters or [">"]:
             what = subject if filters else "messages"
-            if any(overlap(subject, taken) for taken in get_filters(other["config"]) or [">"]):
+            if any(overlaps(subject, taken) for taken in get_filters(other["config"]) or [">"]):
                 raise ValueError(
                     f"stream {stream} is a work queue, and consumer {other['name']} takes {what} already"
                 )

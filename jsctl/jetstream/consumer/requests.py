@@ -243,10 +243,10 @@ def _naming(api: Api, stream: str, name: str = "") -> Iterator[None]:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
             known = partial(_stream_names, api)
             raise MissingName(
-                error.err_code, registry.noun("stream").missing(stream), stream, known
+                error.err_code, registry.find_noun("stream").missing(stream), stream, known
             ) from None
         if error.err_code in (ErrorCode.CONSUMER_NOT_FOUND, ErrorCode.CONSUMER_DOES_NOT_EXIST):
-            text = registry.noun("consumer").missing(name, stream)
+            text = registry.find_noun("consumer").missing(name, stream)
             raise MissingName(error.err_code, text, name, partial(list_names, api, stream)) from None
         raise
 

@@ -18,7 +18,7 @@ from jsctl.jetstream.message.receive import ReceiveOptions, Receiver, StreamSour
 from jsctl.jetstream.stream import requests as streams
 from jsctl.json_text import parse_json
 from jsctl.nats.codes import ErrorCode
-from jsctl.nats.headers import encode_headers, header_value
+from jsctl.nats.headers import encode_headers, find_header
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.subjects import matches, validate_subject
 
@@ -68,7 +68,7 @@ def decode_counter(message: Message) -> Counter:
     """Decode the counter in a stored message. Raises JsctlError for another message."""
     try:
         value = _number(parse_json(message.data)["val"])
-        text = header_value(message.header_block, _SOURCES)
+        text = find_header(message.header_block, _SOURCES)
         parts = {
             str(stream): {str(subject): _number(part) for subject, part in by_subject.items()}
             for stream, by_subject in (parse_json(text) if text else {}).items()
@@ -79,7 +79,7 @@ def decode_counter(message: Message) -> Counter:
             f"jsctl stream get --last-for {message.subject} shows it",
         ) from None
     stream = message.metadata.stream if message.metadata else ""
-    increment = header_value(message.header_block, _INCREMENT)
+    increment = find_header(message.header_block, _INCREMENT)
     return Counter(stream, message.subject, value, increment, message.sequence, message.timestamp, parts)
 
 
@@ -207,5 +207,5 @@ def watch(
 
 def missing_error(api: Api, subject: str) -> MissingName:
     """Return the error for a counter that does not exist."""
-    text = registry.noun("counter").missing(subject)
+    text = registry.find_noun("counter").missing(subject)
     return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, subject, partial(list_names, api))

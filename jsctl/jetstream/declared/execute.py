@@ -10,7 +10,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared.plan import Step
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.origins import domain_to_api, list_origins
-from jsctl.nats.subjects import overlap
+from jsctl.nats.subjects import overlaps
 
 MAX_PARALLEL = 16
 
@@ -152,7 +152,7 @@ def _gives_up_subject(giver: Step, taker: Step) -> bool:
     if set(before) <= set(after):
         return False
     return any(
-        any(overlap(own, subject) for own in before) and not any(overlap(own, subject) for own in after)
+        any(overlaps(own, subject) for own in before) and not any(overlaps(own, subject) for own in after)
         for subject in taken
     )
 

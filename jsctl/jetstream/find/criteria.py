@@ -8,8 +8,8 @@ from typing import Any
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import is_pull
 from jsctl.jetstream.state import find_required_level
-from jsctl.nats.subjects import overlap
-from jsctl.units import NEVER, age, seconds_to_ns
+from jsctl.nats.subjects import overlaps
+from jsctl.units import NEVER, compute_age, seconds_to_ns
 
 Test = Callable[[Json, Any, float], bool]
 """Whether an info meets a criterion: info, the criterion's value, now (seconds since the epoch)."""
@@ -31,7 +31,7 @@ _STREAM_TESTS: Mapping[str, Test] = {
     "consumers": lambda info, limit, now: int(info["state"].get("consumer_count", 0)) <= limit,
     "replicas": lambda info, limit, now: int(info["config"].get("num_replicas", 1)) <= limit,
     "subject": lambda info, subject, now: any(
-        overlap(have, subject) for have in info["config"].get("subjects") or []
+        overlaps(have, subject) for have in info["config"].get("subjects") or []
     ),
     "sourced": lambda info, _, now: bool(info["config"].get("sources")),
     "mirrored": lambda info, _, now: bool(info["config"].get("mirror")),
@@ -140,7 +140,7 @@ def _pinned(info: Json) -> bool:
 
 def _age(moment: str | None, now: float) -> float:
     """Return the age of a time in ns; infinite for an event that has not happened."""
-    span = age(moment, seconds_to_ns(now))
+    span = compute_age(moment, seconds_to_ns(now))
     return float("inf") if span == NEVER else span
 
 

@@ -140,5 +140,5 @@ async def delete(bucket: Bucket) -> None:
 
 def missing_error(api: Api, name: str) -> MissingName:
     """Return the error for a bucket that does not exist."""
-    text = registry.noun("bucket").missing(name)
+    text = registry.find_noun("bucket").missing(name)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(list_names, api))

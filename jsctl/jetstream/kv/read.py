@@ -15,7 +15,7 @@ from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.newest import fetch_newest, fetch_newest_messages
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codes import ErrorCode
-from jsctl.nats.subjects import overlap
+from jsctl.nats.subjects import overlaps
 from jsctl.units import format_time
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def fetch_revision(bucket: Bucket, key: str, number: int) -> Entry:
 
 def missing_key_error(bucket: Bucket, key: str) -> JsctlError:
     """Return the error for a key that a bucket does not have."""
-    text, hint = registry.noun("key").missing(key, bucket.name)
+    text, hint = registry.find_noun("key").missing(key, bucket.name)
     if "*" in key or ">" in key:
         hint = f"* stands for a whole token, > for the rest: 'user.*'; {hint}"
     if int(bucket.info["state"].get("num_subjects") or 0) > _LISTED:
@@ -163,7 +163,7 @@ def deduplicate_patterns(patterns: Sequence[str]) -> list[str]:
     distinct = list(dict.fromkeys(patterns))
     for at, pattern in enumerate(distinct):
         for other in distinct[:at]:
-            if overlap(pattern, other):
+            if overlaps(pattern, other):
                 raise BadInput(f"{other} and {pattern} overlap", "leave one of them out")
     return distinct
 

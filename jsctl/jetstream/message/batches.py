@@ -11,7 +11,7 @@ from jsctl.later import asyncio
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.direct_get import END, NO_MESSAGE, TOO_MANY, BatchDecoder, parse_direct_reply
 from jsctl.nats.events import ConnectionEvent, PermissionDenied
-from jsctl.nats.headers import header_value
+from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
 from jsctl.units import SECOND
 
@@ -121,5 +121,5 @@ async def count_from(api: Api, stream: str, sequence: int, subject: str) -> int 
         return None
     # The message's own number counts it on 2.11, and does not on later servers; the batch's end is the same.
     replies = await api.connection.request_many(request, body, expect=2, timeout=api.timeout)
-    left = header_value(replies[-1].header_block, "Nats-Num-Pending") if len(replies) == 2 else ""
+    left = find_header(replies[-1].header_block, "Nats-Num-Pending") if len(replies) == 2 else ""
     return int(left) + 1 if left.isdigit() else None

@@ -13,7 +13,7 @@ from jsctl.nats.codec import encode_text
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
-from jsctl.nats.templates import Moment, Template, compile_template, unknown_functions
+from jsctl.nats.templates import Moment, Template, compile_template, warn_of_unknown_functions
 from jsctl.units import SECOND
 
 _BURST = 256  #: messages that are composed before they are sent
@@ -144,7 +144,7 @@ class _Warnings:
         self._last = ""
 
     def check(self, templates: Sequence[Template]) -> None:
-        warning = unknown_functions(templates)
+        warning = warn_of_unknown_functions(templates)
         if warning and warning != self._last:
             self._last = warning
             self._warn(warning)

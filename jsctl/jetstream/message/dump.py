@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from jsctl import units
 from jsctl.errors import BadInput
-from jsctl.files import ascii_path, read_blocks
+from jsctl.files import escape_path, read_blocks
 from jsctl.jetstream.message.payload import encode_data, group_headers, parse_json_headers
 from jsctl.jetstream.message.stdin import read_chunks
 from jsctl.json_text import parse_json
@@ -108,7 +108,7 @@ async def read(path: str, stdin: TextIO) -> AsyncGenerator[Sequence[OutgoingMess
         return
     where = expand_home(path)
     for file in sorted(where.glob("*.json"), key=_number) if _is_folder(where) else [where]:
-        records = _Records(ascii_path(file))
+        records = _Records(escape_path(file))
         for chunk in read_blocks(file):
             for group in _parsed(records.feed(chunk)):
                 yield group

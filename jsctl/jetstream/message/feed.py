@@ -19,7 +19,7 @@ from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.events import ConnectionEvent, Reconnected
-from jsctl.nats.headers import header_value
+from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
 from jsctl.units import SECOND
 
@@ -296,13 +296,13 @@ class ConsumerFeed(Feed):
         code, description = message.status
         if code == 100:
             self._wake.set()  # the server is not silent
-            answer = message.reply or header_value(message.header_block, "Nats-Consumer-Stalled")
+            answer = message.reply or find_header(message.header_block, "Nats-Consumer-Stalled")
             if answer:
                 self._connection.post(encode_publish(answer, b""))
             return
         end = pull_end(code, description)
         if end in (PullEnd.COMPLETE, PullEnd.TOO_LARGE, PullEnd.OTHER_CONFLICT):
-            self._open -= int(header_value(message.header_block, "Nats-Pending-Messages") or 0)
+            self._open -= int(find_header(message.header_block, "Nats-Pending-Messages") or 0)
             self._wake.set()
         elif end is PullEnd.NO_RESPONDERS:
             self._in_trouble("the consumer was gone")

@@ -9,7 +9,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codes import ErrorCode
-from jsctl.nats.headers import header_value
+from jsctl.nats.headers import find_header
 from jsctl.units import parse_time_ns
 
 
@@ -52,7 +52,7 @@ def make_patience(api: Api, say: Callable[[str], None]) -> Patience:
                 )  # first: a batch that is missing then was lost before
                 with contextlib.suppress(NotFound):
                     last = await browse.fetch_last(api, stream, subject)
-                    if header_value(last.header_block, "Nats-Batch-Id") == batch:
+                    if find_header(last.header_block, "Nats-Batch-Id") == batch:
                         return {"stream": stream, "seq": last.sequence, "batch": batch}
                     if parse_time_ns(info["ts"]) - parse_time_ns(last.timestamp) < age:
                         return None  # somebody else's, which may have come after it

@@ -13,7 +13,7 @@ from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.nats.templates import unique_id
+from jsctl.nats.templates import generate_id
 
 LARGEST_BATCH = 1000  #: messages of an atomic batch (ADR-50; the server's default limit)
 
@@ -79,7 +79,7 @@ async def _publish(
     patience: Patience | None,
 ) -> Json:
     """Publish one batch. timeout, first: seconds to wait for the last and the first answer."""
-    batch, last = unique_id(), len(messages)
+    batch, last = generate_id(), len(messages)
     inbox = connection.new_inbox()
     answers: asyncio.Queue[Message] = asyncio.Queue()
     async with connection.receive(inbox, answers.put_nowait):

@@ -16,9 +16,9 @@ from jsctl.jetstream.message.pull_status import PullEnd, pull_end
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected, PermissionDenied
-from jsctl.nats.headers import header_value
+from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
-from jsctl.units import MS, SECOND, exact_duration, parse_duration
+from jsctl.units import MS, SECOND, format_exact_duration, parse_duration
 
 BATCH = 500
 """Messages requested at once, well below the 1,000 that a consumer lets wait for acknowledgement."""
@@ -45,7 +45,7 @@ async def pull(
             async for messages in puller.run(count):
                 yield messages
     if not puller.got:
-        raise NotFound(f"no message for {stream} > {consumer} in {exact_duration(wait)}")
+        raise NotFound(f"no message for {stream} > {consumer} in {format_exact_duration(wait)}")
 
 
 class _Puller:
@@ -70,10 +70,10 @@ class _Puller:
         block = message.header_block
         if message.subject != self.inbox:
             self._messages.append(message)
-            if pin := block and header_value(block, "Nats-Pin-Id"):
+            if pin := block and find_header(block, "Nats-Pin-Id"):
                 self._request["id"] = pin
         elif (status := message.status)[0] != 100:
-            left = header_value(block, "Nats-Pending-Messages")
+            left = find_header(block, "Nats-Pending-Messages")
             self._ended.append((status, int(left) if left.isdigit() else -1))
         self._wake.set()
 

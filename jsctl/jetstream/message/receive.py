@@ -17,7 +17,7 @@ from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected, Reconnected
-from jsctl.nats.headers import header_value
+from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message, MessageHandler
 from jsctl.nats.subjects import matches, validate_subject
 
@@ -216,7 +216,7 @@ class Receiver:
 
         It arrives when somebody subscribes to the subject to which such a consumer delivers.
         """
-        answer = message.reply or header_value(message.header_block, "Nats-Consumer-Stalled")
+        answer = message.reply or find_header(message.header_block, "Nats-Consumer-Stalled")
         if answer:
             self._connection.post(encode_publish(answer, b""))
 

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from jsctl.units import SECOND, exact_duration
+from jsctl.units import SECOND, format_exact_duration
 
 LONGEST = 60 * SECOND
 """How long a command may take for one message."""
@@ -58,7 +58,9 @@ async def run_command(
                 return Output(b"", f"{words[0]} wrote more than {largest:,} bytes and was ended", False)
             await process.wait()
     except TimeoutError:
-        return Output(b"", f"{words[0]} took longer than {exact_duration(LONGEST)} and was ended", False)
+        return Output(
+            b"", f"{words[0]} took longer than {format_exact_duration(LONGEST)} and was ended", False
+        )
     finally:
         writing.cancel()
         await _end(process)

@@ -47,7 +47,7 @@ async def info(api: Api, bucket: str) -> Json:
 
 def missing(api: Api, bucket: str) -> MissingName:
     """Return the error for a bucket that does not exist."""
-    text = registry.noun("object bucket").missing(bucket)
+    text = registry.find_noun("object bucket").missing(bucket)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, bucket, partial(names, api))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from jsctl.errors import BadInput
-from jsctl.files import TEMPORARY, ascii_path, open_pipe, real_path
+from jsctl.files import TEMPORARY, escape_path, open_pipe, resolve_path
 from jsctl.posix import lock, set_mode
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ def open_source(path: Path) -> Iterator[tuple[io.FileIO, str, int]]:
         file = os.fdopen(open_pipe(str(path), os.O_RDONLY), "rb", buffering=0)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a valid path"
-        raise BadInput(f"cannot read {ascii_path(path)}: {reason}") from None
+        raise BadInput(f"cannot read {escape_path(path)}: {reason}") from None
     with file:
         status = os.fstat(file.fileno())
         if stat.S_ISDIR(status.st_mode):
             raise BadInput(f"{path} is a folder", "jsctl object sync BUCKET FOLDER --up stores one")
         if stat.S_ISCHR(status.st_mode) and not file.isatty():
-            raise BadInput(f"cannot read {ascii_path(path)}: it is a device, which may never end")
+            raise BadInput(f"cannot read {escape_path(path)}: it is a device, which may never end")
         if not stat.S_ISREG(status.st_mode):
             yield file, "", 0
             return
@@ -85,7 +85,7 @@ def open_target(path: Path) -> Iterator[BinaryIO]:
     Raises BadInput.
     """
     with _named(path):
-        target = real_path(path)
+        target = resolve_path(path)
         if target.is_dir():
             raise BadInput(f"{path} is a folder")
         if target.exists() and not target.is_file():
@@ -130,4 +130,4 @@ def _named(path: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a valid path"
-        raise BadInput(f"cannot write {ascii_path(path)}: {reason}") from None
+        raise BadInput(f"cannot write {escape_path(path)}: {reason}") from None

@@ -26,7 +26,7 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.nats.templates import unique_id
+from jsctl.nats.templates import generate_id
 
 _MOST_LINKS = 8
 _ATTEMPTS = 10
@@ -76,7 +76,7 @@ async def resolve(api: Api, bucket: str, name: str) -> ObjectInfo:
 
 def missing(api: Api, bucket: str, name: str) -> MissingName:
     """Return the error for an object that does not exist."""
-    text = registry.noun("object").missing(name, bucket)
+    text = registry.find_noun("object").missing(name, bucket)
     return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, name, partial(names, api, bucket))
 
 
@@ -174,7 +174,7 @@ async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
         raise JsctlError(
             f"{bucket} > {name} is an object, not a link", "remove it first, or choose another name"
         )
-    wanted = ObjectInfo(bucket, name, unique_id(), 0, 0, "", "", link=target)
+    wanted = ObjectInfo(bucket, name, generate_id(), 0, 0, "", "", link=target)
     return await put_info(api, wanted, before)
 
 

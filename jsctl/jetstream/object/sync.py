@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from jsctl.errors import BadInput
-from jsctl.files import is_temporary, real_path
+from jsctl.files import is_temporary, resolve_path
 from jsctl.jetstream.object.model import ObjectInfo, format_digest
 
 
@@ -140,7 +140,7 @@ def path_below(folder: Path, name: str) -> Path:
         raise BadInput("its name is one of jsctl's own")
     path = folder.joinpath(*parts)
     # A link in the folder may lead out of it.
-    if not real_path(path).is_relative_to(real_path(folder)):
+    if not resolve_path(path).is_relative_to(resolve_path(folder)):
         raise BadInput("its name leads out of the folder")
     return path
 

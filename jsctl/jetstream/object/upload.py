@@ -30,9 +30,9 @@ from jsctl.jetstream.object.model import (
     validate_object_name,
 )
 from jsctl.nats.codes import ErrorCode
-from jsctl.nats.headers import encode_headers, header_value
+from jsctl.nats.headers import encode_headers, find_header
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.nats.templates import unique_id
+from jsctl.nats.templates import generate_id
 from jsctl.units import SECOND
 
 MARK = "Jsctl-Chunk"
@@ -106,7 +106,7 @@ async def put(
     config = (await buckets.info(api, bucket))["config"]
     _check_bucket(api, bucket, config, options.chunk_size)
     replaced = await requests.find(api, bucket, name)
-    nuid = _nuid(api, bucket, name, source, options, replaced) if source.identity else unique_id()
+    nuid = _nuid(api, bucket, name, source, options, replaced) if source.identity else generate_id()
     reader = BlockReader(source.file, options.chunk_size)
     upload = _Upload(api, bucket, nuid, reader, observer)
     try:
@@ -266,7 +266,7 @@ class _Upload:
     def _acknowledged(self, message: OutgoingMessage, ack: Json | None) -> None:
         number = next(iter(self._waiting), -1)
         if number < 0 or self._waiting[number].data is not message.data:  # not the one that is awaited
-            number = int(header_value(message.header_block, MARK).split()[0])
+            number = int(find_header(message.header_block, MARK).split()[0])
         self._acks[number] = int((ack or {}).get("seq", 0))
         while (first := next(iter(self._waiting), -1)) in self._acks:
             self._last = self._acks.pop(first)
@@ -337,8 +337,8 @@ class _Upload:
         stored: list[_Stored] = []
 
         def take(message: Message) -> bool:
-            number, _, checksum = header_value(message.header_block, MARK).partition(" ")
-            size = header_value(message.header_block, "Nats-Msg-Size")
+            number, _, checksum = find_header(message.header_block, MARK).partition(" ")
+            size = find_header(message.header_block, "Nats-Msg-Size")
             known = number.isdigit() and len(checksum) == 8 and size.isdigit()
             stored.append(
                 _Stored(

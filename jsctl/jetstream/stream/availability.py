@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.subjects import overlap
+from jsctl.nats.subjects import overlaps
 
 
 async def find_config(api: Api, stream: str) -> Json | None:
@@ -40,7 +40,7 @@ async def check_subjects_are_free(api: Api, subjects: Sequence[str], name: str =
     """
     for at, subject in enumerate(subjects):
         for other in subjects[:at]:
-            if overlap(subject, other):
+            if overlaps(subject, other):
                 raise ValueError(f"{other} and {subject} overlap")
         try:
             owners = [owner for owner in await streams.list_names(api, subject) if owner != name]

@@ -9,7 +9,7 @@ from jsctl.json_text import parse_json
 from jsctl.monitor.audit.archive import METADATA, Archive
 from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Verdict
 from jsctl.monitor.audit.server_checks import CHECKS as SERVER_CHECKS
-from jsctl.monitor.audit.snapshot import findings_of
+from jsctl.monitor.audit.snapshot import diagnose_archive
 from jsctl.monitor.audit.stream_checks import CHECKS as STREAM_CHECKS
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.units import format_rfc3339, seconds_to_ns
@@ -31,7 +31,7 @@ def analyze(archive: Archive, skip: Collection[str], max_examples: int, now: flo
     if unknown := skipped - {check.code for check in CHECKS}:
         raise BadInput(f"there is no check {min(unknown)}", "jsctl audit checks lists them")
     try:
-        doctor = [_finding(finding) for finding in findings_of(archive)]
+        doctor = [_finding(finding) for finding in diagnose_archive(archive)]
     except BadInput as error:
         doctor = [{"code": "DOCTOR_FAILED", "about": "the archive", "seen": error.message}]
     results = [_result(check, archive, max_examples, check.code in skipped) for check in CHECKS]

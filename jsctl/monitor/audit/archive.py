@@ -27,7 +27,7 @@ MANIFEST, METADATA, LOG = "manifest", "audit_gather_metadata", "audit_gather_log
 
 _ROOT = "capture"
 _PROFILE = "profile"
-_LARGEST = 96 << 20  #: bytes of a file in an archive: no answer of a server is larger (codec.message_limit)
+_LARGEST = 96 << 20  #: bytes of a file in an archive; see codec.compute_message_limit
 
 
 class ArchiveWriter:
@@ -131,7 +131,7 @@ class Archive:
             raise BadInput(f"{name} in {self.path} is damaged: {error}") from None
 
 
-def pages(documents: Iterable[tuple[Tags, Json]]) -> dict[tuple[str, str], list[Json]]:
+def group_pages(documents: Iterable[tuple[Tags, Json]]) -> dict[tuple[str, str], list[Json]]:
     """Return the documents of servers by cluster and server."""
     servers: dict[tuple[str, str], list[Json]] = {}
     for tags, document in documents:

@@ -14,9 +14,9 @@ from jsctl.monitor.audit.archive import LOG, METADATA, UNCLUSTERED, ArchiveWrite
 from jsctl.monitor.audit.replay import KINDS, LISTS
 from jsctl.monitor.server.list_ import fetch_servers
 from jsctl.monitor.server.requests import ROOM, ask_server, parse_reply, ping
-from jsctl.monitor.server.rows import account_detail
+from jsctl.monitor.server.rows import find_account_detail
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND, format_rfc3339, plural, seconds_to_ns
+from jsctl.units import SECOND, format_rfc3339, pluralize, seconds_to_ns
 
 _SERVER_ENDPOINTS: Mapping[str, str] = {**KINDS, "EXPVARZ": "exp_variables"}
 """What servers are asked for, and the type of its file."""
@@ -120,26 +120,30 @@ class Gatherer:
         if chosen.server_endpoints:
             await self._each(self._gather_server, servers)
             self._note(
-                f"gathered {plural(self.summary.endpoints, 'answer')} of {plural(len(servers), 'server')}"
+                f"gathered {pluralize(self.summary.endpoints, 'answer')} "
+                f"of {pluralize(len(servers), 'server')}"
             )
         if chosen.server_profiles:
-            self._note(f"taking profiles of {plural(len(servers), 'server')}: {chosen.profiled // SECOND}s")
+            self._note(
+                f"taking profiles of {pluralize(len(servers), 'server')}: {chosen.profiled // SECOND}s"
+            )
             await self._each(self._gather_profiles, servers)
             self._note(
-                f"gathered {plural(self.summary.profiles, 'profile')} of {plural(len(servers), 'server')}"
+                f"gathered {pluralize(self.summary.profiles, 'profile')} "
+                f"of {pluralize(len(servers), 'server')}"
             )
         if chosen.account_endpoints:
             before = self.summary.endpoints
             await self._each(self._gather_account, list(accounts.items()))
             self._note(
-                f"gathered {plural(self.summary.endpoints - before, 'answer')}"
-                f" about {plural(len(accounts), 'account')}"
+                f"gathered {pluralize(self.summary.endpoints - before, 'answer')}"
+                f" about {pluralize(len(accounts), 'account')}"
             )
         if chosen.streams:
             await self._each(
                 self._gather_streams, [item for item in accounts.items() if item[0] != self._system]
             )
-            self._note(f"gathered {plural(self.summary.streams, 'stream')}")
+            self._note(f"gathered {pluralize(self.summary.streams, 'stream')}")
         self._add_metadata()
         self._writer.add("".join(line + "\n" for line in self._lines).encode(), "log", {"special": LOG})
         return self.summary
@@ -174,7 +178,7 @@ class Gatherer:
                 f"there is no server in cluster {self._chosen.cluster!r}", "jsctl server list shows clusters"
             )
         names = ", ".join(sorted(server["name"] for server in self._servers.values()))
-        self._note(f"found {plural(len(self._servers), 'server')}: {names}")
+        self._note(f"found {pluralize(len(self._servers), 'server')}: {names}")
 
     async def _find_accounts(self) -> dict[str, int]:
         """Return the accounts in use, with the number of servers that know each."""
@@ -187,7 +191,7 @@ class Gatherer:
             for name in data.get("accounts") or ():
                 accounts[name] = accounts.get(name, 0) + 1
         self.summary.accounts = len(accounts)
-        self._note(f"found {plural(len(accounts), 'account')}; the system account is {self._system}")
+        self._note(f"found {pluralize(len(accounts), 'account')}; the system account is {self._system}")
         return accounts
 
     # -- servers -----------------------------------------------------------------------------------------
@@ -294,7 +298,7 @@ class Gatherer:
         }
         streams = set()
         for reply in await self._ask_all("$SYS.REQ.SERVER.PING.JSZ", _body(body), known):
-            detail = account_detail(reply.get("data") or {}, name)
+            detail = find_account_detail(reply.get("data") or {}, name)
             for stream in detail.get("stream_detail") or ():
                 streams.add(stream["name"])
                 self._writer.add_json(

@@ -32,7 +32,7 @@ LISTS: Mapping[str, str] = {
 """What servers send in pages, and the list that each of them holds."""
 
 
-def archived(archive: Archive, what: str, only: Filter | None = None) -> list[Json]:
+def read_archived(archive: Archive, what: str, only: Filter | None = None) -> list[Json]:
     """Return the answers of all servers to a request (CONNZ, ...), one for each, pages joined.
 
     Connections have their account, which an archive knows from other files. Raises BadInput when the archive
@@ -57,12 +57,12 @@ def archived(archive: Archive, what: str, only: Filter | None = None) -> list[Js
     return sorted(replies.values(), key=lambda reply: str(reply["server"].get("name", "")))
 
 
-def archived_pings(archive: Archive) -> list[Json]:
+def build_pings(archive: Archive) -> list[Json]:
     """Return what servers would have answered to a ping ({"server", "statsz"}), from their other answers."""
     routes = {reply["server"]["id"]: reply for reply in _if_there(archive, "ROUTEZ")}
     gateways = {reply["server"]["id"]: reply for reply in _if_there(archive, "GATEWAYZ")}
     pings = []
-    for reply in archived(archive, "VARZ"):
+    for reply in read_archived(archive, "VARZ"):
         server, data = reply["server"], reply.get("data") or {}
         links = (routes.get(server["id"], {}).get("data") or {}).get("routes") or ()
         outbound = (gateways.get(server["id"], {}).get("data") or {}).get("outbound_gateways") or {}
@@ -74,7 +74,7 @@ def archived_pings(archive: Archive) -> list[Json]:
     return pings
 
 
-def of_account(replies: Sequence[Json], account: str) -> list[Json]:
+def select_account(replies: Sequence[Json], account: str) -> list[Json]:
     """Return answers to JSZ as if that account alone had been requested."""
     chosen = []
     for reply in replies:
@@ -90,7 +90,7 @@ def of_account(replies: Sequence[Json], account: str) -> list[Json]:
 
 def _if_there(archive: Archive, what: str) -> list[Json]:
     try:
-        return archived(archive, what)
+        return read_archived(archive, what)
     except BadInput:
         return []
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from jsctl.errors import BadInput
 from jsctl.monitor.audit.archive import METADATA, Archive
-from jsctl.monitor.audit.replay import archived
+from jsctl.monitor.audit.replay import read_archived
 from jsctl.monitor.doctor.diagnosis import diagnose
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import DomainView, Origin, ServerView, Snapshot, is_complete
@@ -14,18 +14,18 @@ from jsctl.units import to_datetime
 Json = dict[str, Any]
 
 
-def findings_of(archive: Archive) -> list[Finding]:
+def diagnose_archive(archive: Archive) -> list[Finding]:
     """Return what `jsctl doctor` finds in an archive; what needs a connection cannot be found.
 
     Raises BadInput for an archive that is damaged, or has an unexpected shape.
     """
     try:
-        return diagnose(snapshot_of(archive))
+        return diagnose(build_snapshot(archive))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadInput(f"{archive.path} holds something unexpected: {type(error).__name__} {error}") from None
 
 
-def snapshot_of(archive: Archive) -> Snapshot:
+def build_snapshot(archive: Archive) -> Snapshot:
     """Return the servers, and the streams of each account by domain, as far as they were gathered."""
     servers = _servers(archive)
     domains = {server.name: server.domain for server in servers}
@@ -92,7 +92,7 @@ def _account_names(servers: Sequence[ServerView]) -> dict[str, str]:
 
 def _by_id(archive: Archive, what: str) -> Mapping[str, Json]:
     try:
-        return {str(reply["server"]["id"]): reply for reply in archived(archive, what)}
+        return {str(reply["server"]["id"]): reply for reply in read_archived(archive, what)}
     except BadInput:
         return {}
 

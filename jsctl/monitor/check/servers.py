@@ -13,7 +13,7 @@ from jsctl.files import read_text
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.server.find import find_server
 from jsctl.monitor.server.meta import fetch_meta
-from jsctl.monitor.server.reports import span
+from jsctl.monitor.server.reports import parse_span
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
@@ -104,7 +104,7 @@ async def check_server(
     check = Check("server", data["server_name"])
     check.measure(
         "uptime",
-        span(data.get("uptime")) / SECOND,
+        parse_span(data.get("uptime")) / SECOND,
         "uptime",
         unit="s",
         few=True,
@@ -198,6 +198,6 @@ def _matches(pattern: str, text: str) -> bool:
     return compile_pattern(pattern).search(text) is not None
 
 
-def failed(suite: str, name: str, error: JsctlError) -> Check:
+def make_failed_check(suite: str, name: str, error: JsctlError) -> Check:
     """Return the check that could not be made."""
     return Check(suite, name, criticals=[str(error)])

@@ -13,7 +13,7 @@ from jsctl.jetstream.message.browse import fetch_last
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.check.outcome import Check
 from jsctl.patterns import compile_pattern
-from jsctl.units import SECOND, age, format_duration, parse_duration, parse_time_ns
+from jsctl.units import SECOND, compute_age, format_duration, parse_duration, parse_time_ns
 
 _METADATA = "io.nats.monitor."
 ENABLED, PINNED = f"{_METADATA}enabled", f"{_METADATA}pinned"
@@ -124,7 +124,7 @@ def judge_consumer(info: Json, name: str, flags: Limits, *, pinned: bool) -> Che
         ("last-delivery-critical", "last_delivery", "delivered", "last delivery"),
         ("last-ack-critical", "last_ack", "ack_floor", "last acknowledgement"),
     ):
-        span = age((info.get(moment) or {}).get("last_active"), info.get("ts"))
+        span = compute_age((info.get(moment) or {}).get("last_active"), info.get("ts"))
         if span >= 0:
             check.measure(name, span / SECOND, f"seconds since the {label}", unit="s")
         if limits.get(key):

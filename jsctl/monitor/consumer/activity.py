@@ -22,7 +22,7 @@ class ConsumerSample(NamedTuple):
     delivered: float
 
 
-def sampler(api: Api, stream: str, consumer: str) -> Sampler[ConsumerSample]:
+def make_sampler(api: Api, stream: str, consumer: str) -> Sampler[ConsumerSample]:
     """Return a sampler of a consumer."""
     return Sampler(lambda: consumers.fetch_info(api, stream, consumer), _sample)
 

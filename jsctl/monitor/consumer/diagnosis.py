@@ -21,18 +21,18 @@ from jsctl.monitor.consumer.facts import (
     Cause,
     Delivery,
     Facts,
-    delivery_numbers,
+    read_delivery,
 )
-from jsctl.monitor.trouble import Trouble, has_leader, of_replicas
-from jsctl.nats.subjects import overlap
+from jsctl.monitor.trouble import Trouble, check_replicas, has_leader
+from jsctl.nats.subjects import overlaps
 from jsctl.units import (
     NEVER,
     SECOND,
-    exact_duration,
     format_count,
     format_duration,
+    format_exact_duration,
     format_time,
-    whole_seconds,
+    truncate_to_seconds,
 )
 
 _ORDER = {STOPPED: 0, SLOW: 1, WAITING: 2, FINE: 3}
@@ -43,7 +43,7 @@ def find_causes(facts: Facts) -> list[Cause]:
     """Return all causes, the worst first; a single one without fault when nothing is wrong."""
     causes = list(_of_servers(facts))
     if facts.consumer:
-        causes += _of_delivery(facts, delivery_numbers(facts.consumer))
+        causes += _of_delivery(facts, read_delivery(facts.consumer))
     return sorted(causes or [_all_well(facts)], key=lambda cause: _ORDER[cause.weight])
 
 
@@ -78,7 +78,7 @@ def _of_servers(facts: Facts) -> Iterator[Cause]:
             help="jsctl server report jetstream",
             trouble=Trouble("no leader" if what == "consumer" else "stream without leader", True),
         )
-    for trouble in of_replicas(facts.consumer, facts.consumer.get("ts")):
+    for trouble in check_replicas(facts.consumer, facts.consumer.get("ts")):
         yield Cause(
             kind="replica behind",
             weight=SLOW,
@@ -122,7 +122,8 @@ def _paused(facts: Facts, config: Json) -> Cause:
     return Cause(
         kind="paused",
         weight=STOPPED,
-        says=f"it is paused until {format_time(until)}, for another {format_duration(whole_seconds(left))}",
+        says=f"it is paused until {format_time(until)}, "
+        f"for another {format_duration(truncate_to_seconds(left))}",
         numbers={"pause_until": until, "pause_remaining": left},
         help=f"jsctl consumer resume {facts.both}",
         trouble=Trouble("paused", False),
@@ -264,18 +265,18 @@ def _next_try(
     else:
         numbers["ack_wait"] = now.wait
     if now.spent == now.unacked:
-        wait = exact_duration(now.wait)
+        wait = format_exact_duration(now.wait)
         return f"{delivered}, for the last time: given up without an acknowledgement within {wait}", ""
     # Whether a message that had several tries has more is not known.
     may_come = not now.most or not now.redelivered
     limit = f", {format_count(now.most)} tries in all" if now.most else ""
     if backoff:
-        steps = ", ".join(map(exact_duration, backoff))
+        steps = ", ".join(map(format_exact_duration, backoff))
         sooner = f"jsctl consumer edit {facts.both} --backoff 1s" if now.wait > SECOND else ""
         says = f"{delivered}, to be redelivered only after the backoff: {steps}{limit}"
     else:
         sooner = f"jsctl consumer edit {facts.both} --wait 5s" if now.wait > 5 * SECOND else ""
-        wait = exact_duration(now.wait)
+        wait = format_exact_duration(now.wait)
         says = f"{delivered}, to be redelivered after {wait} without an acknowledgement{limit}"
     return says, sooner if may_come and not now.overdue else ""
 
@@ -293,7 +294,7 @@ def _nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
     dead = [
         subject
         for subject in subjects
-        if takes and not has_others and not any(overlap(mine, subject) for mine in takes)
+        if takes and not has_others and not any(overlaps(mine, subject) for mine in takes)
     ]
     if dead and len(dead) == len(subjects) and not facts.matching:
         yield Cause(

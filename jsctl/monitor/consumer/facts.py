@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from jsctl.jetstream.api import Json
 from jsctl.monitor.trouble import Trouble
-from jsctl.units import NEVER, age
+from jsctl.units import NEVER, compute_age
 
 STOPPED, SLOW, WAITING, FINE = "stopped", "slow", "waiting", "fine"
 NOBODY = ("nobody pulls", "no subscriber")  #: words of a trouble
@@ -30,9 +30,9 @@ class Cause(NamedTuple):
 class Facts(NamedTuple):
     """What is known about a consumer.
 
-    consumer, stream: their infos, empty when they could not be fetched; of the stream what `stream_facts`
-    returns is enough. silent: why they could not. matching: messages in the stream that the filters match,
-    None when that is unknown.
+    consumer, stream: their infos, empty when they could not be fetched; of the stream what
+    `select_stream_facts` returns is enough. silent: why they could not. matching: messages in the stream that
+    the filters match, None when that is unknown.
     """
 
     stream_name: str
@@ -89,7 +89,7 @@ class Delivery(NamedTuple):
         return (0 if self.at_limit else self.pending) + (self.unacked - self.spent if self.overdue else 0)
 
 
-def stream_facts(info: Json) -> Json:
+def select_stream_facts(info: Json) -> Json:
     """Return the part of a stream's info that a diagnosis of its consumers needs."""
     keys = ("subjects", "mirror", "sources", "subject_transform", "consumer_limits")
     return {
@@ -98,7 +98,7 @@ def stream_facts(info: Json) -> Json:
     }
 
 
-def delivery_numbers(info: Json) -> Delivery:
+def read_delivery(info: Json) -> Delivery:
     """Return the numbers in a consumer's info."""
     config = info.get("config") or {}
     waits = [int(wait) for wait in config.get("backoff") or []] or [int(config.get("ack_wait", 0))]
@@ -107,7 +107,7 @@ def delivery_numbers(info: Json) -> Delivery:
         pending=int(info.get("num_pending", 0)),
         unacked=int(info.get("num_ack_pending", 0)),
         redelivered=int(info.get("num_redelivered", 0)),
-        age=age((info.get("delivered") or {}).get("last_active"), info.get("ts")),
+        age=compute_age((info.get("delivered") or {}).get("last_active"), info.get("ts")),
         wait=max(waits),
         most=max(0, int(config.get("max_deliver", 0))),
         limit=int(config.get("max_ack_pending", 0)),

@@ -14,7 +14,7 @@ from jsctl.later import asyncio
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import NOBODY, Facts
 from jsctl.monitor.trouble import Trouble
-from jsctl.units import age, known_time
+from jsctl.units import compute_age, read_known_time
 
 
 class Row(NamedTuple):
@@ -93,11 +93,11 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
     keys = sorted(pairs)
     counts = dict(zip(keys, await asyncio.gather(*(count_one(*key) for key in keys)), strict=True))
     rows = [
-        consumer_row(info, _matching(info, streams[listed.stream], counts), streams[listed.stream])
+        build_consumer_row(info, _matching(info, streams[listed.stream], counts), streams[listed.stream])
         for listed in lists
         for info in listed.infos
     ]
-    return by_severity(rows), lists
+    return sort_by_severity(rows), lists
 
 
 async def count_messages(api: Api, stream: str, subject: str) -> int | None:
@@ -111,7 +111,7 @@ async def count_messages(api: Api, stream: str, subject: str) -> int | None:
     return None if int(reply.get("total", 0)) > len(counts) else sum(counts.values())
 
 
-def by_severity(rows: Iterable[Row]) -> list[Row]:
+def sort_by_severity(rows: Iterable[Row]) -> list[Row]:
     """Return the rows sorted: those with the worst state first, then those with the most messages to
     process."""
     return sorted(
@@ -120,9 +120,9 @@ def by_severity(rows: Iterable[Row]) -> list[Row]:
     )
 
 
-def consumer_row(info: Json, matching: int, stream: Json | None = None) -> Row:
+def build_consumer_row(info: Json, matching: int, stream: Json | None = None) -> Row:
     """Return a consumer's row. matching: messages in the stream that its filters match. stream: its info,
-    or what `stream_facts` keeps of it."""
+    or what `select_stream_facts` keeps of it."""
     config, cluster = info["config"], info.get("cluster") or {}
     floor = info.get("ack_floor") or {}
     pull = consumers.is_pull(config)
@@ -138,10 +138,10 @@ def consumer_row(info: Json, matching: int, stream: Json | None = None) -> Row:
         int(info.get("num_pending", 0)),
         matching,
         int(floor.get("stream_seq", 0)),
-        age(floor.get("last_active"), info.get("ts")),
+        compute_age(floor.get("last_active"), info.get("ts")),
         int(info.get("num_waiting", 0)),
         bool(info.get("push_bound")),
-        known_time(config.get("pause_until")) if info.get("paused") else None,
+        read_known_time(config.get("pause_until")) if info.get("paused") else None,
         tuple(
             f"{group.get('group', '')}: {group['pinned_client_id']}"
             for group in info.get("priority_groups") or []

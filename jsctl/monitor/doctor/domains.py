@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.doctor.snapshot import DomainView, Link, Origin, links_of
+from jsctl.monitor.doctor.snapshot import DomainView, Link, Origin, list_links
 from jsctl.monitor.report.overview import MANY, fetch_consumers
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
@@ -40,7 +40,7 @@ async def look(api: Api, blank: DomainView) -> tuple[DomainView, Sequence[str]]:
         gaps = [
             f"{view.where}: consumers were not checked, as {format_count(len(consumed))} streams have some"
         ]
-    links = list(links_of(view))
+    links = list(list_links(view))
     view = view._replace(origins=await _origins(api, view, links))
     return view._replace(stuck=await _stuck(api, view)), gaps
 
@@ -125,7 +125,7 @@ def _filters(link: Link) -> list[str]:
 
 async def _stuck(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:
     """Return the links whose origin has more messages, and that copied none between two looks."""
-    links = [link for link in links_of(view) if _is_behind(link)]
+    links = [link for link in list_links(view) if _is_behind(link)]
     if not links:
         return frozenset()
     await asyncio.sleep(_LOOKS)
@@ -138,7 +138,7 @@ async def _stuck(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:
                 has_more = await _has_more(api, link)
             except JsctlError:
                 return False
-        again = links_of(view._replace(streams={link.stream: info}))
+        again = list_links(view._replace(streams={link.stream: info}))
         now = next((other for other in again if other.config == link.config), None)
         return (
             now is not None

@@ -11,14 +11,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from jsctl.contexts.model import public_url
+from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, NoJetStream, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, build_api_prefix
 from jsctl.monitor.account import fetch_user
 from jsctl.monitor.doctor import domains, imports
-from jsctl.monitor.doctor.pages import domain_views
-from jsctl.monitor.doctor.servers import merge_servers, reachable_servers, system_servers
+from jsctl.monitor.doctor.pages import build_domain_views
+from jsctl.monitor.doctor.servers import fetch_reachable_servers, fetch_system_servers, merge_servers
 from jsctl.monitor.doctor.snapshot import ContextView, DomainView, Import, ServerView, Snapshot
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
@@ -71,7 +71,7 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
         seen = [view for view, _ in views if view is not None]
         system = next((context.name for context in contexts if context.is_system), "")
         try:
-            seen += domain_views(servers, system, seen)
+            seen += build_domain_views(servers, system, seen)
         except _MALFORMED as error:
             gaps.append(f"streams of other accounts: an answer is malformed: {type(error).__name__} {error}")
         return Snapshot(datetime.now(UTC), contexts, seen, servers, gaps, answers)
@@ -87,13 +87,13 @@ def _by_login(targets: Sequence[Settings]) -> list[list[Settings]]:
 
 async def _log_in(places: Sequence[Settings], stack: contextlib.AsyncExitStack) -> _Login:
     settings = places[0]
-    name = settings.context or public_url(settings.url)
+    name = settings.context or strip_login(settings.url)
     try:
         connection = await Connection.open(settings, reconnect=False, on_event=lambda _: None)
     except JsctlError as error:
         return _Login(ContextView(name, error), places)
     stack.push_async_callback(connection.close)
-    user, servers = await asyncio.gather(fetch_user(connection), reachable_servers(connection))
+    user, servers = await asyncio.gather(fetch_user(connection), fetch_reachable_servers(connection))
     view = ContextView(
         name,
         account=str(user.get("account") or ""),
@@ -110,7 +110,7 @@ async def _ask_system(login: _Login, accounts: Sequence[str]) -> tuple[Sequence[
         return (), ()
     try:
         async with _patience(login.connection):
-            return await system_servers(login.connection, accounts)
+            return await fetch_system_servers(login.connection, accounts)
     except _MALFORMED as error:
         return (), [f"{login.view.name}: a server's answer is malformed: {type(error).__name__} {error}"]
     except (JsctlError, TimeoutError) as error:

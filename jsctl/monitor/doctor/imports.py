@@ -29,14 +29,14 @@ class Way(NamedTuple):
     local: str
 
 
-def details(servers: Iterable[ServerView], account: str, domain: str = "") -> list[Json]:
+def find_details(servers: Iterable[ServerView], account: str, domain: str = "") -> list[Json]:
     """Return the servers' details of an account: from servers of the domain, or else from all."""
     known = [view for view in servers if account in view.accounts]
     near = [view for view in known if view.domain == domain] if domain else []
     return [view.accounts[account] for view in near or known]
 
 
-def service_imports(detail: Mapping[str, Any], kind: str = "service") -> Iterator[tuple[str, str, str]]:
+def list_service_imports(detail: Mapping[str, Any], kind: str = "service") -> Iterator[tuple[str, str, str]]:
     """Yield (exporting account, local subject, remote subject) of an account's valid imports, without the
     server's own. kind: "service" or "stream"."""
     for imported in detail.get("imports") or ():
@@ -54,7 +54,7 @@ def _is_servers_own(local: str, remote: str) -> bool:
     return remote.startswith("$SYS.") or (remote == "$JS.API.>" == local)
 
 
-def exports(detail: Mapping[str, Any], kind: str, subject: str) -> bool:
+def has_export(detail: Mapping[str, Any], kind: str, subject: str) -> bool:
     """Return whether an account exports a subject. kind: "service" or "stream"."""
     return any(
         export.get("type") == kind and covers(str(export.get("subject") or ""), subject)
@@ -67,14 +67,14 @@ def follow(servers: Sequence[ServerView], account: str, subject: str, domain: st
 
     kind: "service", or "stream", whose messages come the other way.
     """
-    for detail in details(servers, account, domain):
-        for exporter, local, remote in service_imports(detail, kind):
+    for detail in find_details(servers, account, domain):
+        for exporter, local, remote in list_service_imports(detail, kind):
             if covers(local, subject):
                 return Way(exporter, translate(local, remote, subject), local)
     return None
 
 
-def way_to(servers: Sequence[ServerView], account: str, subject: str, domain: str) -> list[Way]:
+def find_way(servers: Sequence[ServerView], account: str, subject: str, domain: str) -> list[Way]:
     """Return the imports through which a request passes, account by account."""
     ways: list[Way] = []
     while len(ways) < _HOPS and (way := follow(servers, account, subject, domain, "service")):
@@ -115,8 +115,8 @@ async def try_imports(
     own = [view for view in servers if view.id == server] or list(servers)
     wanted = dict.fromkeys(
         imported
-        for detail in details(own, account)
-        for imported in service_imports(detail)
+        for detail in find_details(own, account)
+        for imported in list_service_imports(detail)
         if _request(imported[1], imported[2])
     )
 
@@ -152,7 +152,7 @@ def _request(local: str, remote: str) -> str:
     return ""
 
 
-def importing(snapshot: Snapshot) -> Iterator[tuple[ServerView, str, Json]]:
+def list_account_details(snapshot: Snapshot) -> Iterator[tuple[ServerView, str, Json]]:
     """Yield (server, account ID, details) of each account on each server that was asked for it."""
     for view in snapshot.servers:
         for account, detail in view.accounts.items():

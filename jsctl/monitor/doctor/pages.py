@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.domains import create_subject
-from jsctl.monitor.doctor.imports import way_to
+from jsctl.monitor.doctor.imports import find_way
 from jsctl.monitor.doctor.snapshot import (
     DomainView,
     Json,
@@ -13,11 +13,11 @@ from jsctl.monitor.doctor.snapshot import (
     ServerView,
     api_to_domain,
     is_complete,
-    links_of,
+    list_links,
 )
 
 
-def domain_views(
+def build_domain_views(
     servers: Sequence[ServerView], context: str, seen: Collection[DomainView]
 ) -> list[DomainView]:
     """Return each account's JetStream in each domain that no context covers.
@@ -71,7 +71,7 @@ def _origins(
 ) -> Mapping[tuple[str, str], Origin]:
     """Return what is known of origins in the same account; other accounts are not known."""
     origins: dict[tuple[str, str], Origin] = {}
-    for link in links_of(view):
+    for link in list_links(view):
         there = [
             other
             for other in views
@@ -88,6 +88,6 @@ def _origins(
             origins[link.api, link.name] = Origin(None, info or {}, is_missing)
         elif (domain := api_to_domain(link.api)) and domain not in {server.domain for server in servers}:
             request = f"{link.api}.{create_subject(link)}"
-            if not way_to(servers, view.account, request, view.domain):
+            if not find_way(servers, view.account, request, view.domain):
                 origins[link.api, link.name] = Origin(False)
     return origins

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from jsctl.errors import ApiError, JsctlError
 from jsctl.monitor.doctor.snapshot import Json, ServerView
 from jsctl.monitor.server.requests import count_servers, parse_reply
-from jsctl.monitor.server.rows import account_detail
+from jsctl.monitor.server.rows import find_account_detail
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import is_no_responders
 from jsctl.units import SECOND, parse_time_ns
@@ -30,7 +30,7 @@ class Reply(NamedTuple):
     reliable: int
 
 
-async def reachable_servers(connection: Connection) -> list[ServerView]:
+async def fetch_reachable_servers(connection: Connection) -> list[ServerView]:
     """Fetch the servers that the account of a login reaches, also over leaf nodes.
 
     Any user may ask for them (nats-server: `$SYS.REQ.ACCOUNT.PING.STATZ`). Empty when none answers.
@@ -42,7 +42,7 @@ async def reachable_servers(connection: Connection) -> list[ServerView]:
     return [_view(reply) for reply in replies]
 
 
-async def system_servers(
+async def fetch_system_servers(
     connection: Connection, accounts: Iterable[str]
 ) -> tuple[list[ServerView], Sequence[str]]:
     """Fetch what all servers report to the system account, with the details of these accounts and of all
@@ -106,7 +106,7 @@ async def _held_streams(
     for name in wanted:
         body = {"account": name, "accounts": True, "streams": True, "consumer": True, "config": True}
         for reply in await _ask_all(connection, "$SYS.REQ.SERVER.PING.JSZ", body, expect):
-            if detail := account_detail(reply.data, name):
+            if detail := find_account_detail(reply.data, name):
                 held.setdefault(reply.server["id"], {})[name] = detail
     return held, ()
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from jsctl.auth.keys import ACCOUNT, is_public_key
-from jsctl.monitor.doctor.imports import details, exports
+from jsctl.monitor.doctor.imports import find_details, has_export
 from jsctl.monitor.doctor.snapshot import Snapshot
 
 
@@ -18,9 +18,9 @@ class Gap(NamedTuple):
     subject: str
 
 
-def name_of(snapshot: Snapshot, account: str) -> str:
+def find_account_name(snapshot: Snapshot, account: str) -> str:
     """Return the name of the account with this ID; the ID when no server reports a name."""
-    for detail in details(snapshot.servers, account):
+    for detail in find_details(snapshot.servers, account):
         if detail.get("name_tag"):
             return str(detail["name_tag"])
     return account
@@ -29,7 +29,7 @@ def name_of(snapshot: Snapshot, account: str) -> str:
 def mend_gap(snapshot: Snapshot, gap: Gap, name: str) -> str:
     """Return the commands or configuration that add an import, and the export if that is missing, too. name:
     of both."""
-    importer, exporter = name_of(snapshot, gap.importer), name_of(snapshot, gap.exporter)
+    importer, exporter = find_account_name(snapshot, gap.importer), find_account_name(snapshot, gap.exporter)
     is_exported = _is_exported(snapshot, gap.exporter, gap.kind, gap.subject)
     if _is_of_operator(gap.exporter):
         flags = ["--service"] if gap.kind == "service" else []
@@ -49,13 +49,13 @@ def mend_invalid(snapshot: Snapshot, importer: str, exporter: str, claim: Mappin
     kind, subject = str(claim.get("type") or "stream"), str(claim.get("subject"))
     if _is_exported(snapshot, exporter, kind, subject):
         return "the export is private: jsctl auth validate shows what is wrong with the activation token"
-    name = name_of(snapshot, exporter)
+    name = find_account_name(snapshot, exporter)
     if not _is_of_operator(exporter):
         return f"{_export(name, kind, subject)}; {_reload(snapshot, exporter)}"
     flags = ["--service"] if kind == "service" else []
     lines = [
         _line("exports", "add", subject, subject, name, *flags),
-        _line("push", name, name_of(snapshot, importer)),
+        _line("push", name, find_account_name(snapshot, importer)),
     ]
     return " && ".join(lines)
 
@@ -68,7 +68,7 @@ def _reload(snapshot: Snapshot, account: str) -> str:
 
 
 def _is_exported(snapshot: Snapshot, exporter: str, kind: str, subject: str) -> bool:
-    return any(exports(detail, kind, subject) for detail in details(snapshot.servers, exporter))
+    return any(has_export(detail, kind, subject) for detail in find_details(snapshot.servers, exporter))
 
 
 def _is_of_operator(account: str) -> bool:

@@ -138,7 +138,7 @@ class Snapshot(NamedTuple):
     def are_connected(self, one: DomainView, two: DomainView) -> bool:
         """Return whether messages of an account pass between two of its domains."""
         if one.is_page or two.is_page:
-            groups = connected_domains(self.servers, one.account)
+            groups = group_connected_domains(self.servers, one.account)
             return any({one.domain, two.domain} <= group for group in groups)
         reaches = {context.name: context.reaches for context in self.contexts}
         return (
@@ -154,7 +154,7 @@ class Snapshot(NamedTuple):
     def links(self) -> "Iterator[Link]":
         """Yield every mirror and source of all domains."""
         for view in self.domains:
-            yield from links_of(view)
+            yield from list_links(view)
 
 
 class Link(NamedTuple):
@@ -212,7 +212,7 @@ class Link(NamedTuple):
         return f"{self.shown} from {f'{self.api}.' if self.api else ''}{self.name}"
 
 
-def links_of(view: DomainView) -> Iterator[Link]:
+def list_links(view: DomainView) -> Iterator[Link]:
     """Yield the mirrors and sources of a domain."""
     for name, info in view.streams.items():
         yield from _links(view, name, info)
@@ -253,7 +253,7 @@ def is_complete(servers: Sequence[ServerView], domain: str) -> bool:
     return not any(is_away(peer) or peer.get("name") not in names for peer in peers)
 
 
-def connected_domains(servers: Sequence[ServerView], account: str) -> list[set[str]]:
+def group_connected_domains(servers: Sequence[ServerView], account: str) -> list[set[str]]:
     """Return the domains that leaf nodes connect for an account, in groups."""
     domains = {server.name: server.domain for server in servers}
     groups: list[set[str]] = []

@@ -9,7 +9,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.monitor.account import fetch_user
-from jsctl.monitor.exporter.metrics import Identity, Names, samples
+from jsctl.monitor.exporter.metrics import Identity, Names, build_samples
 from jsctl.monitor.exporter.sample import Sample
 from jsctl.monitor.exporter.text import format_samples
 from jsctl.monitor.report.places import Place, Places
@@ -80,7 +80,7 @@ class Exporter:
             answers = self._places.taken[at]
             identity = await self._identity(at) if answers is not None else Identity()
             problems = place.tracker.problems(self._clock())
-            every += samples(place, answers, problems, identity, self._names, is_alone=is_alone)
+            every += build_samples(place, answers, problems, identity, self._names, is_alone=is_alone)
         self.text = format_samples(every, self._prefix)
         return known
 

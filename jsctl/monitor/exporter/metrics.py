@@ -13,7 +13,7 @@ from jsctl.monitor.exporter import servers
 from jsctl.monitor.exporter.sample import Labels, Sample
 from jsctl.monitor.report.lines import AccountLine, ConsumerLine, LinkLine, Problem, StreamLine
 from jsctl.monitor.report.places import Answers, Place
-from jsctl.units import NEVER, SECOND, age, known_time, parse_time_ns
+from jsctl.units import NEVER, SECOND, compute_age, parse_time_ns, read_known_time
 
 Names = Literal["all", "jetstream", "jsctl"]
 
@@ -93,7 +93,7 @@ HELP: Mapping[str, str] = {
 """Every metric, and what it says; in the order of the output."""
 
 
-def samples(
+def build_samples(
     place: Place,
     answers: Answers | None,
     problems: Sequence[Problem],
@@ -125,7 +125,7 @@ def _samples(
     if place.at is not None:
         yield Sample("jsctl_last_answer_timestamp_seconds", where, place.at)
     if answers.servers is not None:
-        yield from servers.server_samples(*answers.servers, place.context, is_alone)
+        yield from servers.build_server_samples(*answers.servers, place.context, is_alone)
     if overview is None:
         return
     name = identity.account_name or identity.account
@@ -323,7 +323,10 @@ def _figures(infos: Sequence[Json]) -> dict[str, float | None]:
         return [int((info.get(part) or {}).get(key, 0)) for info in infos]
 
     def since(part: str) -> float | None:
-        spans = [age(known_time((info.get(part) or {}).get("last_active")), info.get("ts")) for info in infos]
+        spans = [
+            compute_age(read_known_time((info.get(part) or {}).get("last_active")), info.get("ts"))
+            for info in infos
+        ]
         known = [span for span in spans if span != NEVER]
         return _seconds(min(known)) if known else None
 

@@ -32,7 +32,7 @@ HELP: Mapping[str, str] = {
 _TOTALS = {"streams": "streams", "consumers": "consumers", "messages": "messages", "message_bytes": "bytes"}
 
 
-def server_samples(
+def build_server_samples(
     replies: Sequence[Json], uses: Sequence[Json], context: str, with_totals: bool
 ) -> Iterator[Sample]:
     """Yield what servers report in answers to PING.STATSZ and PING.JSZ.

@@ -13,21 +13,21 @@ from jsctl.jetstream.api import Json
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts
 from jsctl.monitor.stream.rows import ReplicationRow
-from jsctl.monitor.trouble import Trouble, has_leader, is_settled, of_replicas
-from jsctl.units import NEVER, SECOND, exact_duration, format_count, whole_seconds
+from jsctl.monitor.trouble import Trouble, check_replicas, has_leader, is_settled
+from jsctl.units import NEVER, SECOND, format_count, format_exact_duration, truncate_to_seconds
 
 NEARLY = 0.9  #: the part of a limit that is worth a warning
 SILENT = 30 * SECOND  #: since an origin was last heard from
 
 
-def of_stream(info: Json, now: datetime) -> list[Trouble]:
+def check_stream(info: Json, now: datetime) -> list[Trouble]:
     """Return the problems of a stream: leader, replicas, lost messages, limits that refuse messages or lose
     unread ones."""
     led = [] if has_leader(info) else [Trouble("no leader", True)]
-    return [*led, *of_replicas(info, now), *_lost(info["state"]), *limits_of_stream(info)]
+    return [*led, *check_replicas(info, now), *_lost(info["state"]), *check_stream_limits(info)]
 
 
-def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: datetime) -> list[Trouble]:
+def check_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: datetime) -> list[Trouble]:
     """Return what is wrong with a mirror or source. lags: the last ones, oldest first. created: when its
     stream was."""
     troubles = []
@@ -37,24 +37,26 @@ def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: 
         if not row.error and is_settled(created, now):
             troubles.append(Trouble("never seen", True))
     elif row.active >= SILENT:
-        troubles.append(Trouble(f"not seen for {exact_duration(whole_seconds(row.active))}", True))
-    if growing(lags):
+        troubles.append(
+            Trouble(f"not seen for {format_exact_duration(truncate_to_seconds(row.active))}", True)
+        )
+    if is_growing(lags):
         troubles.append(Trouble("lag growing", False))
     elif len(lags) >= 3 and row.lag > 0 and min(lags) == max(lags):
         troubles.append(Trouble("lag stuck", False))
     return troubles
 
 
-def of_consumer(facts: Facts, pending: Sequence[int]) -> list[Trouble]:
+def check_consumer(facts: Facts, pending: Sequence[int]) -> list[Trouble]:
     """Return what is wrong with a consumer. pending: its last counts of unprocessed messages, oldest
     first."""
     troubles = find_troubles(facts)
-    if growing(pending):
+    if is_growing(pending):
         troubles.append(Trouble("falling behind", False))
     return troubles
 
 
-def of_account(info: Json) -> list[Trouble]:
+def check_account(info: Json) -> list[Trouble]:
     """Return the limits of the account (of each tier) that are nearly reached. info: `$JS.API.INFO`."""
     troubles: list[Trouble] = []
     tiers: dict[str, Json] = info.get("tiers") or ({"": info} if info else {})
@@ -74,7 +76,7 @@ def of_account(info: Json) -> list[Trouble]:
     return troubles
 
 
-def growing(numbers: Sequence[int]) -> bool:
+def is_growing(numbers: Sequence[int]) -> bool:
     """Return whether numbers, oldest first, grow steadily.
 
     They do when there are at least three, none is less than the one before, and the last is at least two
@@ -87,7 +89,7 @@ def growing(numbers: Sequence[int]) -> bool:
     )
 
 
-def limits_of_stream(info: Json) -> Iterator[Trouble]:
+def check_stream_limits(info: Json) -> Iterator[Trouble]:
     """Yield the limits of a stream that are nearly reached, and that refuse messages or lose unread ones."""
     config, state = info["config"], info["state"]
     # A stream of limits that discards what is old reaches them in ordinary work.

@@ -12,9 +12,15 @@ from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout, Unr
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import fetch_items
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.consumer.facts import stream_facts
+from jsctl.monitor.consumer.facts import select_stream_facts
 from jsctl.monitor.report import health
-from jsctl.monitor.stream.rows import ReplicationRow, StreamRow, silent_row, stream_links, stream_row
+from jsctl.monitor.stream.rows import (
+    ReplicationRow,
+    StreamRow,
+    build_silent_row,
+    build_stream_links,
+    build_stream_row,
+)
 from jsctl.monitor.trouble import Trouble
 from jsctl.units import SECOND, format_count
 
@@ -101,17 +107,17 @@ async def fetch_overview(
         name = info["config"]["name"]
         if not _wanted(name, pattern):
             return None
-        links.extend(stream_links(info, context, domain or api.domain))
-        if wrong := health.of_stream(info, datetime.now(UTC)):
+        links.extend(build_stream_links(info, context, domain or api.domain))
+        if wrong := health.check_stream(info, datetime.now(UTC)):
             troubles[name] = wrong
         if info["state"].get("consumer_count"):
-            consumed[name] = stream_facts(info)
+            consumed[name] = select_stream_facts(info)
         if (bounds := _limits(info["config"])) != _UNBOUNDED:
             limits[name] = bounds
         _count_hosts(info.get("cluster") or {}, hosting)
         if replicas := _followers(info.get("cluster") or {}):
             followers[name] = replicas
-        return stream_row(info, context, domain or api.domain)
+        return build_stream_row(info, context, domain or api.domain)
 
     collected, usage = await asyncio.gather(
         streams.collect(api, extract), fetch_account(api) if account else _nothing()
@@ -123,7 +129,7 @@ async def fetch_overview(
         for row in collected.items.values()
     ]
     rows += [
-        silent_row(name, why, context, domain or api.domain)
+        build_silent_row(name, why, context, domain or api.domain)
         for name, why in sorted(silent.items())
         if name not in collected.items and _wanted(name, pattern)
     ]

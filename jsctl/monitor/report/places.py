@@ -175,7 +175,7 @@ class Places:
     def _place(self, at: int, poller: Poller[Answers], seconds: float) -> Place:
         failure, waiting = poller.failure, poller.waiting
         error = failure.message if failure is not None else ""
-        state = "" if failure is None else failure_word(failure)
+        state = "" if failure is None else name_failure(failure)
         if failure is None and waiting >= max(_LATE, 1.5 * seconds):
             error, state = f"no answer for {waiting:.0f}s", "late"
         domain = poller.domain or ("" if poller.prefix == "$JS.API" else poller.prefix)
@@ -193,7 +193,7 @@ async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:
         tracker.add_servers(at, *answers.servers)
 
 
-def failure_word(failure: JsctlError) -> str:
+def name_failure(failure: JsctlError) -> str:
     """Return the word for a context that failed: SILENT, WITHOUT_JETSTREAM or FAILED."""
     if isinstance(failure, NoJetStream):
         return WITHOUT_JETSTREAM
@@ -202,9 +202,9 @@ def failure_word(failure: JsctlError) -> str:
 
 def _flags(settings: Settings) -> list[str]:
     """Return the flags of a command line that works with these settings."""
-    from jsctl.contexts.model import public_url
+    from jsctl.contexts.model import strip_login
 
-    where = ["--context", settings.context] if settings.context else ["--server", public_url(settings.url)]
+    where = ["--context", settings.context] if settings.context else ["--server", strip_login(settings.url)]
     if settings.js_domain:
         where += ["--js-domain", settings.js_domain]
     return where

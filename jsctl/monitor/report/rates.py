@@ -41,11 +41,11 @@ def compute_rates(before: Overview, after: Overview, seconds: float) -> Rates:
             growth[row.stream] = (row.bytes - old.bytes) / seconds
     lags = {link_key(row): row.lag for row in before.links}
     lag = {key: (row.lag - lags[key]) / seconds for row in after.links if (key := link_key(row)) in lags}
-    waiting = {consumer_key(c): c["num_pending"] for c in before.consumers or ()}
+    waiting = {build_consumer_key(c): c["num_pending"] for c in before.consumers or ()}
     pending = {
         name: (c["num_pending"] - waiting[name]) / seconds
         for c in after.consumers or ()
-        if (name := consumer_key(c)) in waiting
+        if (name := build_consumer_key(c)) in waiting
     }
     return Rates(messages, growth, lag, pending)
 
@@ -55,6 +55,6 @@ def link_key(row: ReplicationRow) -> LinkKey:
     return row.stream, row.kind, row.origin, row.api_prefix, row.filters
 
 
-def consumer_key(consumer: Json) -> ConsumerKey:
+def build_consumer_key(consumer: Json) -> ConsumerKey:
     """Return what distinguishes one consumer from another."""
     return consumer["stream_name"], consumer["name"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.round_json import PlaceRound
-from jsctl.monitor.server.rows import jetstream_row
+from jsctl.monitor.server.rows import build_jetstream_row
 from jsctl.units import NEVER, seconds_to_ns, to_datetime
 
 Row = dict[str, Any]
@@ -133,7 +133,7 @@ def _samples(place: PlaceRound) -> Iterator[tuple[str, Row]]:
             values = {key: getattr(link, key) for key in _KEYS["replication"]}
             yield "replication", {**values, "lag": link.lag, "active": link.active, "error": link.error}
     if place.answers.servers is not None:
-        for server in map(jetstream_row, place.answers.servers[1]):
+        for server in map(build_jetstream_row, place.answers.servers[1]):
             keys = ("server", "cluster", "bytes", "api", "errors")
             yield "servers", {key: getattr(server, key) for key in keys}
 

@@ -28,7 +28,7 @@ class PlaceRound(NamedTuple):
     answers: Answers | None
 
 
-def of_places(places: Sequence[Place], answers: Sequence[Answers | None]) -> list[PlaceRound]:
+def build_round(places: Sequence[Place], answers: Sequence[Answers | None]) -> list[PlaceRound]:
     """Return a round of what places answered in it."""
     return [
         PlaceRound(place.context, place.domain, place.flags, place.error, place.state, answer)

@@ -54,7 +54,7 @@ async def fetch_states(
     """Ask every context and domain once. The failure of one is in its state; nothing is raised for it."""
     async with watch(targets, fetch, clock=clock, trace=trace) as overviews:
         await overviews.once()
-        return domain_states(overviews, 0)
+        return build_domain_states(overviews, 0)
 
 
 async def poll_states(
@@ -70,10 +70,10 @@ async def poll_states(
     seconds = interval / SECOND
     async with watch(targets, fetch, clock=clock, trace=trace) as overviews:
         async for _ in overviews.rounds(seconds, count):
-            yield Round(domain_states(overviews, seconds))
+            yield Round(build_domain_states(overviews, seconds))
 
 
-def domain_states(overviews: Watch[Overview], interval: float) -> list[DomainState]:
+def build_domain_states(overviews: Watch[Overview], interval: float) -> list[DomainState]:
     """Return what is known of every context and domain. interval: seconds between rounds."""
     late = max(_LATE, 1.5 * interval)
     return [

@@ -8,10 +8,10 @@ from jsctl.jetstream.api import Json
 from jsctl.monitor.consumer.facts import Facts
 from jsctl.monitor.report import health
 from jsctl.monitor.report.overview import Overview
-from jsctl.monitor.report.rates import Rates, compute_rates, consumer_key, link_key
+from jsctl.monitor.report.rates import Rates, build_consumer_key, compute_rates, link_key
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Trouble
-from jsctl.units import NEVER, age, whole_seconds
+from jsctl.units import NEVER, compute_age, truncate_to_seconds
 
 Sort = Literal["name", "messages", "bytes", "rate", "lag", "trouble"]
 
@@ -94,7 +94,7 @@ class Report(NamedTuple):
     account: Sequence[Trouble] = ()
 
 
-def level(troubles: Sequence[Trouble]) -> int:
+def find_level(troubles: Sequence[Trouble]) -> int:
     """Return FINE, WARN or BAD."""
     return BAD if any(trouble.bad for trouble in troubles) else WARN if troubles else FINE
 
@@ -121,7 +121,7 @@ def build_report(state: DomainState, sort: Sort) -> Report:
     _order(links, sort, {"lag": lambda row: row.link.lag})
     if consumers is not None:
         _order(consumers, sort, {"lag": lambda row: row.unprocessed})
-    whole = [*health.of_account(now.account), *(Trouble(gap, False) for gap in now.gaps)]
+    whole = [*health.check_account(now.account), *(Trouble(gap, False) for gap in now.gaps)]
     return Report(streams, links, consumers, whole)
 
 
@@ -154,7 +154,7 @@ def _links(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[Li
     rows = []
     for row in now.links:
         key = link_key(row)
-        troubles = health.of_link(row, lags[key], created[row.stream], now.at)
+        troubles = health.check_link(row, lags[key], created[row.stream], now.at)
         rows.append(LinkStatus(row, changes.lag.get(key), troubles))
     return sorted(rows, key=lambda row: (row.link.stream, row.link.kind, row.link.origin))
 
@@ -164,16 +164,16 @@ def _consumers(history: Sequence[tuple[float, Overview]], changes: Rates) -> lis
     pending: dict[Any, list[int]] = {}
     for _, overview in history:
         for info in overview.consumers or ():
-            pending.setdefault(consumer_key(info), []).append(info["num_pending"])
+            pending.setdefault(build_consumer_key(info), []).append(info["num_pending"])
     rows = [
-        _consumer(info, pending[consumer_key(info)], changes.pending.get(consumer_key(info)), now)
+        _consumer(info, pending[build_consumer_key(info)], changes.pending.get(build_consumer_key(info)), now)
         for info in now.consumers or ()
     ]
     return sorted(rows, key=lambda row: (row.stream, row.consumer))
 
 
 def _consumer(info: Json, pending: Sequence[int], rate: float | None, now: Overview) -> ConsumerStatus:
-    last_delivery = age((info.get("delivered") or {}).get("last_active"), now.at)
+    last_delivery = compute_age((info.get("delivered") or {}).get("last_active"), now.at)
     facts = Facts(info["stream_name"], info["name"], info, now.consumed.get(info["stream_name"], {}))
     return ConsumerStatus(
         stream=info["stream_name"],
@@ -183,14 +183,14 @@ def _consumer(info: Json, pending: Sequence[int], rate: float | None, now: Overv
         redelivered=info.get("num_redelivered", 0),
         unprocessed=info.get("num_pending", 0),
         unprocessed_rate=rate,
-        last_delivery=NEVER if last_delivery == NEVER else whole_seconds(last_delivery),
-        troubles=health.of_consumer(facts, pending),
+        last_delivery=NEVER if last_delivery == NEVER else truncate_to_seconds(last_delivery),
+        troubles=health.check_consumer(facts, pending),
     )
 
 
 def _order(rows: list[Status], sort: Sort, keys: dict[str, Callable[[Status], float | None]]) -> None:
     """Sort rows that are in the order of their names."""
     if sort == "trouble":
-        rows.sort(key=lambda row: -level(row.troubles))
+        rows.sort(key=lambda row: -find_level(row.troubles))
     elif sort in keys:
         rows.sort(key=lambda row: -(keys[sort](row) or 0))

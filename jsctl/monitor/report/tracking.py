@@ -14,7 +14,7 @@ from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.report.rates import link_key
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Trouble
-from jsctl.units import NEVER, SECOND, age
+from jsctl.units import NEVER, SECOND, compute_age
 
 _TOGETHER = 100  #: consumers that are diagnosed before keys get their turn
 
@@ -90,7 +90,7 @@ class Tracker:
             known = [span for span in spans if span is not None]
             soonest = _span(min(known)) if known else None
         growth = sizes.slope
-        idle = age(row.last_ts, overview.at) if row.last_ts else NEVER
+        idle = compute_age(row.last_ts, overview.at) if row.last_ts else NEVER
         return StreamLine(row, rate, rates, growth, soonest, share, idle, troubles, event)
 
     def _event(self, row: StreamRow, old: StreamRow | None, limits: Limits | None) -> Any:
@@ -116,7 +116,7 @@ class Tracker:
         for row in overview.links:
             epoch = (created.get(row.stream), self._purges.get(row.origin, 0))
             trend = self._lags.add(link_key(row), epoch, at, row.lag)
-            troubles = health.of_link(row, trend.values[-SMOOTH:], created.get(row.stream), overview.at)
+            troubles = health.check_link(row, trend.values[-SMOOTH:], created.get(row.stream), overview.at)
             lines.append(LinkLine(row, trend, _span(trend.seconds_to_zero), troubles))
         self._lags.end_round()
         return sorted(lines, key=lambda line: (line.row.stream, line.row.kind, line.row.origin))
@@ -145,9 +145,9 @@ class Tracker:
         causes = find_causes(Facts(stream, name, info, overview.consumed.get(stream, {})))
         wrong = [cause for cause in causes if cause.trouble]
         troubles = [cause.trouble for cause in wrong if cause.trouble]
-        if health.growing(trend.values[-SMOOTH:]):
+        if health.is_growing(trend.values[-SMOOTH:]):
             troubles.append(Trouble("falling behind", False))
-        last = age(delivered.get("last_active"), info.get("ts") or overview.at)
+        last = compute_age(delivered.get("last_active"), info.get("ts") or overview.at)
         return ConsumerLine(
             stream=stream,
             consumer=name,
@@ -175,7 +175,7 @@ class Tracker:
         failed = int(api.get("errors", 0))
         requests = self._account_counters.rate("total", None, at, int(api.get("total", 0)))
         errors = self._account_counters.rate("errors", None, at, failed)
-        troubles = health.of_account(info)
+        troubles = health.check_account(info)
         if errors:
             troubles.append(Trouble(f"{errors:,.1f} API errors per second", False))
         lines = []

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from jsctl.contexts.model import public_url
+from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, build_api_prefix
@@ -167,7 +167,7 @@ class Poller(Generic[T]):
     @property
     def where(self) -> str:
         """The server's address, without credentials."""
-        return public_url(self.settings.url)
+        return strip_login(self.settings.url)
 
     @property
     def waiting(self) -> float:

@@ -34,7 +34,7 @@ class ServerSample(NamedTuple):
     pending: int
 
 
-def sampler(connection: Connection, server: Json) -> Sampler[ServerSample]:
+def make_sampler(connection: Connection, server: Json) -> Sampler[ServerSample]:
     """Return a sampler of a server: {"name", "id"}.
 
     A server that was started again has another ID, and is recognized by its name. Raises what `ask_server`

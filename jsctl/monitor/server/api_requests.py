@@ -63,7 +63,7 @@ class RequestCounter:
 
     def see(self, message: Message) -> None:
         """Count a request."""
-        kind, asset = request_type(message.subject, consumers=self._consumers)
+        kind, asset = parse_request_type(message.subject, consumers=self._consumers)
         account = _account_of(message)
         if not kind or (self._account is not None and not self._account.search(account)):
             return
@@ -88,7 +88,7 @@ class RequestCounter:
         ]
 
 
-def request_type(subject: str, *, consumers: bool) -> tuple[str, str]:
+def parse_request_type(subject: str, *, consumers: bool) -> tuple[str, str]:
     """Return the type of a request, such as consumer_msg_next, and what it is about; empty for none.
 
     consumers: with the names of consumers.

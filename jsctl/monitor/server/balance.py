@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.errors import JsctlError
-from jsctl.monitor.server.reports import span
+from jsctl.monitor.server.reports import parse_span
 from jsctl.monitor.server.requests import Filter, ask_server, ping
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
@@ -74,10 +74,12 @@ async def plan(connection: Connection, chosen: Selection) -> list[Load]:
         if not full:
             break
         offset += _PAGE
-    return loads(servers, clients, chosen.server)
+    return compute_loads(servers, clients, chosen.server)
 
 
-def loads(servers: Mapping[str, Json], clients: Mapping[str, Sequence[Client]], only: str) -> list[Load]:
+def compute_loads(
+    servers: Mapping[str, Json], clients: Mapping[str, Sequence[Client]], only: str
+) -> list[Load]:
     """Return the servers by cluster and name, with what each has too much. only: the name of the one server
     whose connections may be closed; empty for all."""
     clusters: dict[str, list[str]] = {}
@@ -119,7 +121,7 @@ def _is_wanted(client: Json, about: Json, connection: Connection, chosen: Select
     return (
         not ours
         and client.get("kind", "Client") in chosen.kinds
-        and (not chosen.idle or span(client.get("idle")) > chosen.idle)
+        and (not chosen.idle or parse_span(client.get("idle")) > chosen.idle)
     )
 
 
@@ -128,5 +130,5 @@ def _client(client: Json) -> Client:
         client["cid"],
         client.get("name", ""),
         client.get("name_tag") or client.get("account", ""),
-        span(client.get("idle")),
+        parse_span(client.get("idle")),
     )

@@ -26,7 +26,7 @@ class ConsumerLevel(NamedTuple):
     stays: bool
 
 
-def incompatible(
+def find_incompatible(
     replies: Sequence[Json], level: int, *, with_all: bool
 ) -> tuple[list[StreamLevel], list[ConsumerLevel]]:
     """Return the streams and consumers that need more than an API level, each once.

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from jsctl.monitor.server.requests import no_system_account, parse_reply
+from jsctl.monitor.server.requests import no_system_account_error, parse_reply
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import is_no_responders
 from jsctl.units import SECOND
@@ -32,10 +32,10 @@ async def fetch_servers(connection: Connection, expect: int = 0) -> list[tuple[J
             if message is None:
                 break
             if is_no_responders(message):
-                raise no_system_account()
+                raise no_system_account_error()
             answers.append((parse_reply(message.data, _PING), int((loop.time() - started) * SECOND)))
             # Each server says how many it knows.
             expect = expect or int(answers[0][0].get("statsz", {}).get("active_servers", 0))
     if not answers:
-        raise no_system_account()
+        raise no_system_account_error()
     return answers

@@ -62,7 +62,7 @@ def parse_replies(text: str) -> list[Json]:
     return list(replies)
 
 
-def stream_replicas(replies: Sequence[Json]) -> list[Replica]:
+def list_stream_replicas(replies: Sequence[Json]) -> list[Replica]:
     """Return the streams of all servers in answers to JSZ, by account, name, group and server."""
     replicas = [
         _replica(reply, account, stream, {}, _group(stream), stream)
@@ -71,7 +71,7 @@ def stream_replicas(replies: Sequence[Json]) -> list[Replica]:
     return _judged(replicas, _stream_faults)
 
 
-def consumer_replicas(replies: Sequence[Json]) -> list[Replica]:
+def list_consumer_replicas(replies: Sequence[Json]) -> list[Replica]:
     """Return the consumers of all servers in answers to JSZ, by account, stream, name, group and server."""
     replicas = []
     for reply, account, stream in _streams(replies):
@@ -155,22 +155,22 @@ def _stream_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
 
 def _consumer_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
     yield from _group_faults(replica, peers)
-    delivered, floor = position(replica.detail, "delivered"), position(replica.detail, "ack_floor")
+    delivered, floor = read_position(replica.detail, "delivered"), read_position(replica.detail, "ack_floor")
     last = int((replica.stream.get("state") or {}).get("last_seq", 0))
     if delivered[0] > last:
         yield "UNSYNCED:DELIVERED_AHEAD_OF_STREAM_SEQ"
     if floor[0] > last:
         yield "UNSYNCED:ACKFLOOR_AHEAD_OF_STREAM_SEQ"
     for peer in peers:
-        if position(peer.detail, "delivered") != delivered:
+        if read_position(peer.detail, "delivered") != delivered:
             yield "UNSYNCED:DELIVERED"
-        if position(peer.detail, "ack_floor") != floor:
+        if read_position(peer.detail, "ack_floor") != floor:
             yield "UNSYNCED:ACK_FLOOR"
     if 0 in (*delivered, *floor):
         yield "EMPTY"
 
 
-def position(detail: Json, key: str) -> tuple[int, int]:
+def read_position(detail: Json, key: str) -> tuple[int, int]:
     """Return the sequence in the stream, and that of the consumer, of `delivered` or `ack_floor`."""
     where = detail.get(key) or {}
     return int(where.get("stream_seq", 0)), int(where.get("consumer_seq", 0))

@@ -101,11 +101,11 @@ class HealthRow:
         return next((text for _, text in self.errors), "") or self.status or "not healthy"
 
 
-def connection_request(
+def build_connection_request(
     *, account: str = "", subject: str = "", user: str = "", state: str = "open", subscriptions: bool = False
 ) -> Json:
-    """Return the body of CONNZ. account: servers know it by its ID; a name is left to `connection_rows`.
-    state: a key of STATES."""
+    """Return the body of CONNZ. account: servers know it by its ID; a name is left to
+    `build_connection_rows`. state: a key of STATES."""
     body = {
         "acc": account if is_public_key(account, ACCOUNT) else "",
         "filter_subject": subject,
@@ -116,7 +116,7 @@ def connection_request(
     return {**{key: value for key, value in body.items() if value}, "auth": True, "limit": _RECORDS}
 
 
-def connection_rows(replies: Sequence[Json], account: str = "") -> list[ConnectionRow]:
+def build_connection_rows(replies: Sequence[Json], account: str = "") -> list[ConnectionRow]:
     """Return the connections in answers to CONNZ. account: only those of this one, by ID or name."""
     return [
         ConnectionRow(
@@ -126,7 +126,7 @@ def connection_rows(replies: Sequence[Json], account: str = "") -> list[Connecti
             reply["server"].get("cluster", ""),
             f"{connection.get('ip', '')}:{connection.get('port', 0)}",
             connection.get("name_tag") or connection.get("account", ""),
-            span(connection.get("uptime")),
+            parse_span(connection.get("uptime")),
             connection.get("in_msgs", 0),
             connection.get("out_msgs", 0),
             connection.get("in_bytes", 0),
@@ -141,7 +141,7 @@ def connection_rows(replies: Sequence[Json], account: str = "") -> list[Connecti
     ]
 
 
-def account_rows(connections: Sequence[ConnectionRow]) -> list[AccountRow]:
+def build_account_rows(connections: Sequence[ConnectionRow]) -> list[AccountRow]:
     """Return the sums of connections by account."""
     accounts: dict[str, AccountRow] = {}
     for connection in connections:
@@ -155,7 +155,7 @@ def account_rows(connections: Sequence[ConnectionRow]) -> list[AccountRow]:
     return list(accounts.values())
 
 
-def leafnode_rows(replies: Sequence[Json]) -> list[LinkRow]:
+def build_leafnode_rows(replies: Sequence[Json]) -> list[LinkRow]:
     """Return the leaf node connections in answers to LEAFZ."""
     return [
         _link(reply, leaf, leaf.get("name", ""))
@@ -164,7 +164,7 @@ def leafnode_rows(replies: Sequence[Json]) -> list[LinkRow]:
     ]
 
 
-def route_rows(replies: Sequence[Json]) -> list[LinkRow]:
+def build_route_rows(replies: Sequence[Json]) -> list[LinkRow]:
     """Return the routes in answers to ROUTEZ."""
     return [
         _link(reply, route, route.get("remote_name", ""))
@@ -173,7 +173,7 @@ def route_rows(replies: Sequence[Json]) -> list[LinkRow]:
     ]
 
 
-def gateway_rows(replies: Sequence[Json]) -> list[LinkRow]:
+def build_gateway_rows(replies: Sequence[Json]) -> list[LinkRow]:
     """Return the gateways in answers to GATEWAYZ; name is that of the other cluster."""
     return [
         _link(reply, gateway.get("connection") or {}, name, kind)
@@ -182,7 +182,7 @@ def gateway_rows(replies: Sequence[Json]) -> list[LinkRow]:
     ]
 
 
-def health_rows(replies: Sequence[Json]) -> list[HealthRow]:
+def build_health_rows(replies: Sequence[Json]) -> list[HealthRow]:
     """Return the health in answers to HEALTHZ."""
     rows = []
     for reply in replies:
@@ -201,7 +201,7 @@ def health_rows(replies: Sequence[Json]) -> list[HealthRow]:
     return rows
 
 
-def span(text: str | None) -> int:
+def parse_span(text: str | None) -> int:
     """Return ns of a span as servers write it, such as 4m45s or 1.7ms; -1 for none."""
     try:
         return parse_duration(text) if text else -1
@@ -226,8 +226,8 @@ def _link(reply: Json, link: Json, name: str, kind: str = "") -> LinkRow:
         link.get("account", ""),
         f"{link.get('ip', '')}:{link.get('port', 0)}",
         str(number),
-        span(link.get("uptime")),
-        span(link.get("rtt")),
+        parse_span(link.get("uptime")),
+        parse_span(link.get("rtt")),
         link.get("in_msgs", 0),
         link.get("out_msgs", 0),
         link.get("in_bytes", 0),

@@ -63,7 +63,7 @@ async def ping(
             room=ROOM,
         )
     except NoResponders:
-        raise no_system_account() from None
+        raise no_system_account_error() from None
     return [parse_reply(message.data, subject) for message in messages]
 
 
@@ -84,10 +84,10 @@ async def ping_account(
         )
     except NoResponders:
         raise Denied(f"no server answers on {subject}", "the login needs permission for it") from None
-    return once_each(parse_reply(message.data, subject) for message in messages)
+    return deduplicate_servers(parse_reply(message.data, subject) for message in messages)
 
 
-def once_each(replies: Iterable[Json]) -> list[Json]:
+def deduplicate_servers(replies: Iterable[Json]) -> list[Json]:
     """Return the first reply of each server.
 
     A request that arrives over several leaf nodes is answered for each of them.
@@ -114,7 +114,7 @@ async def count_servers(connection: Connection) -> int:
     try:
         message = await connection.request("$SYS.REQ.SERVER.PING.STATSZ")
     except NoResponders:
-        raise no_system_account() from None
+        raise no_system_account_error() from None
     reply = parse_reply(message.data, "$SYS.REQ.SERVER.PING.STATSZ")
     return int((reply.get("statsz") or reply.get("data") or {}).get("active_servers", 0))
 
@@ -142,7 +142,7 @@ async def ask_server(
     return parse_reply(message.data, subject)
 
 
-def no_system_account() -> Denied:
+def no_system_account_error() -> Denied:
     """Return the error for no answer on $SYS."""
     return Denied(
         "no server answers: this needs a login of the system account",

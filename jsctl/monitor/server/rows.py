@@ -30,7 +30,7 @@ class JetStreamRow(NamedTuple):
     consumer_leaders: int
 
 
-def jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
+def build_jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
     """Return a server's reply to PING.JSZ as a row; with an account, the part of that account."""
     server, data = reply.get("server") or {}, reply.get("data") or {}
     meta = data.get("meta_cluster") or {}
@@ -44,7 +44,7 @@ def jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
         "leads": bool(meta) and meta.get("leader") == name,
     }
     if account:
-        return JetStreamRow(**common, **_of_account(account_detail(data, account), name))
+        return JetStreamRow(**common, **_of_account(find_account_detail(data, account), name))
     return JetStreamRow(
         **common,
         streams=int(data.get("streams", 0)),
@@ -60,7 +60,7 @@ def jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
     )
 
 
-def account_detail(data: Json, account: str) -> Json:
+def find_account_detail(data: Json, account: str) -> Json:
     """Return the part of an account, by name or ID, of the JSZ data that were asked for it alone; empty where
     the server does not have it: it then describes all others (nats-server: Server.Jsz)."""
     details = data.get("account_details") or ()

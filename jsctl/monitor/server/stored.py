@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from jsctl.monitor.server.replicas import Replica, consumer_replicas, stream_replicas
+from jsctl.monitor.server.replicas import Replica, list_consumer_replicas, list_stream_replicas
 from jsctl.monitor.server.requests import fetch_details
 from jsctl.nats.connection import Connection
 
@@ -17,12 +17,12 @@ class Stored(NamedTuple):
     bytes: int
 
 
-async def stored_of_account(connection: Connection, domain: str, account: str) -> Stored:
+async def fetch_account_storage(connection: Connection, domain: str, account: str) -> Stored:
     """Return what an account, by its name or ID, holds in a domain, replicas counted once."""
     return await _count(connection, domain, lambda replica: account in (replica.account, replica.account_id))
 
 
-async def stored_on_server(connection: Connection, domain: str, server: str) -> Stored:
+async def fetch_server_storage(connection: Connection, domain: str, server: str) -> Stored:
     """Return what a server, by its name or ID, holds of all accounts."""
     return await _count(connection, domain, lambda replica: server in (replica.server, replica.server_id))
 
@@ -31,12 +31,12 @@ async def _count(connection: Connection, domain: str, is_meant: Callable[[Replic
     replies = await fetch_details(connection)
     replies = [reply for reply in replies if not domain or reply["server"].get("domain", "") == domain]
     streams: dict[tuple[str, str], Replica] = {}
-    for replica in filter(is_meant, stream_replicas(replies)):
+    for replica in filter(is_meant, list_stream_replicas(replies)):
         if replica.leads or (replica.account, replica.name) not in streams:
             streams[replica.account, replica.name] = replica
     consumers = {
         (replica.account, replica.name, replica.consumer)
-        for replica in filter(is_meant, consumer_replicas(replies))
+        for replica in filter(is_meant, list_consumer_replicas(replies))
     }
     states = [stream.detail.get("state") or {} for stream in streams.values()]
     return Stored(

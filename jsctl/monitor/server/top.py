@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jsctl.monitor.server.find import find_server
-from jsctl.monitor.server.reports import span
+from jsctl.monitor.server.reports import parse_span
 from jsctl.monitor.server.requests import ask_server, ping
 from jsctl.monitor.server.watching import Rounds
 from jsctl.nats.connection import Connection
@@ -138,7 +138,7 @@ class Top:
         return ServerLoad(
             names=sorted(str(reply["server"]["name"]) for reply in varz),
             version=", ".join(versions),
-            uptime=min((span(data.get("uptime")) for data in every), default=0),
+            uptime=min((parse_span(data.get("uptime")) for data in every), default=0),
             cpu=sum(float(data.get("cpu", 0)) for data in every),
             cores=total("cores"),
             mem=total("mem"),
@@ -171,9 +171,9 @@ class Top:
             bytes_to=bytes_to,
             bytes_from=bytes_by,
             rates=(first, second, third, fourth),
-            rtt=span(client.get("rtt")),
-            idle=span(client.get("idle")),
-            uptime=span(client.get("uptime")),
+            rtt=parse_span(client.get("rtt")),
+            idle=parse_span(client.get("idle")),
+            uptime=parse_span(client.get("uptime")),
             lang=str(client.get("lang", "")),
             version=str(client.get("version", "")),
             subjects=", ".join(map(str, client.get("subscriptions_list") or ())),

@@ -107,7 +107,7 @@ class Rounds:
         return [max(0, now - then) / self._span for now, then in zip(counters, before, strict=True)]
 
 
-def server_rows(replies: Sequence[Json], rounds: Rounds) -> list[ServerRow]:
+def build_server_rows(replies: Sequence[Json], rounds: Rounds) -> list[ServerRow]:
     """Return the servers in answers to STATSZ."""
     rounds.begin()
     rows = []
@@ -132,7 +132,7 @@ def server_rows(replies: Sequence[Json], rounds: Rounds) -> list[ServerRow]:
     return rows
 
 
-def account_rows(replies: Sequence[Json], rounds: Rounds) -> list[AccountRow]:
+def build_account_rows(replies: Sequence[Json], rounds: Rounds) -> list[AccountRow]:
     """Return the accounts in answers to $SYS.REQ.ACCOUNT.PING.STATZ, without those that nobody uses."""
     rounds.begin()
     accounts: dict[str, list[Json]] = {}
@@ -152,7 +152,7 @@ def account_rows(replies: Sequence[Json], rounds: Rounds) -> list[AccountRow]:
     return rows
 
 
-def jetstream_rows(replies: Sequence[Json], rounds: Rounds) -> list[JetStreamRow]:
+def build_jetstream_rows(replies: Sequence[Json], rounds: Rounds) -> list[JetStreamRow]:
     """Return JetStream of the servers in answers to STATSZ; those without it are left out."""
     rounds.begin()
     rows = []

@@ -22,7 +22,7 @@ class StreamSample(NamedTuple):
     removed: float
 
 
-def sampler(api: Api, stream: str) -> Sampler[StreamSample]:
+def make_sampler(api: Api, stream: str) -> Sampler[StreamSample]:
     """Return what takes samples of a stream."""
     return Sampler(lambda: streams.fetch_info(api, stream), _sample)
 

@@ -21,7 +21,7 @@ from jsctl.jetstream.state import (
     read_last_active,
 )
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import known_time
+from jsctl.units import read_known_time
 
 
 class Snapshot(NamedTuple):
@@ -139,9 +139,9 @@ async def fetch_report(api: Api, *, subject: str = "", cluster: str = "") -> Rep
     def extract(info: Json) -> StreamRow | None:
         if cluster and (info.get("cluster") or {}).get("name") != cluster:
             return None
-        if own_links := stream_links(info, "", api.domain):
+        if own_links := build_stream_links(info, "", api.domain):
             links[info["config"]["name"]] = own_links
-        return stream_row(info, "", api.domain)
+        return build_stream_row(info, "", api.domain)
 
     collected = await streams.collect(api, extract, subject=subject)
     rows = [row for row in collected.items.values() if row.stream not in collected.offline]
@@ -149,29 +149,29 @@ async def fetch_report(api: Api, *, subject: str = "", cluster: str = "") -> Rep
     return Report(rows, all_links, collected.missing, collected.offline)
 
 
-def stream_rows(snap: Snapshot) -> list[StreamRow]:
+def build_stream_rows(snap: Snapshot) -> list[StreamRow]:
     """Return a row for each stream, in the server's order; streams that could not be asked come last, with
     `offline` set."""
     rows = [
-        stream_row(info, snap.context, snap.domain, snap.offline.get(info["config"]["name"]))
+        build_stream_row(info, snap.context, snap.domain, snap.offline.get(info["config"]["name"]))
         for info in snap.infos
     ]
     silent = dict.fromkeys(snap.missing, "no answer") | dict(snap.offline)
     known = {row.stream for row in rows}
     rows.extend(
-        silent_row(name, why, snap.context, snap.domain)
+        build_silent_row(name, why, snap.context, snap.domain)
         for name, why in sorted(silent.items())
         if name not in known
     )
     return rows
 
 
-def replication_rows(snap: Snapshot) -> list[ReplicationRow]:
+def build_replication_rows(snap: Snapshot) -> list[ReplicationRow]:
     """Return a row for each mirror and source, sources by name and prefix (the server's order changes)."""
-    return [row for info in snap.infos for row in stream_links(info, snap.context, snap.domain)]
+    return [row for info in snap.infos for row in build_stream_links(info, snap.context, snap.domain)]
 
 
-def stream_links(info: Json, context: str = "", domain: str = "") -> list[ReplicationRow]:
+def build_stream_links(info: Json, context: str = "", domain: str = "") -> list[ReplicationRow]:
     """Return the rows of one stream's mirror or sources."""
     name = info["config"]["name"]
     rows = [_replication_row(context, domain, name, "source", source) for source in info.get("sources") or ()]
@@ -181,7 +181,9 @@ def stream_links(info: Json, context: str = "", domain: str = "") -> list[Replic
     return rows
 
 
-def stream_row(info: Json, context: str = "", domain: str = "", offline: str | None = None) -> StreamRow:
+def build_stream_row(
+    info: Json, context: str = "", domain: str = "", offline: str | None = None
+) -> StreamRow:
     """Return the row of a stream's info. offline: why the stream cannot be reached."""
     config, state, cluster = info["config"], info["state"], info.get("cluster") or {}
     lost, lost_bytes = count_lost(state)
@@ -191,7 +193,7 @@ def stream_row(info: Json, context: str = "", domain: str = "", offline: str | N
         config["name"],
         sys.intern(config.get("storage", "")),  # each page would bring a copy for each stream
         format_placement(config),
-        known_time(info.get("created")),
+        read_known_time(info.get("created")),
         int(config.get("num_replicas", 1)),
         int(state.get("consumer_count", 0)),
         int(state.get("messages", 0)),
@@ -202,8 +204,8 @@ def stream_row(info: Json, context: str = "", domain: str = "", offline: str | N
         int(state.get("num_subjects", 0)),
         int(state.get("first_seq", 0)),
         int(state.get("last_seq", 0)),
-        known_time(state.get("first_ts")),
-        known_time(state.get("last_ts")),
+        read_known_time(state.get("first_ts")),
+        read_known_time(state.get("last_ts")),
         find_required_level(config),
         cluster.get("name"),
         cluster.get("leader"),
@@ -213,10 +215,10 @@ def stream_row(info: Json, context: str = "", domain: str = "", offline: str | N
     )
 
 
-def silent_row(name: str, why: str, context: str = "", domain: str = "") -> StreamRow:
+def build_silent_row(name: str, why: str, context: str = "", domain: str = "") -> StreamRow:
     """Return the row of a stream that could not be asked."""
     nothing: Json = {"config": {"name": name}, "state": {}}
-    return stream_row(nothing, context, domain, why)._replace(replicas=0)
+    return build_stream_row(nothing, context, domain, why)._replace(replicas=0)
 
 
 def _replication_row(

@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
-from jsctl.monitor.consumer.rows import consumer_row
+from jsctl.monitor.consumer.rows import build_consumer_row
 from jsctl.monitor.report.overview import fetch_consumers
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.server.requests import fetch_jetstream
-from jsctl.monitor.server.rows import JetStreamRow, jetstream_row
+from jsctl.monitor.server.rows import JetStreamRow, build_jetstream_row
 from jsctl.monitor.stream.rows import (
     ReplicationRow,
     Snapshot,
     StreamRow,
+    build_replication_rows,
+    build_stream_rows,
     fetch_snapshot,
-    replication_rows,
-    stream_rows,
 )
 from jsctl.spark.export.table_schema import Column, TableSchema
 from jsctl.units import NEVER
@@ -172,11 +172,14 @@ def rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, 
         }
         configs = {info["config"]["name"]: info["config"] for info in sample.snapshot.infos}
         rows["streams"] += [
-            common | _stream_row(row, configs.get(row.stream, {})) for row in stream_rows(sample.snapshot)
+            common | _stream_row(row, configs.get(row.stream, {}))
+            for row in build_stream_rows(sample.snapshot)
         ]
         rows["consumers"] += [common | _consumer_row(info) for info in sample.consumers]
-        rows["servers"] += [common | _server_row(jetstream_row(reply)) for reply in sample.servers]
-        rows["replication"] += [common | _replication_row(row) for row in replication_rows(sample.snapshot)]
+        rows["servers"] += [common | _server_row(build_jetstream_row(reply)) for reply in sample.servers]
+        rows["replication"] += [
+            common | _replication_row(row) for row in build_replication_rows(sample.snapshot)
+        ]
     return dict(rows)
 
 
@@ -195,7 +198,7 @@ def recorded_rows(
         rows["consumers"] += [common | _consumer_row(info) for info in overview.consumers or ()]
         rows["replication"] += [common | _replication_row(row) for row in overview.links]
     if answers.servers is not None:
-        rows["servers"] += [common | _server_row(jetstream_row(reply)) for reply in answers.servers[1]]
+        rows["servers"] += [common | _server_row(build_jetstream_row(reply)) for reply in answers.servers[1]]
     return dict(rows)
 
 
@@ -210,7 +213,7 @@ def _stream_row(row: StreamRow, config: Json) -> dict[str, Any]:
 
 
 def _consumer_row(info: Json) -> dict[str, Any]:
-    row = consumer_row(info, 0)
+    row = build_consumer_row(info, 0)
     delivered = info.get("delivered") or {}
     return _values(
         CONSUMERS,

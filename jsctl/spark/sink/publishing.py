@@ -51,7 +51,7 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
-from jsctl.units import exact_duration
+from jsctl.units import format_exact_duration
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -149,10 +149,10 @@ def _window_warning(config: Json, job: WriteJob) -> str:
     window, needed = int(config.get("duplicate_window") or 0), job.settings.timeout * (job.retries + 1)
     if window >= needed:
         return ""
-    span = f"only {exact_duration(window)}" if window else "off"
+    span = f"only {format_exact_duration(window)}" if window else "off"
     return (
         f"the duplicate window of {config['name']} is {span}: what a failed task or batch repeats may be"
-        f" stored twice; {exact_duration(needed)} covers the retries of this write"
+        f" stored twice; {format_exact_duration(needed)} covers the retries of this write"
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Unreachable
 from jsctl.jetstream.api import Json, parse_response
-from jsctl.nats.acks import ack_tokens
+from jsctl.nats.acks import find_ack_tokens
 from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.blocking import BlockingConnection, ConnectionLost
 from jsctl.nats.codec import MAX_LINE
@@ -185,7 +185,7 @@ class StreamConnection(BlockingConnection):
 
     def _deliver(self, subject: bytes, reply: bytes, header_block: bytes, data: bytes) -> None:
         tokens = reply.split(b".")
-        about = ack_tokens(tokens) if tokens[:2] == [b"$JS", b"ACK"] else None
+        about = find_ack_tokens(tokens) if tokens[:2] == [b"$JS", b"ACK"] else None
         if about is not None:
             self._delivered.append(subject, about[3], about[5], data, header_block or None)
             self._delivered.pending = int(about[6])

@@ -15,7 +15,7 @@ from jsctl.contexts.settings import Settings, resolve
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import build_api_prefix
-from jsctl.nats.subjects import covers, overlap
+from jsctl.nats.subjects import covers, overlaps
 from jsctl.spark.source.bucket_options import parse_bucket
 from jsctl.spark.source.option_values import OptionValues
 from jsctl.spark.source.payload_options import BESIDE_PAYLOADS, DECODE_OPTIONS, parse_columns
@@ -341,7 +341,7 @@ def parse_subjects(text: str) -> tuple[str, ...]:
         one for one in subjects if not any(covers(other, one) for other in subjects if other != one)
     )
     for one, other in itertools.combinations(subjects, 2):
-        if overlap(one, other):
+        if overlaps(one, other):
             raise BadInput(
                 f"subjects {one!r} and {other!r} overlap, which consumers do not allow",
                 "give one filter that covers both, or filters that have no subject in common",

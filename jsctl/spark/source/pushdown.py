@@ -24,7 +24,7 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
-from jsctl.nats.subjects import covers, overlap
+from jsctl.nats.subjects import covers, overlaps
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -196,7 +196,7 @@ def _intersection(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, 
     """Return filters that match at least what both match; empty for nothing."""
     if not ours:
         return theirs
-    pairs = [(one, other) for one in ours for other in theirs if overlap(one, other)]
+    pairs = [(one, other) for one in ours for other in theirs if overlaps(one, other)]
     narrow = {other if covers(one, other) else one for one, other in pairs}
     # Two that overlap would be refused: what a wider one covers is left out.
     wide = {one for one in narrow if not any(covers(other, one) for other in narrow - {one})}

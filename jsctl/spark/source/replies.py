@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from jsctl.nats.direct_get import parse_direct_reply
-from jsctl.nats.headers import header_value, parse_status
+from jsctl.nats.headers import find_header, parse_status
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +54,7 @@ class Reply:
             self.append(parsed.subject, parsed.sequence, parsed.timestamp, data, parsed.headers)
         elif not data and parsed is None:
             self.status, self.description = parse_status(header_block)
-            pending = header_value(header_block, "Nats-Num-Pending")
+            pending = find_header(header_block, "Nats-Num-Pending")
             self.pending = int(pending) if pending.isdigit() else 0
         else:
             self.is_single = True

@@ -2,7 +2,7 @@
 
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.backup.account_files import AccountResult, StreamOutcome
-from jsctl.units import format_count, format_duration, plural
+from jsctl.units import format_count, format_duration, pluralize
 from jsctl.views.intent import NOTHING
 from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
 from jsctl.views.shared.tables import recorder
@@ -24,9 +24,8 @@ def rehearsed(title: str, result: AccountResult) -> Result:
     """
     ordered, failed, table = _streams(title, result)
     rest = f"; not {', '.join(failed)}" if failed else ""
-    text = (
-        f"Would restore {format_count(len(ordered) - len(failed))} of {plural(len(ordered), 'stream')}{rest}"
-    )
+    of_all = f"{format_count(len(ordered) - len(failed))} of {pluralize(len(ordered), 'stream')}"
+    text = f"Would restore {of_all}{rest}"
     data = {"dry_run": True, "streams": list(map(recorder(_KEYS), ordered))}
     status = ExitStatus.FAILURE if failed else ExitStatus.OK
     return Result([table, Text(f"{text}\n{NOTHING}", "bad" if failed else "")], data=data, status=status)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.auth.fields import ACCOUNT, ACCOUNT_LIMITS, JETSTREAM_LIMITS
-from jsctl.auth.records import Json, Record, has_jetstream, jetstream_tiers, members, signing_keys
+from jsctl.auth.records import Json, Record, has_jetstream, list_signing_keys, list_tiers, read_objects
 from jsctl.auth.store import AuthStore
 from jsctl.jetstream.config.schema import get_value
 from jsctl.views.auth.common import claim_fields, permission_fields, validity_fields
@@ -30,7 +30,7 @@ def sheet(account: Record, store: AuthStore | None = None) -> Result:
     ]
     if has_jetstream(nats):
         sections.append(Section("JetStream", claim_fields(ACCOUNT, nats, "cluster_traffic")))
-        for tier, place in jetstream_tiers(nats):
+        for tier, place in list_tiers(nats):
             title = f"JetStream Limits {tier}".strip()
             keys = [field.key for field in JETSTREAM_LIMITS]
             sections.append(Section(title, claim_fields(ACCOUNT, {"limits": _with_storage(place)}, *keys)))
@@ -107,13 +107,13 @@ def _configuration(account: Record, store: AuthStore | None) -> list[Field]:
     kinds = [
         (
             f"{kind.capitalize()} {what.capitalize()}",
-            len([claim for claim in members(nats, what) if _kind(claim) == kind]),
+            len([claim for claim in read_objects(nats, what) if _kind(claim) == kind]),
         )
         for what in ("exports", "imports")
         for kind in ("service", "stream")
     ]
     fields += [
-        Field("Signing Keys", len(signing_keys(nats)), "count"),
+        Field("Signing Keys", len(list_signing_keys(nats)), "count"),
         Field("Revocations", len(nats.get("revocations") or {}), "count"),
         *(Field(label, count, "count") for label, count in kinds),
     ]

@@ -8,7 +8,7 @@ from jsctl.auth.records import Json, Record
 from jsctl.jetstream.config.field import Field as ConfigField
 from jsctl.jetstream.config.kinds import Choice, Switch
 from jsctl.jetstream.config.schema import Schema, get_value
-from jsctl.units import SECOND, exact_duration, format_bytes, format_count
+from jsctl.units import SECOND, format_bytes, format_count, format_exact_duration
 from jsctl.views import result
 from jsctl.views.result import Cell, Field
 
@@ -45,7 +45,9 @@ def _line(field: ConfigField, value: Any) -> Field:
     if isinstance(kind, Choice):
         return Field(field.label, kind.describe(str(value)))
     if field.key.endswith("ttl"):
-        return Field(field.label, Cell(value, exact_duration(value) if value else "default of the server"))
+        return Field(
+            field.label, Cell(value, format_exact_duration(value) if value else "default of the server")
+        )
     if field.key == "times":
         return Field(field.label, [f"{span.get('start')} to {span.get('end')}" for span in value])
     return Field(field.label, value, cast(result.Kind, kind.sheet))

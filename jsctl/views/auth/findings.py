@@ -5,7 +5,7 @@ from typing import Any
 
 from jsctl.auth.check.model import Finding, has_errors
 from jsctl.errors import ExitStatus
-from jsctl.units import plural
+from jsctl.units import pluralize
 from jsctl.views.result import Column, Part, Result, Table, Text
 
 _COLUMNS = (
@@ -31,9 +31,9 @@ def findings_result(findings: Sequence[Finding], looked_at: str) -> Result:
     status = ExitStatus.FAILURE if has_errors(findings) else ExitStatus.OK
     if not findings:
         return Result([Text(f"Nothing is wrong with {looked_at}", "good")], data=data, table=table)
-    counts = [plural(errors, "error")] if errors else []
+    counts = [pluralize(errors, "error")] if errors else []
     if len(findings) > errors:
-        counts.append(plural(len(findings) - errors, "warning"))
+        counts.append(pluralize(len(findings) - errors, "warning"))
     parts: list[Part] = []
     for finding in findings:
         parts.append(Text("\n".join(_lines(finding)), "bad" if finding.severity == "error" else "warn"))

@@ -1,7 +1,7 @@
 """Signing keys of accounts."""
 
 from jsctl.auth.fields import USER
-from jsctl.auth.records import Json, Record, SigningKey, signing_key, signing_keys
+from jsctl.auth.records import Json, Record, SigningKey, get_signing_key, list_signing_keys
 from jsctl.auth.store import AuthStore
 from jsctl.views.auth.common import cap_cell, claim_fields
 from jsctl.views.auth.user import LIMITS, permission_lines, with_zeros
@@ -33,7 +33,7 @@ def listing(store: AuthStore, account: Record) -> Result:
             issuers.count(key.public),
             store.has_seed(key.public),
         )
-        for key in signing_keys(account.nats)
+        for key in list_signing_keys(account.nats)
     ]
     table = Table(
         f"Signing Keys of {account.name}",
@@ -48,7 +48,7 @@ def listing(store: AuthStore, account: Record) -> Result:
 
 def sheet(store: AuthStore, account: Record, public: str) -> Result:
     """Show a signing key; the document is its object in the claims."""
-    key = signing_key(account.nats, public) or SigningKey(public)
+    key = get_signing_key(account.nats, public) or SigningKey(public)
     users = [user.name for user in store.read_users(account.name) if user.issuer == public]
     fields = [
         Field("Account", f"{account.name} ({account.public})"),

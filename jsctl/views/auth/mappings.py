@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from jsctl.auth.mappings import mappings_of, weight_of
+from jsctl.auth.mappings import get_weight, list_mappings
 from jsctl.auth.records import Json, Record
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
@@ -18,7 +18,7 @@ def listing(account: Record) -> Result:
     """Show the mappings of an account."""
     rows = [
         (source, str(target.get("subject", "")), _weight(target), str(target.get("cluster") or ""))
-        for source, targets in mappings_of(account.nats).items()
+        for source, targets in list_mappings(account.nats).items()
         for target in targets
     ]
     table = Table(
@@ -32,7 +32,7 @@ def sheet(account: Record, mappings: Mapping[str, Sequence[Json]]) -> Result:
     sections = []
     for source, targets in mappings.items():
         fields = [
-            Field(str(target.get("subject", "")), f"{weight_of(target)}%{_where(target)}")
+            Field(str(target.get("subject", "")), f"{get_weight(target)}%{_where(target)}")
             for target in targets
         ]
         sections.append(Section(source, fields))
@@ -40,7 +40,7 @@ def sheet(account: Record, mappings: Mapping[str, Sequence[Json]]) -> Result:
 
 
 def _weight(target: Json) -> Cell:
-    return Cell(weight_of(target), f"{weight_of(target)}%")
+    return Cell(get_weight(target), f"{get_weight(target)}%")
 
 
 def _where(target: Json) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.auth.folders import StoreFolders
-from jsctl.auth.records import Record, signing_keys
+from jsctl.auth.records import Record, list_signing_keys
 from jsctl.auth.store import AuthStore
 from jsctl.views.auth.common import validity_fields
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
@@ -30,7 +30,11 @@ def sheet(store: AuthStore) -> Result:
         *([Field("Account Server", url)] if (url := nats.get("account_server_url")) else []),
         Field("Accounts", len(store.account_names()), "count"),
         Field("System Account", _named(store, system) if system else "not set"),
-        *([Field("Signing Keys", keys)] if (keys := sorted(k.public for k in signing_keys(nats))) else []),
+        *(
+            [Field("Signing Keys", keys)]
+            if (keys := sorted(k.public for k in list_signing_keys(nats)))
+            else []
+        ),
         Field("Strict Signing", bool(nats.get("strict_signing_key_usage")), "bool"),
         *validity_fields(operator),
     ]
@@ -46,7 +50,7 @@ def listing(folders: StoreFolders, operators: Sequence[Record], selected: str) -
             operator.public,
             len(folders.accounts(operator.name)),
             str(operator.nats.get("account_server_url") or ""),
-            len(signing_keys(operator.nats)),
+            len(list_signing_keys(operator.nats)),
         )
         for operator in operators
     ]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from jsctl.auth.records import Record
 from jsctl.auth.resolver import SAME, Difference, Outcome
 from jsctl.errors import ExitStatus
-from jsctl.units import plural
+from jsctl.units import pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 
@@ -44,8 +44,8 @@ def push_intent(
     lines = [f"Would send account {change.account} ({change.state})" for change in differing]
     lines += [f"Would remove account {change.public} from the servers" for change in surplus]
     removal = f", and remove {len(surplus)} there" if surplus else ""
-    where = f" to {plural(servers, 'server')}" if servers else " to the servers"
-    action = f"send {plural(len(accounts), 'account')}{where}{removal}"
+    where = f" to {pluralize(servers, 'server')}" if servers else " to the servers"
+    action = f"send {pluralize(len(accounts), 'account')}{where}{removal}"
     states = [
         {"account": change.account, "key": change.public, "state": change.state} for change in differing
     ]
@@ -57,7 +57,7 @@ def save_intent(rows: Sequence[Difference]) -> Intent:
     """Return the intent to save accounts to the store."""
     lines = [f"Would save account {change.account} ({change.state})" for change in rows]
     facts = [{"account": change.account, "key": change.public, "state": change.state} for change in rows]
-    return Intent(f"save {plural(len(rows), 'account')} to the store", {"accounts": facts}, lines)
+    return Intent(f"save {pluralize(len(rows), 'account')} to the store", {"accounts": facts}, lines)
 
 
 def outcomes(

@@ -3,11 +3,11 @@
 from typing import Any
 
 from jsctl.auth.jwt import decode_jwt
-from jsctl.auth.records import Json, Record, local_subject
-from jsctl.auth.sharing import SERVICE, importers, kind_of, sorted_exports, sorted_imports
+from jsctl.auth.records import Json, Record, find_local_subject
+from jsctl.auth.sharing import SERVICE, get_kind, list_exports, list_importers, list_imports
 from jsctl.auth.store import AuthStore
 from jsctl.errors import BadInput
-from jsctl.units import SECOND, exact_duration
+from jsctl.units import SECOND, format_exact_duration
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
 _EXPORT_COLUMNS = (
@@ -35,12 +35,12 @@ _IMPORT_COLUMNS = (
 def exports(account: Record, store: AuthStore) -> Result:
     """Show the exports of an account."""
     rows = []
-    for export in sorted_exports(account.nats):
-        names = importers(store, account, export)
+    for export in list_exports(account.nats):
+        names = list_importers(store, account, export)
         rows.append(
             (
                 str(export.get("name", "")),
-                kind_of(export),
+                get_kind(export),
                 str(export.get("subject", "")),
                 bool(export.get("token_req")),
                 bool(export.get("advertise")),
@@ -61,15 +61,15 @@ def imports(account: Record, store: AuthStore) -> Result:
     rows = [
         (
             str(claim.get("name", "")),
-            kind_of(claim),
+            get_kind(claim),
             Cell(claim.get("account"), names.get(str(claim.get("account")), str(claim.get("account")))),
-            local_subject(claim),
+            find_local_subject(claim),
             str(claim.get("subject", "")),
             bool(claim.get("allow_trace")),
             bool(claim.get("share")),
             bool(claim.get("token")),
         )
-        for claim in sorted_imports(account.nats)
+        for claim in list_imports(account.nats)
     ]
     spare = ("token", "share", "allow_trace")
     return Result(
@@ -84,22 +84,22 @@ def export_sheet(export: Json, store: AuthStore, account: Record) -> Result:
         Field("Name", str(export.get("name", ""))),
         *_texts(export, description="Description", info_url="Info"),
         Field("Account", f"{account.name} ({account.public})"),
-        Field("Kind", kind_of(export)),
+        Field("Kind", get_kind(export)),
         Field("Subject", subject),
         Field("Activation Required", bool(export.get("token_req")), "bool"),
         Field("Account Token Position", _position(export)),
         Field("Advertised", bool(export.get("advertise")), "bool"),
     ]
-    if kind_of(export) == SERVICE:
+    if get_kind(export) == SERVICE:
         fields.append(Field("Response Type", str(export.get("response_type") or "Singleton")))
         if threshold := export.get("response_threshold"):
-            fields.append(Field("Response Threshold", Cell(threshold, exact_duration(int(threshold)))))
+            fields.append(Field("Response Threshold", Cell(threshold, format_exact_duration(int(threshold)))))
         if latency := export.get("service_latency"):
             sampling = latency.get("sampling")
             shown = f"{sampling}%" if isinstance(sampling, int) else "requests with a trace header"
             fields.append(Field("Latency", f"{latency.get('results')} ({shown})"))
         fields.append(Field("Allows Tracing", bool(export.get("allow_trace")), "bool"))
-    if names := importers(store, account, export):
+    if names := list_importers(store, account, export):
         fields.append(Field("Imported by", names))
     sections = [Section("Configuration", fields)]
     if revoked := export.get("revocations"):
@@ -118,17 +118,17 @@ def import_sheet(imported: Json, store: AuthStore, account: Record) -> Result:
     fields = [
         Field("Name", str(imported.get("name", ""))),
         Field("From Account", f"{name} ({source})" if name else source),
-        Field("Local Subject", local_subject(imported)),
-        Field("Kind", kind_of(imported)),
+        Field("Local Subject", find_local_subject(imported)),
+        Field("Kind", get_kind(imported)),
         Field("Remote Subject", str(imported.get("subject", ""))),
     ]
-    if kind_of(imported) == SERVICE:
+    if get_kind(imported) == SERVICE:
         fields.append(Field("Shares Connection", bool(imported.get("share")), "bool"))
     else:
         fields.append(Field("Allows Tracing", bool(imported.get("allow_trace")), "bool"))
     if token := imported.get("token"):
         fields += _token_fields(str(token))
-    heading = f"Import {local_subject(imported)} of Account {account.name}"
+    heading = f"Import {find_local_subject(imported)} of Account {account.name}"
     return Result([Sheet(heading, [Section("Configuration", fields)])], data=imported)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jsctl.auth.claims import find_revocation
 from jsctl.auth.fields import USER
-from jsctl.auth.records import Json, Record, signing_key
+from jsctl.auth.records import Json, Record, get_signing_key
 from jsctl.views.auth.common import cap_cell, claim_fields, permission_fields, validity_fields
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
@@ -76,7 +76,7 @@ def listing(account: Record, users: Sequence[Record]) -> Result:
 
 def effective_rules(user: Record, account: Record) -> tuple[str | None, Json]:
     """Return the role of a scoped user (None for another), and the permissions and limits in effect."""
-    key = signing_key(account.nats, user.issuer)
+    key = get_signing_key(account.nats, user.issuer)
     return (key.role, key.template) if key and key.scope is not None else (None, user.nats)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from jsctl.auth.claims import as_text, local_subject
+from jsctl.auth.claims import as_text, find_local_pattern
 from jsctl.auth.why.answer import IMPORT, PUBLISH, SUBSCRIBE, Answer
 from jsctl.auth.why.connecting import Check
 from jsctl.auth.why.permissions import Verdict
@@ -49,7 +49,7 @@ def _parts(answer: Answer, with_servers: bool) -> Iterator[Part]:
 def _route_parts(account: str, route: Route) -> Iterator[Part]:
     kind, approval = as_text(route.claims.get("type")), route.approval
     origin = approval.exporter.name if approval.exporter else as_text(route.claims.get("account"))
-    here = local_subject(route.claims)
+    here = find_local_pattern(route.claims)
     says = f"imports[{route.at}] of {account}: {kind} {here} is {route.subject} in account {origin}"
     if not approval.code:
         export = approval.exporter.exports[approval.at] if approval.exporter else {}
@@ -128,7 +128,7 @@ def _route_record(route: Route) -> dict[str, Any]:
     return {
         "path": f"imports[{route.at}]",
         "type": route.claims.get("type"),
-        "local_subject": local_subject(route.claims),
+        "local_subject": find_local_pattern(route.claims),
         "subject": route.subject,
         "exporter": approval.exporter.name if approval.exporter else route.claims.get("account"),
         "export": f"exports[{approval.at}]" if approval.at >= 0 else "",

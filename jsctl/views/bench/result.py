@@ -5,11 +5,11 @@ from typing import Any
 
 from jsctl.bench.histogram import PERCENTILES, Histogram
 from jsctl.bench.limits import BUSY, Limit
-from jsctl.bench.meter import ClientResult, Outcome, per_second
+from jsctl.bench.meter import ClientResult, Outcome, compute_rate
 from jsctl.bench.plan import Plan
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
-from jsctl.units import exact_duration, format_bytes, plural
+from jsctl.units import format_bytes, format_exact_duration, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Chart, Column, Field, Part, Result, Section, Sheet, Table, Text
 
@@ -71,7 +71,7 @@ def intent(plan: Plan, stream: str, info: Json | None, keys: Sequence[str], *, p
     lines = [f"Would create stream {stream}"] if info is None else []
     lines += [f"Would change {', '.join(keys)} of stream {stream}"] if keys else []
     if purges and state["messages"]:
-        count, size = plural(state["messages"], "message"), format_bytes(state["bytes"])
+        count, size = pluralize(state["messages"], "message"), format_bytes(state["bytes"])
         lines.append(f"Would remove all {count} of stream {stream}, {size}")
     action = f"run: {announcement(plan, len(plan.payload))}"
     facts = {"stream": stream, "creates": info is None, "changes": list(keys), "purges": purges}
@@ -108,8 +108,8 @@ def _figures(plan: Plan, outcome: Outcome, limit: Limit, word: str) -> list[Fiel
         Field("Messages", f"{messages:,}{f' of {expected:,}' * (expected > messages)} {word}"),
         Field("Size", f"{format_bytes(round(outcome.bytes / messages))} on average" if messages else "-"),
         Field("Time", duration, "duration"),
-        Field("Rate", f"{round(per_second(messages, duration)):,} per second"),
-        Field("Throughput", f"{format_bytes(round(per_second(outcome.bytes, duration)))}/s"),
+        Field("Rate", f"{round(compute_rate(messages, duration)):,} per second"),
+        Field("Throughput", f"{format_bytes(round(compute_rate(outcome.bytes, duration)))}/s"),
     ]
     if plan.rate:
         fields.insert(4, Field("Wanted Rate", f"{plan.rate:,g} per second"))
@@ -152,7 +152,7 @@ def latency(span: float) -> str:
     """Format a latency in ns with three significant digits."""
     value = round(span)
     step: int = 10 ** max(len(str(abs(value))) - 3, 0)
-    return exact_duration(round(value / step) * step)
+    return format_exact_duration(round(value / step) * step)
 
 
 def _row(client: ClientResult) -> list[Any]:
@@ -189,8 +189,8 @@ def document(plan: Plan, outcome: Outcome, limit: Limit) -> dict[str, Any]:
         "bytes": outcome.bytes,
         "message_bytes": outcome.bytes / messages if messages else 0,
         "duration_ns": outcome.duration,
-        "messages_per_second": per_second(messages, outcome.duration),
-        "bytes_per_second": per_second(outcome.bytes, outcome.duration),
+        "messages_per_second": compute_rate(messages, outcome.duration),
+        "bytes_per_second": compute_rate(outcome.bytes, outcome.duration),
         "complete": all(client.complete for client in outcome.clients),
         "limit": {
             "by": limit.by,

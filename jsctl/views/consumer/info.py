@@ -6,14 +6,14 @@ from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.consumer.fields import DELIVER_POLICY
 from jsctl.units import (
     NEVER,
-    age,
-    exact_duration,
+    compute_age,
     format_bytes,
     format_count,
     format_duration,
+    format_exact_duration,
     format_server_time,
-    known_time,
-    whole_seconds,
+    read_known_time,
+    truncate_to_seconds,
 )
 from jsctl.views.result import Field, Result, Section, Sheet
 from jsctl.views.shared.config import config_lines
@@ -45,7 +45,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
 
 def format_backoff(waits: list[int]) -> str:
     """Format the waits (ns), of many only the first and last five."""
-    words = [exact_duration(wait) for wait in waits]
+    words = [format_exact_duration(wait) for wait in waits]
     if len(words) > 15:
         return f"{', '.join([*words[:5], '...', *words[-5:]])} ({len(words)} total)"
     return ", ".join(words)
@@ -93,7 +93,7 @@ def _deliver(config: Json) -> str:
 
 
 def _pause(info: Json) -> str | None:
-    deadline = known_time(info["config"].get("pause_until"))
+    deadline = read_known_time(info["config"].get("pause_until"))
     if not deadline:
         return None
     return f"{format_server_time(deadline)} ({_remaining(info) if info.get('paused') else 'passed'})"
@@ -101,7 +101,7 @@ def _pause(info: Json) -> str | None:
 
 def _remaining(info: Json) -> str:
     left = int(info.get("pause_remaining", 0))
-    return f"{format_duration(whole_seconds(left))} remaining"
+    return f"{format_duration(truncate_to_seconds(left))} remaining"
 
 
 def _target(title: str, prefix: str, metadata: Json) -> Section:
@@ -141,7 +141,7 @@ def _sequences(at: Json, now: str | None, last: str) -> str:
         f"Consumer sequence: {format_count(int(at.get('consumer_seq', 0)))}"
         f" Stream sequence: {format_count(int(at.get('stream_seq', 0)))}"
     )
-    since = age(at.get("last_active"), now)
+    since = compute_age(at.get("last_active"), now)
     return sequences if since == NEVER else f"{sequences} {last}: {format_duration(since)} ago"
 
 
@@ -158,7 +158,7 @@ def _interest(info: Json) -> Field:
 
 
 def _paused_until(info: Json) -> str | None:
-    deadline = known_time(info["config"].get("pause_until"))
+    deadline = read_known_time(info["config"].get("pause_until"))
     if not info.get("paused") or not deadline:
         return None
     return f"{format_server_time(deadline)} ({_remaining(info)})"

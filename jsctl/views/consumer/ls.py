@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.paging import Collected
-from jsctl.units import age
+from jsctl.units import compute_age
 from jsctl.views.consumer.report import unreachable_consumers
 from jsctl.views.result import Column, Result, Table
 
@@ -27,7 +27,7 @@ def list_row(info: Json) -> Sequence[object]:
         info.get("created"),
         int(info.get("num_ack_pending", 0)),
         int(info.get("num_pending", 0)),
-        age((info.get("delivered") or {}).get("last_active"), info.get("ts")),
+        compute_age((info.get("delivered") or {}).get("last_active"), info.get("ts")),
     )
 
 

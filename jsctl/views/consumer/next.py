@@ -8,7 +8,14 @@ from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Deli
 from jsctl.jetstream.message.payload import encode_data, format_payload, group_headers
 from jsctl.nats.acks import ACK, NAK, TERM
 from jsctl.nats.message import Message
-from jsctl.units import exact_duration, format_clock, format_count, format_rfc3339, plural, seconds_to_ns
+from jsctl.units import (
+    format_clock,
+    format_count,
+    format_exact_duration,
+    format_rfc3339,
+    pluralize,
+    seconds_to_ns,
+)
 from jsctl.views.events import Ending, Events
 
 _ACKNOWLEDGED = {
@@ -44,7 +51,7 @@ def text_view(clock: Callable[[], float]) -> Callable[[Delivery | Acknowledgemen
         nonlocal separator
         if isinstance(event, Acknowledgement):
             separator = ""
-            after = f" after {exact_duration(event.delay)} delay" if event.delay else ""
+            after = f" after {format_exact_duration(event.delay)} delay" if event.delay else ""
             return f"\n{_ACKNOWLEDGED[event.ack]}{after}\n\n"
         shown = separator + message(event.message, clock()) + "\n"
         separator = "" if event.ack else "\n"
@@ -113,7 +120,7 @@ def summary(deliveries: Deliveries, ending: Ending) -> str:
     received, limit = deliveries.received, deliveries.options.limit
     if received < limit:
         lines.append(
-            f"jsctl: {format_count(received)} of {plural(limit, 'message')};"
-            f" no more arrived in {exact_duration(deliveries.timeout)}"
+            f"jsctl: {format_count(received)} of {pluralize(limit, 'message')};"
+            f" no more arrived in {format_exact_duration(deliveries.timeout)}"
         )
     return "\n".join(lines)

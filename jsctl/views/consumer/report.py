@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.jetstream.consumer.fields import ACK_POLICY
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.monitor.consumer.rows import Row
-from jsctl.units import NEVER, exact_duration, format_count, format_server_time
+from jsctl.units import NEVER, format_count, format_exact_duration, format_server_time
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.tables import raw_columns, recorder
@@ -119,7 +119,7 @@ def _cells(row: Row, raw: bool) -> list[object]:
         if row.ack_age == NEVER:
             ack_age = Cell(None, "never")
         if ack_wait is not None:
-            ack_wait = Cell(row.ack_wait, exact_duration(row.ack_wait))
+            ack_wait = Cell(row.ack_wait, format_exact_duration(row.ack_wait))
     else:
         if row.at_limit:
             limit = f"{format_count(row.ack_pending)} / {format_count(row.max_ack_pending)}"

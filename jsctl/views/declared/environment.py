@@ -9,7 +9,7 @@ from jsctl.auth.resolver import REMOVED, Outcome
 from jsctl.auth.resolver import Difference as Account
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.config.differences import Difference
-from jsctl.units import plural
+from jsctl.units import pluralize
 from jsctl.views.declared.plan import DONE, MARKS, join_counts, question
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.config import format_change, format_value
@@ -157,14 +157,14 @@ _LISTS: dict[str, tuple[str, Callable[[Any], str]]] = {
 def _loss(step: AuthStep) -> str:
     if step.action != "remove":
         return ""
-    return " (and revoke it)" if step.user else f" ({plural(step.users, 'user')})"
+    return " (and revoke it)" if step.user else f" ({pluralize(step.users, 'user')})"
 
 
 def _summary(plan: AuthPlan) -> str:
     if not plan.steps:
         are = "is" if plan.unchanged == 1 else "are"
         what = [(plan.operators, "operator"), (plan.accounts, "account"), (plan.users, "user")]
-        return f"Nothing to change: {', '.join(plural(n, w) for n, w in what if n)} {are} as declared"
+        return f"Nothing to change: {', '.join(pluralize(n, w) for n, w in what if n)} {are} as declared"
     actions = [step.action for step in plan.steps]
     counts = [f"{actions.count(action)} to {action}" for action in ("create", "change", "remove")]
     return f"{', '.join(counts)} in the store; {plan.unchanged} as declared"

@@ -6,7 +6,7 @@ from typing import Any
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.declared.execute import Outcome
 from jsctl.jetstream.declared.plan import Plan, Step
-from jsctl.units import format_bytes, plural
+from jsctl.units import format_bytes, pluralize
 from jsctl.views.result import Column, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
 
@@ -95,7 +95,7 @@ def format_counts(steps: Sequence[Step]) -> str:
 
 def join_counts(parts: Sequence[tuple[int, str]]) -> str:
     """Join counts with their words, those that are not 0: `2 streams and 1 consumer`."""
-    *rest, last = [plural(count, what) for count, what in parts if count] or [""]
+    *rest, last = [pluralize(count, what) for count, what in parts if count] or [""]
     return f"{', '.join(rest)} and {last}" if rest else last
 
 
@@ -125,7 +125,7 @@ def _where(step: Step) -> str:
 def _loss(step: Step) -> str:
     if step.action != "remove" or step.consumer:
         return ""
-    return f" ({plural(step.messages, 'message')}, {format_bytes(step.bytes)})"
+    return f" ({pluralize(step.messages, 'message')}, {format_bytes(step.bytes)})"
 
 
 def _summary(plan: Plan) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from jsctl.errors import ExitStatus
-from jsctl.units import SECOND, format_bytes, format_count, plural
+from jsctl.units import SECOND, format_bytes, format_count, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Column, Kind, Result, Table, Text
 
@@ -46,7 +46,7 @@ def buckets(rows: dict[str, int], bad: dict[str, int], where: str, took: int) ->
     written = reports(rows, where, took, ExitStatus.OK)
     if not bad:
         return written
-    notes = [f"{plural(count, 'value')} of {name}" for name, count in bad.items() if count]
+    notes = [f"{pluralize(count, 'value')} of {name}" for name, count in bad.items() if count]
     text = [Text(f"could not be decoded: {', '.join(notes)}")] if notes else []
     return Result([*written.parts, *text], {**written.data, "bad": bad})
 
@@ -234,7 +234,7 @@ def _verified(row: Mapping[str, Any]) -> str:
     if comparison["same"]:
         table = comparison["stream"]
         span = f", sequences {table['first']} to {table['last']}" if table["messages"] else ""
-        count = plural(table["messages"], "message")
+        count = pluralize(table["messages"], "message")
         return f"verified {row['table']}: {count}{span}, digest {table['digest']}{suffix}"
     words = ("missing", "changed", "twice", "foreign")
     wrong = ", ".join(f"{format_count(comparison[word])} {word}" for word in words if comparison[word])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.entry import Entry
-from jsctl.units import format_bytes, plural
+from jsctl.units import format_bytes, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.kv.value import shorten
 from jsctl.views.result import Result, Text
@@ -23,7 +23,7 @@ def intent(verb: str, bucket: str, keys: Sequence[str]) -> Intent:
     """Return the intent to delete or purge keys."""
     listed = ", ".join(keys[:_LISTED])
     more = f" and {len(keys) - _LISTED:,} more" if len(keys) > _LISTED else ""
-    action = f"{verb} {plural(len(keys), 'key')} of bucket {bucket} ({listed}{more})"
+    action = f"{verb} {pluralize(len(keys), 'key')} of bucket {bucket} ({listed}{more})"
     if len(keys) == 1:
         action = f"{verb} key {bucket} > {keys[0]}"
     lines = [f"Would {verb} {bucket} > {key}" for key in keys]
@@ -43,14 +43,14 @@ def revert_intent(bucket: str, entry: Entry, latest: Entry) -> Intent:
 
 def marked(verb: str, bucket: str, keys: Sequence[str]) -> Result:
     """Show keys that were deleted or purged. verb: "deleted" or "purged"."""
-    what = f"{bucket} > {keys[0]}" if len(keys) == 1 else f"{plural(len(keys), 'key')} of bucket {bucket}"
+    what = f"{bucket} > {keys[0]}" if len(keys) == 1 else f"{pluralize(len(keys), 'key')} of bucket {bucket}"
     was = "was" if len(keys) == 1 else "were"
     return Result([Text(f"{what} {was} {verb}")], data={"bucket": bucket, "keys": list(keys), verb: True})
 
 
 def bucket_intent(bucket: str, values: int, size: int) -> Intent:
     """Return the intent to remove a bucket. size: bytes."""
-    action = f"delete bucket {bucket} ({plural(values, 'value')}, {format_bytes(size)})"
+    action = f"delete bucket {bucket} ({pluralize(values, 'value')}, {format_bytes(size)})"
     return Intent(action, {"bucket": bucket, "values": values, "bytes": size})
 
 
@@ -63,21 +63,21 @@ def compact_intent(bucket: str, keys: int, with_marker: int) -> Intent:
     """Return the intent of `kv compact`. keys: how many have been deleted. with_marker: how many old markers
     go.
     """
-    rest = f", and {plural(with_marker, 'old marker')}," if with_marker else ""
-    action = f"remove the earlier values of {plural(keys, 'deleted key')}{rest} of bucket {bucket}"
+    rest = f", and {pluralize(with_marker, 'old marker')}," if with_marker else ""
+    action = f"remove the earlier values of {pluralize(keys, 'deleted key')}{rest} of bucket {bucket}"
     return Intent(action, {"bucket": bucket, "keys": keys, "markers": with_marker})
 
 
 def compacted(bucket: str, keys: int, with_marker: int, *, messages: int) -> Result:
     """Show the result of `kv compact`. messages: how many were removed."""
     data: Json = {"bucket": bucket, "keys": keys, "markers": with_marker, "messages": messages}
-    text = f"Removed {plural(messages, 'message')} of {plural(keys, 'deleted key')} of bucket {bucket}"
+    text = f"Removed {pluralize(messages, 'message')} of {pluralize(keys, 'deleted key')} of bucket {bucket}"
     return Result([Text(text)], data=data)
 
 
 def import_intent(bucket: str, values: int, removals: int, present: int) -> Intent:
     """Return the intent of `kv import`. present: values that the bucket has already."""
-    question = f"Bucket {bucket} holds {plural(present, 'value')}; replace those of the same keys"
+    question = f"Bucket {bucket} holds {pluralize(present, 'value')}; replace those of the same keys"
     action = f"store {_entries(values, removals)} in bucket {bucket}"
     return Intent(action, {"bucket": bucket, "values": values, "markers": removals}, question=question)
 
@@ -89,7 +89,7 @@ def imported(bucket: str, values: int, removals: int) -> Result:
 
 
 def _entries(values: int, removals: int) -> str:
-    return plural(values, "value") + (f" and {plural(removals, 'marker')}" if removals else "")
+    return pluralize(values, "value") + (f" and {pluralize(removals, 'marker')}" if removals else "")
 
 
 def exported(bucket: str, entries: int, file: str) -> Result:

@@ -7,7 +7,7 @@ from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET, from_stream
 from jsctl.jetstream.kv.names import stream_to_bucket
 from jsctl.jetstream.paging import Collected
-from jsctl.units import age, format_server_time, known_time, seconds_to_ns
+from jsctl.units import compute_age, format_server_time, read_known_time, seconds_to_ns
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
 from jsctl.views.shared.config import config_lines
 from jsctl.views.shared.tables import unreachable_streams
@@ -38,7 +38,7 @@ def sheet(bucket: Bucket) -> Result:
         Field("JetStream Stream", bucket.stream),
         *_republishing(config.get("republish") or {}),
     ]
-    last = known_time(state.get("last_ts"))
+    last = read_known_time(state.get("last_ts"))
     stored = [
         Field("Keys", state.get("num_subjects", 0), "count"),
         Field("Values Stored", state.get("messages", 0), "count"),
@@ -111,7 +111,7 @@ def listing(buckets: Collected[Json], now: float) -> Result:
     rows = []
     for info in buckets.items.values():
         config, state = from_stream(info["config"]), info["state"]
-        last = age(state.get("last_ts"), seconds_to_ns(now))
+        last = compute_age(state.get("last_ts"), seconds_to_ns(now))
         size, values = int(state["bytes"]), int(state["messages"])
         text = str(config.get("description", ""))
         rows.append(BucketRow(str(config["name"]), text, info.get("created"), size, values, last))

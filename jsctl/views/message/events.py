@@ -13,7 +13,7 @@ from jsctl.json_text import parse_json
 from jsctl.monitor import events as domain
 from jsctl.monitor.event_listener import EventListener, ServerEvent
 from jsctl.monitor.events import Kind
-from jsctl.units import plural
+from jsctl.units import pluralize
 from jsctl.views.events import Events
 
 _REFUSED = Kind(
@@ -35,7 +35,7 @@ def events(listener: EventListener, *, short: bool = False, cloudevent: bool = F
     def record(event: ServerEvent) -> Json | None:
         if event.document is None or not cloudevent:
             return event.document
-        return domain.cloud_event(event.document, domain.kind(event.document, event.subject))
+        return domain.build_cloud_event(event.document, domain.find_kind(event.document, event.subject))
 
     return Events(
         batches=listener.batches(),
@@ -58,8 +58,8 @@ def _summary(listener: EventListener) -> str:
     wanted = listener.selection.limit
     if not listener.missing:
         return ""
-    received, events = units.format_count(wanted - listener.missing), plural(wanted, "event")
-    waited = units.exact_duration(listener.selection.idle)
+    received, events = units.format_count(wanted - listener.missing), pluralize(wanted, "event")
+    waited = units.format_exact_duration(listener.selection.idle)
     return f"jsctl: {received} of {events}; no more arrived in {waited}"
 
 
@@ -97,7 +97,7 @@ def unreadable(subject: str, shown: str) -> str:
 
 
 def _kind(event: Json, subject: str) -> Kind | None:
-    name = domain.kind(event, subject)
+    name = domain.find_kind(event, subject)
     return _REFUSED if name == "auth_error" else domain.KINDS.get(name)
 
 
@@ -109,11 +109,11 @@ def _time(event: Json) -> str:
 
 
 def _value(event: Json, path: str) -> str:
-    value: Any = domain.at(event, path)
+    value: Any = domain.get_value(event, path)
     if value is None or value == "":
         return ""
     if path in domain.DURATIONS and isinstance(value, int):
-        return units.exact_duration(value)
+        return units.format_exact_duration(value)
     if path == "replicas" and isinstance(value, list):
         return "\n".join(_peer(peer) for peer in value if isinstance(peer, dict))
     if isinstance(value, bool):

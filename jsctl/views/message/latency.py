@@ -1,7 +1,7 @@
 """Latency between two connections: `latency`."""
 
-from jsctl.monitor.latency import PERCENTILES, Measured, percentile
-from jsctl.units import SECOND, exact_duration, format_bytes
+from jsctl.monitor.latency import PERCENTILES, Measured, find_percentile
+from jsctl.units import SECOND, format_bytes, format_exact_duration
 from jsctl.views.result import Field, Result, Section, Sheet
 
 
@@ -19,9 +19,9 @@ def result(measured: Measured, *, size: int, rate: int, duration: int) -> Result
         "lost": measured.lost,
         "actual_rate": actual,
         "min_ns": ordered[0],
-        "median_ns": percentile(ordered, 50),
+        "median_ns": find_percentile(ordered, 50),
         "max_ns": ordered[-1],
-        "percentiles_ns": {f"{share:g}": percentile(ordered, share) for share in PERCENTILES},
+        "percentiles_ns": {f"{share:g}": find_percentile(ordered, share) for share in PERCENTILES},
     }
     sections = [
         Section(
@@ -35,14 +35,16 @@ def result(measured: Measured, *, size: int, rate: int, duration: int) -> Result
                 Field("Target Band/Sec", f"{format_bytes(rate * size * 2)}"),
             ],
         ),
-        Section("HDR Percentiles", [Field(f"{s:.7g}", _short(percentile(ordered, s))) for s in PERCENTILES]),
+        Section(
+            "HDR Percentiles", [Field(f"{s:.7g}", _short(find_percentile(ordered, s))) for s in PERCENTILES]
+        ),
         Section(
             "Result",
             [
                 Field("Actual Msgs/Sec", actual, "count"),
                 Field("Actual Band/Sec", f"{format_bytes(actual * size * 2)}"),
                 Field("Minimum Latency", _short(ordered[0])),
-                Field("Median Latency", _short(percentile(ordered, 50))),
+                Field("Median Latency", _short(find_percentile(ordered, 50))),
                 Field("Maximum Latency", _short(ordered[-1])),
                 Field("Messages Lost", measured.lost, "count"),
                 Field("1st Sent Wall Time", _short(measured.before)),
@@ -70,7 +72,7 @@ def histogram(measured: Measured) -> str:
     ordered = measured.ordered()
     lines = ["Value  Percentile  TotalCount  1/(1-Percentile)", ""]
     for share in PERCENTILES:
-        value = percentile(ordered, share)
+        value = find_percentile(ordered, share)
         count = sum(1 for latency in ordered if latency <= value)
         last = f"{1 / (1 - share / 100):.2f}" if share < 100 else "inf"
         lines.append(f"{value / 1e6:.6f} {share / 100:.9f} {count} {last}")
@@ -78,4 +80,4 @@ def histogram(measured: Measured) -> str:
 
 
 def _short(value: int) -> str:
-    return exact_duration(value - value % 1000)
+    return format_exact_duration(value - value % 1000)

@@ -8,7 +8,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import dump
 from jsctl.nats.headers import Headers
 from jsctl.nats.message import Message
-from jsctl.units import exact_duration
+from jsctl.units import format_exact_duration
 from jsctl.views.events import Events
 from jsctl.views.message.text import body, header_lines, raw_bytes, raw_line
 
@@ -48,7 +48,7 @@ def events(
 
 def notice(reply: Reply) -> str:
     """Return the line on stderr ahead of a reply."""
-    return f"Received with rtt {exact_duration(reply.rtt)}"
+    return f"Received with rtt {format_exact_duration(reply.rtt)}"
 
 
 def headers_notice(reply: Reply) -> str:

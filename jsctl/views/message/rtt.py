@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.monitor.rtt import Address, Target
-from jsctl.units import exact_duration, format_rfc3339
+from jsctl.units import format_exact_duration, format_rfc3339
 from jsctl.views.result import Column, Result, Table, Text
 
 _COLUMNS = (
@@ -29,7 +29,7 @@ def result(targets: Sequence[Target]) -> Result:
     for target in targets:
         lines = [f"{target.url}:", ""]
         for address in target.addresses:
-            shown = "failed" if address.failure else exact_duration(address.rtt - address.rtt % 1000)
+            shown = "failed" if address.failure else format_exact_duration(address.rtt - address.rtt % 1000)
             lines.append(f"{address.address:>{width}}: {shown}")
         parts.append(Text("\n".join(lines)))
     rows = [

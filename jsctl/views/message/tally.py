@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsctl.jetstream.message.receive import Received
-from jsctl.units import format_bytes, format_clock, plural
+from jsctl.units import format_bytes, format_clock, pluralize
 from jsctl.views.board import Board, table_board
 from jsctl.views.result import Chart, Column, Result, Table
 
@@ -45,9 +45,8 @@ class SubjectReport:
         """Return the report so far as a table with keys, and the totals above."""
         table = self.result().tables()[0]
         _, messages, size = table.footer or ("", 0, 0)
-        heading = (
-            f"{plural(messages, 'message')}, {format_bytes(size)}, {plural(len(self._counts), 'subject')}"
-        )
+        subjects = pluralize(len(self._counts), "subject")
+        heading = f"{pluralize(messages, 'message')}, {format_bytes(size)}, {subjects}"
         shown = Result([table._replace(empty="no messages yet")])
         return table_board(shown, number)._replace(heading=heading)
 

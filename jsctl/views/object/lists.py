@@ -8,7 +8,7 @@ from jsctl.jetstream.object.buckets import bucket_of
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.sync import Change
 from jsctl.jetstream.paging import Collected
-from jsctl.units import age, format_bytes, format_duration, plural, seconds_to_ns
+from jsctl.units import compute_age, format_bytes, format_duration, pluralize, seconds_to_ns
 from jsctl.views.intent import Intent, file_intent
 from jsctl.views.object.sheets import one_object
 from jsctl.views.result import Column, Result, Table, Text
@@ -60,7 +60,7 @@ def buckets(collected: Collected[Json], now: float) -> Result:
             info["config"].get("description", ""),
             info.get("created"),
             info["state"]["bytes"],
-            age(info["state"].get("last_ts"), seconds_to_ns(now)),
+            compute_age(info["state"].get("last_ts"), seconds_to_ns(now)),
         )
         for info in infos
     ]
@@ -127,7 +127,7 @@ def put_intent(bucket: str, names: Sequence[str], known: Sequence[ObjectInfo]) -
         for name in names
     ]
     facts = [{"bucket": bucket, "name": name, "replaces": name in replaced} for name in names]
-    return Intent(f"put {plural(len(names), 'object')} into bucket {bucket}", {"objects": facts}, lines)
+    return Intent(f"put {pluralize(len(names), 'object')} into bucket {bucket}", {"objects": facts}, lines)
 
 
 def write_intent(object_info: ObjectInfo, path: Path) -> Intent:
@@ -173,6 +173,6 @@ def synced(changes: Sequence[Change], same: int, *, dry_run: bool) -> Result:
         "same": same,
     }
     size = format_bytes(sum(change.size for change in changes if change.kind != "remove"))
-    line = f"{plural(len(changes), 'change')}, {size}; {plural(same, 'file')} the same"
+    line = f"{pluralize(len(changes), 'change')}, {size}; {pluralize(same, 'file')} the same"
     table = Table("Would Change" if dry_run else "Changed", _CHANGES, changes)
     return Result([*([table] if changes else []), Text(line)], data=data)

@@ -4,7 +4,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.object.buckets import bucket_of
 from jsctl.jetstream.object.model import ObjectInfo, parse_digest
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.units import format_bytes, format_server_time, plural
+from jsctl.units import format_bytes, format_server_time, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Field, Result, Section, Sheet, Text
 from jsctl.views.shared.config import config_lines
@@ -74,5 +74,5 @@ def one_object(object_info: ObjectInfo) -> Result:
 def removal(bucket_name: str, info: Json, objects: int) -> Intent:
     """Return the intent to remove a bucket with its objects."""
     size = info["state"]["bytes"]
-    what = f"bucket {bucket_name} with {plural(objects, 'object')}, {format_bytes(size)}"
+    what = f"bucket {bucket_name} with {pluralize(objects, 'object')}, {format_bytes(size)}"
     return Intent(f"remove {what}", {"bucket": bucket_name, "objects": objects, "bytes": size})

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from jsctl.jetstream.object.model import ObjectInfo
-from jsctl.units import format_bytes, format_time, plural
+from jsctl.units import format_bytes, format_time, pluralize
 from jsctl.views.events import Events
 
 
@@ -29,5 +29,5 @@ def text(object_info: ObjectInfo) -> str:
         return f"[{format_time(object_info.modified)}] DEL {label}"
     if object_info.link is not None:
         return f"[{format_time(object_info.modified)}] LINK {label}: to {object_info.link}"
-    size = f"{format_bytes(object_info.size)} in {plural(object_info.chunks, 'chunk')}"
+    size = f"{format_bytes(object_info.size)} in {pluralize(object_info.chunks, 'chunk')}"
     return f"[{format_time(object_info.modified)}] PUT {label}: {size}"

@@ -5,8 +5,15 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.monitor.report.places import Place
-from jsctl.monitor.report.rows import level
-from jsctl.units import MINUTE, SECOND, exact_duration, format_bytes, seconds_to_ns, whole_seconds
+from jsctl.monitor.report.rows import find_level
+from jsctl.units import (
+    MINUTE,
+    SECOND,
+    format_bytes,
+    format_exact_duration,
+    seconds_to_ns,
+    truncate_to_seconds,
+)
 from jsctl.views.board import Grid, GridColumn
 from jsctl.views.report.panes import STYLES
 from jsctl.views.result import Cell, Kind
@@ -49,7 +56,7 @@ def place_grid(
         columns,
         rows,
         key=lambda row: (row.number, key(row.line)),
-        level=lambda row: level(row.line.troubles),
+        level=lambda row: find_level(row.line.troubles),
         dim=lambda row: bool(row.place.error),
         **rest,
     )
@@ -72,13 +79,13 @@ def left_cell(span: int | None, soon: int = 10 * MINUTE) -> Any:
     """Return a time that is left; a short one is a warning."""
     if span is None:
         return None
-    return Cell(span, exact_duration(span), "warn" if span <= soon else "")
+    return Cell(span, format_exact_duration(span), "warn" if span <= soon else "")
 
 
 def drain_cell(span: int | None, lag: int) -> Any:
     """Return a cell for the time (ns) until a lag is gone."""
     if span is not None:
-        return Cell(span, exact_duration(span), "good")
+        return Cell(span, format_exact_duration(span), "good")
     return None
 
 
@@ -111,12 +118,16 @@ def share_cell(value: float | None) -> Any:
 
 def ago_cell(span: int) -> Any:
     """Return a cell for the time (ns) since something, -1 for never."""
-    return Cell(None, "never", "dim") if span < 0 else Cell(span, exact_duration(whole_seconds(span)))
+    return (
+        Cell(None, "never", "dim")
+        if span < 0
+        else Cell(span, format_exact_duration(truncate_to_seconds(span)))
+    )
 
 
 def age_words(seconds: float) -> str:
     """Format a span in seconds for people, at least a second."""
-    return exact_duration(whole_seconds(max(seconds_to_ns(seconds), SECOND)))
+    return format_exact_duration(truncate_to_seconds(max(seconds_to_ns(seconds), SECOND)))
 
 
 def command_line(place: Place, verb: str, *names: str) -> str:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from jsctl.monitor.report.health import of_stream
+from jsctl.monitor.report.health import check_stream
 from jsctl.monitor.report.pages import ConsumerPage, StreamPage
 from jsctl.monitor.report.rows import BAD, WARN
-from jsctl.units import NEVER, age, format_count, to_datetime, whole_seconds
+from jsctl.units import NEVER, compute_age, format_count, to_datetime, truncate_to_seconds
 from jsctl.views.consumer import info as consumer_info
 from jsctl.views.consumer import why
 from jsctl.views.report.panes import STYLES
@@ -29,7 +29,7 @@ def stream_page(page: StreamPage, rates: Sequence[int]) -> Result:
     info = page.info
     parts: list[Part] = [
         Text(trouble.words, STYLES[BAD if trouble.bad else WARN])
-        for trouble in of_stream(info, to_datetime(info["ts"]) if info.get("ts") else _EPOCH)
+        for trouble in check_stream(info, to_datetime(info["ts"]) if info.get("ts") else _EPOCH)
     ]
     if any(rates):
         parts.append(_chart("Messages stored per second", rates))
@@ -63,13 +63,13 @@ def _chart(caption: str, values: Sequence[int]) -> Chart:
 def _consumer(info: dict[str, object]) -> list[object]:
     delivered = info.get("delivered")
     last_active = delivered.get("last_active") if isinstance(delivered, dict) else None
-    since = age(last_active, str(info.get("ts") or ""))
+    since = compute_age(last_active, str(info.get("ts") or ""))
     return [
         info.get("name"),
         info.get("num_pending", 0),
         info.get("num_ack_pending", 0),
         info.get("num_redelivered", 0),
-        since if since == NEVER else whole_seconds(since),
+        since if since == NEVER else truncate_to_seconds(since),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from jsctl.monitor.report.rows import ConsumerStatus, LinkStatus, StreamStatus, level
+from jsctl.monitor.report.rows import ConsumerStatus, LinkStatus, StreamStatus, find_level
 from jsctl.monitor.stream.rows import STREAM_KEYS
 from jsctl.views.shared.tables import LINK_KEYS, recorder
 
@@ -56,4 +56,4 @@ def consumer_line(status: ConsumerStatus) -> Line:
 
 def _line(record: Record, status: StreamStatus | LinkStatus | ConsumerStatus) -> Line:
     record["trouble"] = [trouble.words for trouble in status.troubles]
-    return Line(record, level(status.troubles))
+    return Line(record, find_level(status.troubles))

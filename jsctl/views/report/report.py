@@ -6,7 +6,7 @@ from typing import Any
 
 from jsctl.errors import ExitStatus
 from jsctl.monitor.report import health
-from jsctl.monitor.report.places import failure_word
+from jsctl.monitor.report.places import name_failure
 from jsctl.monitor.report.rows import BAD, FINE, WARN, DomainState, Report, Sort, build_report
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.units import (
@@ -15,7 +15,7 @@ from jsctl.units import (
     format_duration,
     format_rfc3339,
     format_time,
-    plural,
+    pluralize,
     seconds_to_ns,
 )
 from jsctl.views.report import spark_queries
@@ -173,7 +173,7 @@ def failures(states: Sequence[DomainState]) -> list[str]:
 def _word(state: DomainState) -> str:
     if state.failure is None:
         return "late"
-    return failure_word(state.failure)
+    return name_failure(state.failure)
 
 
 def _status(states: Sequence[DomainState]) -> ExitStatus:
@@ -216,8 +216,8 @@ def pane(state: DomainState, sort: Sort) -> Pane:
         summary = Text(f"{_word(state)}, as of {since}", "bad")
         messages.insert(0, Text(error, "bad"))
     elif bad or warned:
-        words = [plural(bad, "problem")] if bad else []
-        words += [plural(warned, "warning")] if warned else []
+        words = [pluralize(bad, "problem")] if bad else []
+        words += [pluralize(warned, "warning")] if warned else []
         summary = Text(", ".join(words), STYLES[level])
     else:
         summary = Text("all well", "good")

@@ -5,7 +5,7 @@ from typing import Any
 
 from jsctl.monitor.report.rows import BAD, FINE, WARN
 from jsctl.monitor.report.spark_queries import SparkQuery
-from jsctl.units import SECOND, age, format_duration, plural, seconds_to_ns
+from jsctl.units import SECOND, compute_age, format_duration, pluralize, seconds_to_ns
 from jsctl.views.report.panes import STYLES, Pane, Section
 from jsctl.views.result import Cell, Column, Table, Text
 
@@ -36,7 +36,7 @@ def pane(queries: Sequence[SparkQuery], now: float) -> Pane:
     rows = [_row(query, level, now) for query, level in zip(queries, levels, strict=True)]
     worst = max(levels, default=FINE)
     wrong = sum(level > FINE for level in levels)
-    summary = Text(plural(wrong, "problem") if wrong else "all well", STYLES[worst] or "good")
+    summary = Text(pluralize(wrong, "problem") if wrong else "all well", STYLES[worst] or "good")
     messages = [] if queries else [Text("No queries yet")]
     sections = [Section(Table("Spark Queries", _COLUMNS, rows, spare=_SPARE), levels, "queries")]
     return Pane("Spark", summary, messages, sections if queries else [], trouble=worst)
@@ -56,7 +56,7 @@ def _row(query: SparkQuery, level: int, now: float) -> list[Any]:
         Cell(drain, shown, "bad" if drain is not None and drain < 0 else ""),
         Cell(query.lost, f"{query.lost:,}", "bad" if query.lost else ""),
         query.deleted,
-        age(query.at, seconds_to_ns(now)),
+        compute_age(query.at, seconds_to_ns(now)),
         Cell(troubles, ", ".join(troubles), STYLES[level]),
     ]
 
@@ -69,7 +69,7 @@ def _troubles(query: SparkQuery, now: float) -> list[tuple[str, int]]:
     elif query.state == "ended":
         troubles.append(("ended", WARN))
     elif query.is_silent(seconds_to_ns(now)):
-        silent = age(query.at, seconds_to_ns(now)) // SECOND * SECOND
+        silent = compute_age(query.at, seconds_to_ns(now)) // SECOND * SECOND
         troubles.append((f"no progress for {format_duration(silent)}", BAD))
     if query.drain_ns is not None and query.drain_ns < 0:
         troubles.append(("falls behind", WARN))

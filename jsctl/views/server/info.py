@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jsctl.monitor.server.reports import span
+from jsctl.monitor.server.reports import parse_span
 from jsctl.units import MS, parse_time
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
 
@@ -27,7 +27,7 @@ def server(reply: Json) -> Result:
                 Field("Start Time", parse_time(data["start"]), "time"),
                 Field("Configuration Load Time", parse_time(data["config_load_time"]), "time"),
                 Field("Configuration Digest", data.get("config_digest", "")),
-                Field("Uptime", span(data.get("uptime")), "duration"),
+                Field("Uptime", parse_span(data.get("uptime")), "duration"),
                 Field("Memory", data.get("mem", 0), "bytes"),
                 Field("CPU %", data.get("cpu", 0), "number"),
                 Field("Cores", data.get("cores", 0), "number"),

@@ -5,7 +5,7 @@ from typing import Any
 
 from jsctl.monitor.server.rescue import RescuePlan
 from jsctl.monitor.server.stored import Stored
-from jsctl.units import format_bytes, plural
+from jsctl.units import format_bytes, pluralize
 from jsctl.views.intent import Intent
 
 
@@ -43,7 +43,7 @@ def rescue(plan: RescuePlan, new_quorum: int) -> Intent:
 def balance(surplus: int, clusters: int) -> Intent:
     """Return the intent to close connections. surplus: how many. clusters: in how many clusters."""
     where = f" in {clusters} clusters" if clusters > 1 else ""
-    return Intent(f"close {plural(surplus, 'connection')}{where}", {"connections": surplus})
+    return Intent(f"close {pluralize(surplus, 'connection')}{where}", {"connections": surplus})
 
 
 def change_servers(verb: str, network: str, servers: Sequence[str]) -> Intent:
@@ -80,6 +80,6 @@ def _facts(stored: Stored) -> dict[str, int]:
 
 def _amount(stored: Stored) -> str:
     return (
-        f"{plural(stored.streams, 'stream')}, {plural(stored.consumers, 'consumer')}, "
-        f"{plural(stored.messages, 'message')}, {format_bytes(stored.bytes)}"
+        f"{pluralize(stored.streams, 'stream')}, {pluralize(stored.consumers, 'consumer')}, "
+        f"{pluralize(stored.messages, 'message')}, {format_bytes(stored.bytes)}"
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jsctl.monitor.server.replicas import Replica, position
+from jsctl.monitor.server.replicas import Replica, read_position
 from jsctl.units import format_count
 from jsctl.views.result import Cell, Column, Result, Table
 
@@ -74,7 +74,10 @@ def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Resu
     for replica in replicas:
         state = replica.stream.get("state") or {}
         last = int(state.get("last_seq", 0))
-        delivered, floor = position(replica.detail, "delivered"), position(replica.detail, "ack_floor")
+        delivered, floor = (
+            read_position(replica.detail, "delivered"),
+            read_position(replica.detail, "ack_floor"),
+        )
         progress = f" of {format_count(last)}" if last else ""
         counts = [int(replica.detail.get(column.key, 0)) for column in _CONSUMERS[7:11]]
         rows.append(

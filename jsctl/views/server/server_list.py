@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.units import age, format_count, parse_time, seconds_to_ns
+from jsctl.units import compute_age, format_count, parse_time, seconds_to_ns
 from jsctl.views.result import Cell, Column, Result, Table
 from jsctl.views.server.servers import short_names
 
@@ -118,7 +118,7 @@ def row_of(reply: Json, rtt: int, now: float) -> Row:
         cpu=float(stats.get("cpu", 0)),
         cores=int(stats.get("cores", 0)),
         slow=int(stats.get("slow_consumers", 0)),
-        uptime=age(_start(stats), seconds_to_ns(now)),
+        uptime=compute_age(_start(stats), seconds_to_ns(now)),
         rtt=rtt,
         gateways_in=sum(int(gateway.get("inbound_connections", 0)) for gateway in gateways),
     )

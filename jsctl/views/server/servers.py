@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jsctl.monitor.server.rows import JetStreamRow, jetstream_row
+from jsctl.monitor.server.rows import JetStreamRow, build_jetstream_row
 from jsctl.monitor.trouble import is_away
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_share
@@ -73,7 +73,9 @@ class JetStreamReport:
 
 def jetstream_report(replies: Sequence[Json], report: JetStreamReport) -> Result:
     """Return the report. replies: of the servers to PING.JSZ."""
-    rows = sorted((jetstream_row(reply, report.account) for reply in replies), key=lambda row: row.server)
+    rows = sorted(
+        (build_jetstream_row(reply, report.account) for reply in replies), key=lambda row: row.server
+    )
     rows.sort(key=SORTS[report.order], reverse=report.reverse)
     parts: list[Part] = [_summary(rows, report.account, report.compact)]
     if not report.partial:

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from jsctl.monitor.server.api_requests import RequestRow
 from jsctl.monitor.server.watching import AccountRow, JetStreamRow, ServerRow, Traffic
-from jsctl.units import exact_duration, format_count
+from jsctl.units import format_count, format_exact_duration
 from jsctl.views.result import Cell, Column, Result, Table
 
 R = TypeVar("R")
@@ -166,7 +166,7 @@ def requests(
     ordered = sorted(rows, key=lambda row: (-row.recent, -row.count, row.asset))
     chosen = (ordered[::-1] if reverse else ordered)[:number]
     columns = tuple(
-        column._replace(title=f"In {exact_duration(interval)}") if column.key == "recent" else column
+        column._replace(title=f"In {format_exact_duration(interval)}") if column.key == "recent" else column
         for column in _REQUESTS
     )
     lines = [

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.cluster.balance import Move
-from jsctl.units import plural
+from jsctl.units import pluralize
 from jsctl.views.result import Column, Part, Result, Table, Text
 
 
@@ -24,7 +24,7 @@ def balanced(
     count = len(moves)
     table = Table("", columns, moves)
     parts: list[Part] = [table] if moves else []
-    parts.append(Text(f"{'Would balance' if dry_run else 'Balanced'} {plural(count, noun)}"))
+    parts.append(Text(f"{'Would balance' if dry_run else 'Balanced'} {pluralize(count, noun)}"))
     parts += [Text(f"{move.name} did not move to {move.preferred}: {why}", "bad") for move, why in failed]
     data = {
         "dry_run": dry_run,

@@ -24,7 +24,7 @@ from jsctl.jetstream.backup.events import (
     RestoreStarted,
     ServerCheckStarted,
 )
-from jsctl.units import format_bytes, format_count, plural
+from jsctl.units import format_bytes, format_count, pluralize
 from jsctl.views.intent import Intent
 
 
@@ -108,7 +108,7 @@ def intent(request: Question) -> Intent:
 
 
 def _unfinished(what: str, stream: str, messages: int, more: str) -> Intent:
-    count = plural(messages, "message")
+    count = pluralize(messages, "message")
     left = f"is what an unfinished {what} left, with {count}{more}"
     return Intent(
         f"remove Stream {stream}, which {left}, and begin again",
@@ -136,4 +136,4 @@ def _restarted(event: CopyRestarted) -> str:
 
 
 def _amount(messages: int, size: int) -> str:
-    return f"{plural(messages, 'message')}, {format_bytes(size)}"
+    return f"{pluralize(messages, 'message')}, {format_bytes(size)}"

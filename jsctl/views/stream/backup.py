@@ -2,7 +2,7 @@
 
 from jsctl.jetstream.backup.files import DATA
 from jsctl.jetstream.backup.stream_backup import StreamBackup
-from jsctl.units import format_bytes, format_duration, plural
+from jsctl.units import format_bytes, format_duration, pluralize
 from jsctl.views.result import Result, Text
 from jsctl.views.shared.text import transfer_rate
 
@@ -24,9 +24,9 @@ def saved(backup: StreamBackup) -> Result:
     }
     lines = (
         f"Received {format_bytes(data['stored_bytes'])} compressed data in "
-        f"{plural(data['chunks'], 'chunk')} for Stream {backup.stream} in {format_duration(duration)}, "
+        f"{pluralize(data['chunks'], 'chunk')} for Stream {backup.stream} in {format_duration(duration)}, "
         f"{transfer_rate(data['bytes'], duration)}, {format_bytes(data['bytes'])} uncompressed",
-        f"The backup with {plural(data['messages'], 'message')} is in {backup.target}",
+        f"The backup with {pluralize(data['messages'], 'message')} is in {backup.target}",
         f"SHA-256 {data['sha256']}",
     )
     return Result([Text("\n".join(lines))], data=data)

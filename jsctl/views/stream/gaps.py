@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.jetstream.message.gaps import Gap
-from jsctl.units import format_bytes, format_count, plural
+from jsctl.units import format_bytes, format_count, pluralize
 from jsctl.views.result import Column, Part, Result, Table, Text
 
 _COLUMNS = (
@@ -22,7 +22,7 @@ def gaps(stream: str, ranges: Sequence[Gap], lost: Sequence[int], lost_bytes: in
     """
     parts: list[Part] = []
     if ranges:
-        title = f"{plural(len(ranges), 'gap')} found in Stream {stream}"
+        title = f"{pluralize(len(ranges), 'gap')} found in Stream {stream}"
         parts.append(Table(title, _COLUMNS, [(first, last, last - first + 1) for first, last in ranges]))
     else:
         parts.append(Table("", _COLUMNS, (), empty=f"No deleted messages in {stream}"))
@@ -30,6 +30,6 @@ def gaps(stream: str, ranges: Sequence[Gap], lost: Sequence[int], lost_bytes: in
         sequences = ", ".join(map(format_count, lost[:_LOST_SHOWN])) + (
             " …" if len(lost) > _LOST_SHOWN else ""
         )
-        count = plural(len(lost), "message")
+        count = pluralize(len(lost), "message")
         parts.append(Text(f"The server lost {count} ({format_bytes(lost_bytes)}): {sequences}", "bad"))
     return Result(parts, data=[list(gap) for gap in ranges])

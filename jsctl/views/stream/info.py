@@ -6,12 +6,12 @@ from jsctl.jetstream.state import count_deleted, count_lost, format_origin_filte
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.units import (
     NEVER,
-    age,
+    compute_age,
     format_bytes,
     format_count,
     format_duration,
     format_server_time,
-    known_time,
+    read_known_time,
 )
 from jsctl.views.result import Field, Result, Section, Sheet
 from jsctl.views.shared.config import config_lines
@@ -169,7 +169,7 @@ def cluster_section(cluster: Json, group: str = "Cluster Group", now: str | None
     if not cluster.get("name"):
         return []
     leader = cluster.get("leader") or "none"
-    led = age(cluster.get("leader_since"), now)
+    led = compute_age(cluster.get("leader_since"), now)
     fields = [
         Field("Name", cluster["name"]),
         Field(group, cluster.get("raft_group")),
@@ -243,5 +243,5 @@ def _api_prefix(source: Json) -> str:
 
 
 def _format_sequence(sequence: int, time: str | None) -> str:
-    stored = known_time(time)
+    stored = read_known_time(time)
     return f"{format_count(sequence)} @ {format_server_time(stored)}" if stored else format_count(sequence)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.paging import Collected
-from jsctl.units import age, seconds_to_ns
+from jsctl.units import compute_age, seconds_to_ns
 from jsctl.views.result import Column, Result, Table
 from jsctl.views.shared.tables import unreachable_streams
 
@@ -39,7 +39,7 @@ def list_row(info: Json, now: float) -> ListRow:
         created=info.get("created"),
         messages=state["messages"],
         bytes=state["bytes"],
-        last_message=age(state.get("last_ts"), seconds_to_ns(now)),
+        last_message=compute_age(state.get("last_ts"), seconds_to_ns(now)),
     )
 
 

@@ -6,7 +6,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.browse import get_record
 from jsctl.jetstream.message.payload import encode_data, format_payload, group_headers
 from jsctl.nats.message import Message
-from jsctl.units import age, format_duration, format_time, seconds_to_ns
+from jsctl.units import compute_age, format_duration, format_time, seconds_to_ns
 from jsctl.views.events import Events, once
 
 
@@ -17,7 +17,7 @@ def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) ->
     """
 
     def text(message: Message) -> str:
-        span = format_duration(age(message.timestamp, seconds_to_ns(now)))
+        span = format_duration(compute_age(message.timestamp, seconds_to_ns(now)))
         lines = [
             f"Item: {stream}#{message.sequence} received {format_time(message.timestamp)}"
             f" ({span}) on Subject {message.subject}",

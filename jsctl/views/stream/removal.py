@@ -6,7 +6,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.purge_estimate import Loss
 from jsctl.jetstream.message.removal import Purged
 from jsctl.jetstream.stream.requests import is_internal
-from jsctl.units import format_bytes, plural
+from jsctl.units import format_bytes, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Part, Result, Text
 from jsctl.views.stream import info as stream_info
@@ -17,7 +17,9 @@ _LISTED = 10
 
 def amount(loss: Loss) -> str:
     """Return `3 messages, 207 B`, with `about` where the bytes are estimated."""
-    return f"{plural(loss.messages, 'message')}, {'' if loss.exact else 'about '}{format_bytes(loss.bytes)}"
+    return (
+        f"{pluralize(loss.messages, 'message')}, {'' if loss.exact else 'about '}{format_bytes(loss.bytes)}"
+    )
 
 
 def intent(verb: str, losses: Mapping[str, Loss]) -> Intent:
@@ -84,7 +86,7 @@ def purged_lines(streams: Sequence[Purged]) -> str:
 
 def purged_line(stream: Purged) -> str:
     """Return what a purge did, on one line."""
-    return f"Purged {plural(stream.messages, 'message')} from {stream.info['config']['name']}"
+    return f"Purged {pluralize(stream.messages, 'message')} from {stream.info['config']['name']}"
 
 
 def removed(names: Sequence[str]) -> Result:

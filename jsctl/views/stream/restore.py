@@ -1,7 +1,7 @@
 """`stream restore`."""
 
 from jsctl.jetstream.backup.stream_restore import StreamRestore
-from jsctl.units import format_duration, plural
+from jsctl.units import format_duration, pluralize
 from jsctl.views.result import Result, Text
 from jsctl.views.shared.text import transfer_rate
 from jsctl.views.stream import info as stream_info
@@ -12,7 +12,7 @@ def restored(restore: StreamRestore) -> Result:
     backup, info, duration = restore.backup, restore.info, restore.duration
     summary = (
         f"Restored Stream {info['config']['name']} from {backup.path} in {format_duration(duration)}, "
-        f"{transfer_rate(backup.size, duration)}, {plural(info['state']['messages'], 'message')}"
+        f"{transfer_rate(backup.size, duration)}, {pluralize(info['state']['messages'], 'message')}"
     )
     sheet = stream_info.sheet(info)
     return Result([Text(summary), *sheet.parts], data=sheet.data)

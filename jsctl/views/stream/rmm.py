@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from jsctl.jetstream.api import Json
 from jsctl.nats.message import Message
-from jsctl.units import format_bytes, plural
+from jsctl.units import format_bytes, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 
 
 def intent(stream: str, messages: Sequence[Message], size: int) -> Intent:
     """Return the intent to remove messages. size: bytes of the messages."""
-    what = f"{plural(len(messages), 'message')}, {format_bytes(size)}"
+    what = f"{pluralize(len(messages), 'message')}, {format_bytes(size)}"
     lines = [f"Would remove from Stream {stream}: {what}"]
     lines += [f"  {message.sequence}  {message.subject}" for message in messages]
     if len(messages) == 1:
@@ -22,7 +22,7 @@ def intent(stream: str, messages: Sequence[Message], size: int) -> Intent:
 
 def removed(stream: str, messages: Sequence[Message]) -> Result:
     """Return which messages were removed."""
-    what = f"message {messages[0].sequence}" if len(messages) == 1 else plural(len(messages), "message")
+    what = f"message {messages[0].sequence}" if len(messages) == 1 else pluralize(len(messages), "message")
     text = f"Removed {what} from Stream {stream}"
     return Result([Text(text)], data=_records(stream, messages, removed=True))
 

@@ -28,10 +28,10 @@ def tree(subject: str, documents: Mapping[str, Json], *, times: bool, deliver: b
     began = _ns(root.arrival.time) if root.arrival else 0
     lines = list(_hop_lines(root, 0, began if times else None))
     parts: list[Part] = [Text("\n".join(lines), drawn=True), Text(_LEGEND)]
-    if counts := model.counts(root):
+    if counts := model.count_hops(root):
         fields = [Field(kind, count, "count") for kind, count in sorted(counts.items())]
         parts.append(Sheet("Egress Count:", [Section("", fields)]))
-    if reasons := model.reasons(root):
+    if reasons := model.list_reasons(root):
         parts.append(Text("\n".join(["Nobody received it:", *(f"  {reason}" for reason in reasons)]), "warn"))
     streams = [step.stream for _, step in root.deliveries if step.type == "js"]
     if len(streams) > 1:
@@ -154,7 +154,7 @@ def dot(subject: str, documents: Mapping[str, Json]) -> Result:
 
 def difference(before: Hop, after: Hop) -> Result:
     """Show how two paths differ; the status is 2 when they do."""
-    first, second = Counter(model.lines_of(before)), Counter(model.lines_of(after))
+    first, second = Counter(model.format_lines(before)), Counter(model.format_lines(after))
     rows = [("only the first", *line) for line in (first - second).elements()]
     rows += [("only the second", *line) for line in (second - first).elements()]
     if not rows:

@@ -7,7 +7,7 @@ import pytest
 from jsctl.auth.check import check
 from jsctl.auth.environment import Environment, read_environment
 from jsctl.auth.folders import StoreFolders
-from jsctl.auth.why.permissions import decide_publish, decide_subscribe, permissions_of
+from jsctl.auth.why.permissions import decide_publish, decide_subscribe, find_permissions
 from tests.support.killing import kill_points
 from tests.support.run import Cli
 
@@ -82,8 +82,8 @@ def test_an_environment_from_nothing(declared: Declared) -> None:
     assert check(environment) == []
     north = environment.find_account("SHOP_north")
     [till] = north.users
-    assert decide_subscribe(permissions_of(north, till), "sales.orders.new").allowed
-    assert not decide_publish(north, permissions_of(north, till), "x").allowed
+    assert decide_subscribe(find_permissions(north, till), "sales.orders.new").allowed
+    assert not decide_publish(north, find_permissions(north, till), "x").allowed
     assert "team:red" in till.nats["tags"]
     sales = environment.find_account("SALES")
     assert sales.limits["disk_storage"] == 10 * 2**30 and sales.limits["streams"] == -1

@@ -9,7 +9,7 @@ import pytest
 
 from jsctl.auth.environment import Environment
 from jsctl.auth.keys import ACCOUNT, create_key
-from jsctl.auth.why.permissions import decide_publish, decide_subscribe, permissions_of
+from jsctl.auth.why.permissions import decide_publish, decide_subscribe, find_permissions
 from tests.support.auth_store import FREE, Store
 from tests.support.raw_client import RawClient
 from tests.support.servers import RealServer
@@ -61,7 +61,7 @@ def expected(
     environment: Environment, account: str, user: str, tries: list[tuple[str, str, str]]
 ) -> list[bool]:
     owner = environment.find_account(account)
-    granted = permissions_of(owner, environment.find_users(user, account)[0])
+    granted = find_permissions(owner, environment.find_users(user, account)[0])
     return [
         decide_publish(owner, granted, text).allowed
         if action == "pub"

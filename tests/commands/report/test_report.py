@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jsctl.schema.catalog import schema
+from jsctl.schema.catalog import load_schema
 from jsctl.schema.validator import validate
 from tests.support import js
 from tests.support.emulator import Watched
@@ -295,15 +295,15 @@ def test_the_keys_are_those_of_the_schema(behind: Cli, two: Cli) -> None:
     document = behind("report --json", status=0).json
     report = document["reports"][0]
     assert report["streams"] and report["replication"] and report["consumers"]
-    assert not validate(document, schema("io.jsctl.v1.report"))
+    assert not validate(document, load_schema("io.jsctl.v1.report"))
     for line in (
         "report --json --context here --context gone",
         "report --json --context here --no-consumers",
     ):
-        assert not validate(two(line).json, schema("io.jsctl.v1.report")), line
+        assert not validate(two(line).json, load_schema("io.jsctl.v1.report")), line
     changed = json.loads(json.dumps(document))
     changed["reports"][0]["streams"][0]["size"] = 1
-    assert validate(changed, schema("io.jsctl.v1.report"))
+    assert validate(changed, load_schema("io.jsctl.v1.report"))
 
 
 @pytest.mark.parametrize(

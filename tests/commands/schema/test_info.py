@@ -11,7 +11,7 @@ from tests.support.run import Cli
 _STREAM = "io.nats.jetstream.api.v1.stream_configuration"
 
 
-@pytest.mark.parametrize("name", catalog.names())
+@pytest.mark.parametrize("name", catalog.list_names())
 def test_each_schema_is_whole(name: str, offline_cli: Cli) -> None:
     schema = offline_cli(["schema", "info", name, "--json"], status=0).json
     assert schema["title"] == name and schema["description"]

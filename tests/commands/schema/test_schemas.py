@@ -19,12 +19,12 @@ from tests.support.servers import HubLeaf
 
 def test_configurations_have_the_keys_that_flags_set() -> None:
     for fields, name in ((STREAM_FIELDS, "stream"), (CONSUMER_FIELDS, "consumer")):
-        properties = catalog.schema(f"io.nats.jetstream.api.v1.{name}_configuration")["properties"]
+        properties = catalog.load_schema(f"io.nats.jetstream.api.v1.{name}_configuration")["properties"]
         assert {field.key.partition(".")[0] for field in fields} <= properties.keys()
 
 
 def test_events_that_are_shown_have_a_schema() -> None:
-    assert KINDS.keys() - {"auth_error"} <= set(catalog.names())
+    assert KINDS.keys() - {"auth_error"} <= set(catalog.list_names())
 
 
 def ask(url: str, subject: str, body: Any = None) -> Any:
@@ -66,12 +66,12 @@ def test_what_a_server_answers_is_valid(cli: Cli, url: str) -> None:
     ]
     for subject, body in requests:
         answer = ask(url, f"$JS.API.{subject}", body)
-        assert validate(answer, catalog.schema(answer["type"])) == [], subject
+        assert validate(answer, catalog.load_schema(answer["type"])) == [], subject
 
 
 def test_variables_of_servers(tmp_path: Path, hub_leaf: HubLeaf) -> None:
     system = Cli(tmp_path / "system", hub_leaf.system_url)
-    schema = catalog.schema("io.nats.server.monitor.v1.varz")
+    schema = catalog.load_schema("io.nats.server.monitor.v1.varz")
     for answer in system("server request varz --json", status=0).json:
         assert validate(answer["data"], schema) == []
         assert undescribed(answer["data"], schema, schema["definitions"]) == []

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from jsctl.services.statistics import Count, rows
+from jsctl.services.statistics import Count, compute_rows
 from jsctl.views.result import Cell
 from jsctl.views.service.documents import rates
 from tests.support.run import Cli
@@ -19,11 +19,11 @@ def test_rates_and_skew() -> None:
     key = ("S", "e", "1"), ("S", "e", "2")
     before = {key[0]: Count(10, 0, 100), key[1]: Count(10, 0, 100)}
     now = {key[0]: Count(40, 1, 400), key[1]: Count(20, 0, 200)}
-    [row] = rows(now, before, 2.0)
+    [row] = compute_rows(now, before, 2.0)
     assert (row.requests, row.rate, row.error_rate, row.average, row.skew) == (60, 20.0, 0.5, 10, 1.5)
-    [restarted] = rows({key[0]: Count(5, 0, 50)}, before, 1.0)
+    [restarted] = compute_rows({key[0]: Count(5, 0, 50)}, before, 1.0)
     assert restarted.rate == 5.0
-    [idle] = rows(now, now, 1.0)
+    [idle] = compute_rows(now, now, 1.0)
     assert (idle.rate, idle.average, idle.skew) == (0.0, -1, 0.0)
     assert list(rates([idle]).parts[0].rows[0][-2:]) == [Cell(None, "-")] * 2  # type: ignore[union-attr]
 

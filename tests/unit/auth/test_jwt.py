@@ -9,7 +9,7 @@ import pytest
 
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt, encode_jwt
-from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, create_key, key_of_seed
+from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, create_key, parse_seed
 from jsctl.auth.store import AuthStore, format_creds
 from jsctl.errors import BadInput
 
@@ -19,13 +19,13 @@ def test_keys_say_their_kind(kind: str, letter: str) -> None:
     key = create_key(kind)
     assert re.fullmatch(rf"{letter}[A-Z2-7]{{55}}", key.public)
     assert key.seed.startswith(f"S{letter}")
-    assert key_of_seed(f" {key.seed}\n") == key
+    assert parse_seed(f" {key.seed}\n") == key
     assert key.seed not in repr(key)
 
 
 def test_what_is_no_seed_is_not_quoted() -> None:
     with pytest.raises(BadInput) as error:
-        key_of_seed("SUSECRET")
+        parse_seed("SUSECRET")
     assert "SUSECRET" not in str(error.value)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.bench.client import Pace
-from jsctl.bench.compare import compare, worse_than
+from jsctl.bench.compare import compare, find_regressions
 from jsctl.bench.histogram import Histogram
 from jsctl.bench.limits import find_limit
 from jsctl.bench.machine import find_server
@@ -125,8 +125,8 @@ def test_comparing() -> None:
     by_name = {one.measure: one for one in comparison.differences}
     assert by_name["Messages/s"].change == pytest.approx(-0.2) and by_name["Messages/s"].is_better is False
     assert by_name["Latency P50"].is_better is True and by_name["Messages"].is_better is None
-    assert [one.measure for one in worse_than(comparison, 0.1)] == ["Messages/s"]
-    assert not worse_than(comparison, 0.5)
+    assert [one.measure for one in find_regressions(comparison, 0.1)] == ["Messages/s"]
+    assert not find_regressions(comparison, 0.5)
     other = compare(
         document(100, 50, options={"clients": 1}), document(1, 1, options={"clients": 2}, bench="sub")
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jsctl.contexts.model import KEYS, Context, public_url
+from jsctl.contexts.model import KEYS, Context, strip_login
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.contexts.store import ContextStore, is_name, load_file, parse
 from jsctl.errors import BadInput, NotFound
@@ -156,7 +156,7 @@ def test_secrets_are_not_in_repr() -> None:
     ],
 )
 def test_public_url(url: str, shown: str) -> None:
-    assert public_url(url) == shown
+    assert strip_login(url) == shown
 
 
 def test_hidden_urls_keep_the_user() -> None:

@@ -97,10 +97,10 @@ def test_a_killed_server(tmp_path: Path) -> None:
 
 
 def test_a_process_runs_once_in_a_folder(tmp_path: Path) -> None:
-    assert not folder.in_use(tmp_path)
+    assert not folder.is_in_use(tmp_path)
     log = tmp_path / "n1.log"
     process = start(tmp_path, "n1", ["sleep", "60"], tmp_path, log, os.environ)
-    wait_for(lambda: folder.in_use(tmp_path) and find(tmp_path, "n1") is not None, "it does not run")
+    wait_for(lambda: folder.is_in_use(tmp_path) and find(tmp_path, "n1") is not None, "it does not run")
     assert find(tmp_path, "n1") == Process(tmp_path, "n1", process.pid)
     with pytest.raises(JsctlError, match=rf"n1 in .* runs already \(process {process.pid}\)"):
         start(tmp_path, "n1", ["sleep", "60"], tmp_path, log, os.environ)
@@ -108,7 +108,7 @@ def test_a_process_runs_once_in_a_folder(tmp_path: Path) -> None:
         folder.refuse_in_use(tmp_path)
     asyncio.run(stop([process]))
     assert process.status == -15
-    assert not folder.in_use(tmp_path)
+    assert not folder.is_in_use(tmp_path)
 
 
 def test_configurations_that_were_edited_stay(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ class TestContexts:
         assert contexts.save(store, "local", {"url": "nats://a:1"}, place) == "local"
         assert contexts.save(store, "local", {"url": "nats://a:2"}, place) == "local"
         assert store.load("local").raw["url"] == "nats://a:2"
-        assert contexts.folder_of(store, "local") == place
+        assert contexts.find_folder(store, "local") == place
         contexts.forget({"XDG_CONFIG_HOME": str(tmp_path)}, ["local", "none"], str(place))
         assert store.names() == []
 

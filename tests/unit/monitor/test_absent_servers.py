@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from jsctl.jetstream.api import Json
-from jsctl.monitor.doctor.pages import domain_views
+from jsctl.monitor.doctor.pages import build_domain_views
 from jsctl.monitor.doctor.snapshot import ServerView
-from jsctl.monitor.trouble import Trouble, is_away, of_replicas
+from jsctl.monitor.trouble import Trouble, check_replicas, is_away
 from jsctl.units import SECOND
 from jsctl.views.result import Table
 from jsctl.views.server.servers import JetStreamReport, jetstream_report
@@ -43,7 +43,7 @@ def test_a_former_leader_that_the_next_one_never_heard_of(since: str | None, wor
     """Servers before 2.12 do not say how long a leader has led."""
     cluster = {"leader": "n1", "leader_since": since, "replicas": [{**LATE, "active": 0}]}
     info = {"created": "2026-01-01T09:00:00Z", "cluster": cluster}
-    assert list(of_replicas(info, "2026-01-01T10:01:00Z")) == [Trouble(f"replica n2 {words}", bad)]
+    assert list(check_replicas(info, "2026-01-01T10:01:00Z")) == [Trouble(f"replica n2 {words}", bad)]
 
 
 @pytest.mark.parametrize(
@@ -55,5 +55,5 @@ def test_an_origin_may_be_on_a_server_that_is_away(peer: Json, others: list[str]
     held = {"A": {"name": "APP", "stream_detail": [COPY]}}
     servers = [ServerView("1", "n1", cluster="c", domain="hub", jsz=jsz, held=held)]
     servers += [ServerView(name, name, cluster="c", domain="hub", jsz={"streams": 0}) for name in others]
-    [view] = domain_views(servers, "system", [])
+    [view] = build_domain_views(servers, "system", [])
     assert view.origins["", "ORDERS"].missing == missing

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jsctl.monitor.server.api_requests import RequestCounter, request_type
+from jsctl.monitor.server.api_requests import RequestCounter, parse_request_type
 from jsctl.nats.message import Message
 
 
@@ -19,8 +19,8 @@ from jsctl.nats.message import Message
     ],
 )
 def test_types(subject: str, kind: str, asset: str) -> None:
-    assert request_type(subject, consumers=True) == (kind, asset)
-    assert request_type(subject, consumers=False) == (kind, asset.split(" > ")[0])
+    assert parse_request_type(subject, consumers=True) == (kind, asset)
+    assert parse_request_type(subject, consumers=False) == (kind, asset.split(" > ")[0])
 
 
 def test_counts_within_the_interval() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from jsctl.jetstream.paging import PageCollector
 from jsctl.monitor.stream import rows as reports
-from jsctl.units import known_time
+from jsctl.units import read_known_time
 from jsctl.views.stream import report as view
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -27,7 +27,7 @@ def test_pages_are_put_together() -> None:
     assert list(result.items) == ["A", "B"]
     assert (result.missing, result.offline) == (["C"], {"D": "too old"})
     snap = reports.Snapshot(AT, list(result.items.values()), result.missing, result.offline)
-    rows = reports.stream_rows(snap)
+    rows = reports.build_stream_rows(snap)
     assert [(row.stream, row.offline) for row in rows] == [
         ("A", None),
         ("B", None),
@@ -55,7 +55,7 @@ def test_a_clustered_stream() -> None:
         "placement": {"cluster": "c1", "tags": ["a", "b"]},
         "metadata": {"_nats.req.level": "2"},
     }
-    row = reports.stream_row(one)
+    row = reports.build_stream_row(one)
     assert (row.leader, row.cluster, row.peers) == ("n2", "c1", ("n1", "n3!", "n4!"))
     assert (row.deleted, row.lost, row.lost_bytes, row.api_level) == (3, 2, 2048, 2)
     assert row.placement == "cluster: c1 tags: a, b"
@@ -75,7 +75,7 @@ def test_replication() -> None:
         },
     ]
     snap = reports.Snapshot(AT, [info("M", mirror=mirror), info("S", sources=sources)])
-    assert [tuple(row)[2:] for row in reports.replication_rows(snap)] == [
+    assert [tuple(row)[2:] for row in reports.build_replication_rows(snap)] == [
         ("M", "mirror", "$JS.leaf.API", "O", "", -1, 7, "", ""),
         ("S", "source", "", "P", "a to b, c untransformed", -1, 0, "stream not found (10059)", ""),
         ("S", "source", "", "Z", "a.* untransformed", 5, 0, "", ""),
@@ -83,4 +83,9 @@ def test_replication() -> None:
 
 
 def test_times_that_have_not_come() -> None:
-    assert known_time("0001-01-01T00:00:00Z") is known_time("1970-01-01T00:00:00Z") is known_time("") is None
+    assert (
+        read_known_time("0001-01-01T00:00:00Z")
+        is read_known_time("1970-01-01T00:00:00Z")
+        is read_known_time("")
+        is None
+    )

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from jsctl.monitor.server.reports import connection_request, connection_rows
-from jsctl.monitor.server.requests import once_each
+from jsctl.monitor.server.reports import build_connection_request, build_connection_rows
+from jsctl.monitor.server.requests import deduplicate_servers
 from jsctl.views.result import Table
 from jsctl.views.server.servers import JetStreamReport, jetstream_report
 
@@ -15,14 +15,14 @@ def test_an_account_is_known_by_its_name_and_its_id() -> None:
     connections = [{"cid": 1, "account": ID, "name_tag": "APP"}, {"cid": 2, "account": "OTHER"}]
     replies = [{"server": {"name": "n1"}, "data": {"connections": connections}}]
     for name, found in ((ID, ["1"]), ("APP", ["1"]), ("OTHER", ["2"]), ("", ["1", "2"]), ("NOPE", [])):
-        assert [row.cid for row in connection_rows(replies, name)] == found
-    assert connection_request(account=ID)["acc"] == ID
-    assert "acc" not in connection_request(account="APP")
+        assert [row.cid for row in build_connection_rows(replies, name)] == found
+    assert build_connection_request(account=ID)["acc"] == ID
+    assert "acc" not in build_connection_request(account="APP")
 
 
 def test_a_server_that_answers_over_two_leaf_nodes_counts_once() -> None:
     replies = [{"server": {"id": id}, "data": at} for at, id in enumerate(("A", "B", "A"))]
-    assert [reply["data"] for reply in once_each(replies)] == [0, 1]
+    assert [reply["data"] for reply in deduplicate_servers(replies)] == [0, 1]
 
 
 def test_an_accounts_part_of_each_server() -> None:

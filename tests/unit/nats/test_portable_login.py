@@ -14,7 +14,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, MissingDependency
 from jsctl.nats import login
 from jsctl.nats.addresses import parse_addresses
-from jsctl.nats.tls import tls_options
+from jsctl.nats.tls import build_tls_options
 from tests.support.jwt import new_key
 
 
@@ -25,15 +25,15 @@ def user_seed() -> str:
 @pytest.mark.parametrize("seed", ["SU", "SUAAAA", "PA" + "A" * 56, "\xff" * 58])
 def test_a_text_that_is_not_a_seed_of_a_user(seed: str) -> None:
     with pytest.raises(BadInput, match="seed is not valid"):
-        login.key(seed)
+        login.parse_seed(seed)
 
 
 def test_a_signature_names_the_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nkeys", None)
     with pytest.raises(MissingDependency, match="PyNaCl is not installed") as caught:
-        login.key(user_seed())
+        login.parse_seed(user_seed())
     assert "pip install pynacl" in str(caught.value)
-    assert login.key("") is None, "a login without a signature needs no package"
+    assert login.parse_seed("") is None, "a login without a signature needs no package"
 
 
 def test_files_and_their_names_are_needed_no_more(tmp_path: Path) -> None:
@@ -56,12 +56,12 @@ def test_files_and_their_names_are_needed_no_more(tmp_path: Path) -> None:
     for path in tmp_path.iterdir():
         path.unlink()
     (server,) = parse_addresses("tls://localhost:4222")
-    options = asyncio.run(login.authentication(carried[0], server))
+    options = asyncio.run(login.build_authentication(carried[0], server))
     assert options["user_jwt_cb"]() == b"J.W.T"
     signature = nkeys.from_seed(bytearray(seed.encode())).sign(b"n")
     assert base64.b64decode(options["signature_cb"]("n")) == signature
-    assert tls_options(carried[0], server)["tls"].get_ca_certs()
-    assert asyncio.run(login.authentication(carried[1], server)) == {"nkeys_seed_str": seed}
+    assert build_tls_options(carried[0], server)["tls"].get_ca_certs()
+    assert asyncio.run(login.build_authentication(carried[1], server)) == {"nkeys_seed_str": seed}
     for one in carried:
         assert seed not in repr(one) and "PRIVATE" not in repr(one)
     with pytest.raises(BadInput, match="does not exist"):

@@ -5,7 +5,7 @@ import click
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
 from jsctl.env import Env
-from jsctl.monitor.server.reports import STATES, connection_request, connection_rows
+from jsctl.monitor.server.reports import STATES, build_connection_request, build_connection_rows
 from jsctl.monitor.server.requests import ping_account
 from jsctl.views.result import Result
 from jsctl.views.server import reports as view
@@ -40,10 +40,10 @@ async def connections(
     check_interval(watch)
     state = "closed" if closed_reason and state == "open" else state
     connection = await env.connection()
-    body = connection_request(subject=subject, user=username, state=state)
+    body = build_connection_request(subject=subject, user=username, state=state)
 
     async def fetch() -> Result:
-        rows = connection_rows(await ping_account(connection, "CONNZ", body))
+        rows = build_connection_rows(await ping_account(connection, "CONNZ", body))
         if closed_reason:
             rows = [row for row in rows if closed_reason.lower() in row.reason.lower()]
         return view.connections(rows, order, reverse, top, closed=state != "open")

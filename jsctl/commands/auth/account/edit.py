@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.settings import expiry_claims, refuse_jetstream_of_system
+from jsctl.auth.settings import parse_expiry, refuse_jetstream_of_system
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
@@ -42,7 +42,7 @@ async def edit(env: Env, options: Options) -> Result:
     flags = options.flags
     settings = flags.settings(options.no_tags)
     store, account = await pick_operator_account(env, options.operator, options.account)
-    claims = expiry_claims(flags.expiry, seconds_to_ns(env.clock()))
+    claims = parse_expiry(flags.expiry, seconds_to_ns(env.clock()))
 
     def change(nats: dict[str, object]) -> None:
         settings.apply(nats)

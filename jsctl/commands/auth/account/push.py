@@ -22,7 +22,7 @@ from jsctl.commands.shared.system import system_connection
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.nats.connection import Connection
-from jsctl.units import plural
+from jsctl.units import pluralize
 from jsctl.views.auth import push as view
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result
@@ -103,7 +103,7 @@ async def push(env: Env, options: Options) -> Result:
     removed: Sequence[Outcome] = ()
     if surplus:
         keys = [change.public for change in surplus]
-        what = f"{plural(len(keys), 'account')} from the servers"
+        what = f"{pluralize(len(keys), 'account')} from the servers"
         await env.confirm(Intent(f"remove {what}", {"accounts": keys}), force=options.force)
         removed = await delete_accounts(connection, store, keys, servers)
     return view.outcomes(outcomes, servers, tokens, [change.public for change in surplus], removed)

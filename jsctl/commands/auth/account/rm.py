@@ -1,11 +1,11 @@
 """`jsctl auth account rm`."""
 
-from jsctl.auth.records import members, signing_keys
+from jsctl.auth.records import list_signing_keys, read_objects
 from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.units import plural
+from jsctl.units import pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
@@ -32,11 +32,11 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
     importing = [
         other.name
         for other in store.read_accounts()
-        if any(claim.get("account") == owner.public for claim in members(other.nats, "imports"))
+        if any(claim.get("account") == owner.public for claim in read_objects(other.nats, "imports"))
     ]
     if importing:
         env.say(f"jsctl: {', '.join(importing)} import from it")
-    what = f"account {owner.name}" + (f" and its {plural(len(users), 'user')}" if users else "")
+    what = f"account {owner.name}" + (f" and its {pluralize(len(users), 'user')}" if users else "")
     data = {"removed": owner.name, "key": owner.public, "users": [user.name for user in users]}
     await env.confirm(Intent(f"remove {what}", data), force=force)
     with store.locked():
@@ -44,7 +44,7 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
         if remove_keys:
             for public in [
                 owner.public,
-                *(key.public for key in signing_keys(owner.nats)),
+                *(key.public for key in list_signing_keys(owner.nats)),
                 *(user.public for user in users),
             ]:
                 store.remove_seed(public)

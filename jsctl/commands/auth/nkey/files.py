@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jsctl.auth.keys import KeyPair, find_key_text, is_seed, key_of_seed
+from jsctl.auth.keys import KeyPair, find_key_text, is_seed, parse_seed
 from jsctl.commands.cli import option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import ascii_path, open_output, read_bytes, read_text
+from jsctl.files import escape_path, open_output, read_bytes, read_text
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Result, Text
 
@@ -23,7 +23,7 @@ def read_key_text(file: str) -> str:
     path = expand_home(file)
     text = find_key_text(read_text(path))
     if not text:
-        raise BadInput(f"{ascii_path(path)} has no key", "it should have a line with a seed or a public key")
+        raise BadInput(f"{escape_path(path)} has no key", "it should have a line with a seed or a public key")
     return text
 
 
@@ -31,8 +31,8 @@ def read_key_file(file: str) -> KeyPair:
     """Return the key pair of the seed in a file. Raises BadInput."""
     text = read_key_text(file)
     if not is_seed(text):
-        raise BadInput(f"{ascii_path(Path(file))} has only a public key", "give a file with a seed")
-    return key_of_seed(text)
+        raise BadInput(f"{escape_path(Path(file))} has only a public key", "give a file with a seed")
+    return parse_seed(text)
 
 
 def read_data(file: str) -> bytes:

@@ -9,7 +9,7 @@ from jsctl.auth.keys import CURVE, KINDS, create_key
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import ascii_path, open_pipe, write_atomically
+from jsctl.files import escape_path, open_pipe, write_atomically
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Result, Text
 
@@ -47,7 +47,7 @@ def _reader(file: str) -> Callable[[int], bytes]:
         with open(expand_home(file), "rb", opener=open_pipe) as source:
             data = source.read(size)
         if len(data) < size:
-            raise BadInput(f"{ascii_path(Path(file))} has only {len(data)} bytes", f"{size} are needed")
+            raise BadInput(f"{escape_path(Path(file))} has only {len(data)} bytes", f"{size} are needed")
         return data
 
     return read

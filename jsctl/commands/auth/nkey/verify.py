@@ -3,7 +3,7 @@
 import base64
 import binascii
 
-from jsctl.auth.keys import is_seed, key_of_seed, verify_signature
+from jsctl.auth.keys import is_seed, parse_seed, verify_signature
 from jsctl.commands.auth.nkey.files import read_data, read_key_text
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
@@ -18,7 +18,7 @@ from jsctl.views.result import Result, Text
 def verify(env: Env, file: str, signature: str, key_file: str) -> Result:
     """Use the public key or seed in the file KEY. The exit status is 1 for a wrong signature."""
     text = read_key_text(key_file)
-    public = key_of_seed(text).public if is_seed(text) else text
+    public = parse_seed(text).public if is_seed(text) else text
     encoded = read_data(signature).strip()
     try:
         raw = base64.b64decode(encoded + b"=" * (-len(encoded) % 4), altchars=b"-_", validate=True)

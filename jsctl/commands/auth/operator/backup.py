@@ -8,8 +8,8 @@ from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import ascii_path, write_atomically
-from jsctl.units import plural
+from jsctl.files import escape_path, write_atomically
+from jsctl.units import pluralize
 from jsctl.user_folders import expand_home
 from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
@@ -30,7 +30,7 @@ async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Res
     """Write the operator with its accounts, users and all seeds into a file that only you can read."""
     path = expand_home(output)
     if path.exists() and not force:
-        raise BadInput(f"the file {ascii_path(path)} exists", "--force overwrites it")
+        raise BadInput(f"the file {escape_path(path)} exists", "--force overwrites it")
     pair = read_key_file(key) if key else None
     store = await pick_operator(env, name, flag="NAME")
     text = export_operator(store)
@@ -38,10 +38,10 @@ async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Res
         text = base64.b64encode(pair.seal(text.encode(), pair.public)).decode()
     accounts = len(store.account_names())
     data = {"operator": store.operator, "accounts": accounts, "output": output, "encrypted": bool(pair)}
-    what = f"operator {store.operator} with {plural(accounts, 'account')}"
+    what = f"operator {store.operator} with {pluralize(accounts, 'account')}"
     env.announce(file_intent(what, path, data))
     write_atomically(path, text)
     if not pair:
         env.say("jsctl: the file has secrets and is not encrypted; --key encrypts it")
-    env.say(f"jsctl: wrote operator {store.operator} with {accounts} accounts to {ascii_path(path)}")
+    env.say(f"jsctl: wrote operator {store.operator} with {accounts} accounts to {escape_path(path)}")
     return Result(data=data)

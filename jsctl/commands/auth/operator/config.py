@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.auth.claims import as_object, as_texts
-from jsctl.auth.resolver import CACHE, FULL, MEMORY, format_config, server_config
+from jsctl.auth.resolver import CACHE, FULL, MEMORY, build_server_config, format_config
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.pick_auth import operator_argument, pick_operator, pick_user, pick_user_account
@@ -68,7 +68,7 @@ async def config(env: Env, options: Options) -> Result:
         further = {"allow_delete": options.allow_delete, "interval": options.interval, **further}
     else:
         further = {"ttl": "1h", **further}
-    document = server_config(store, options.resolver, options.dir, further)
+    document = build_server_config(store, options.resolver, options.dir, further)
     if options.sentinel:
         document["default_sentinel"] = await _find_sentinel(env, store, options.sentinel)
     names = {account.public: account.name for account in store.read_accounts()}

@@ -1,7 +1,7 @@
 """`jsctl auth operator import`."""
 
 from jsctl.auth.jwt import decode_jwt
-from jsctl.auth.records import signing_keys
+from jsctl.auth.records import list_signing_keys
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, destructive
@@ -32,7 +32,7 @@ def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Res
     if nats.get("type") != "operator":
         raise BadInput(f"{file} is not the JWT of an operator")
     check_name(name, "operator")
-    known = {str(claims.get("sub", "")), *(signer.public for signer in signing_keys(nats))}
+    known = {str(claims.get("sub", "")), *(signer.public for signer in list_signing_keys(nats))}
     pairs = [read_key_file(key_file) for key_file in key_files]
     for key_file, pair in zip(key_files, pairs, strict=True):
         if pair.public not in known:

@@ -1,6 +1,6 @@
 """`jsctl auth operator select`."""
 
-from jsctl.auth.selection import select_operator, selected_operator
+from jsctl.auth.selection import read_selected_operator, select_operator
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command
 from jsctl.commands.shared.pick_auth import choices, operator_argument, pick_operator, pick_text
@@ -16,7 +16,7 @@ async def select(env: Env, name: str) -> Result:
     if not name and len(known) > 1:
         name = await pick_text(env, known, "operator", "Operator", "NAME")
     store: AuthStore = await pick_operator(env, name, flag="NAME")
-    before = selected_operator(env.environ)
+    before = read_selected_operator(env.environ)
     select_operator(env.environ, store.operator)
     env.say(f"jsctl: operator {store.operator} is selected")
     return Result(data={"selected": store.operator, "before": before})

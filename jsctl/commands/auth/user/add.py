@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from jsctl.auth.changes import check_new_user, create_user, find_signing_key, user_signer
+from jsctl.auth.changes import check_new_user, create_user, find_signing_key, find_user_signer
 from jsctl.auth.fields import USER
 from jsctl.auth.keys import USER as USER_KEY
 from jsctl.auth.keys import is_public_key
-from jsctl.auth.records import new_scoped_user, new_user
-from jsctl.auth.settings import expiry_claims
+from jsctl.auth.records import build_scoped_user, build_user
+from jsctl.auth.settings import parse_expiry
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
 from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
 from jsctl.commands.cli import argument, command, destructive, option
@@ -69,18 +69,18 @@ async def add(env: Env, options: Options) -> Result:
     if options.public_key and (options.credential or options.save_context):
         raise BadInput("without the user's seed there are no credentials", "leave out --public-key")
     store, account = await pick_operator_account(env, options.operator, options.account)
-    signer = user_signer(store, account, options.key)
+    signer = find_user_signer(store, account, options.key)
     settings = options.flags.settings()
     key = find_signing_key(account, options.key) if options.key not in ("", account.public) else None
     if key and key.scope is not None:
         settings.refuse_in_scope(key.role)
-        nats = new_scoped_user()
+        nats = build_scoped_user()
     else:
         if env.can_ask and not options.defaults:
             settings = await questions.ask_user(env.prompter, env.say, settings)
-        nats = new_user()
+        nats = build_user()
     settings.apply(nats)
-    claims = expiry_claims(options.expiry, seconds_to_ns(env.clock()))
+    claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
     check_new_user(store, account, options.name)
     facts = {"user": options.name, "account": account.name, "file": options.credential}
     env.announce(Intent(f"add user {options.name} to account {account.name}", facts))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.auth.changes import sign_copy
-from jsctl.auth.settings import expiry_claims
+from jsctl.auth.settings import parse_expiry
 from jsctl.auth.store import AuthStore
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
 from jsctl.commands.cli import argument, command, destructive, option
@@ -61,7 +61,7 @@ async def credential(env: Env, options: Options) -> Result:
     _refuse_user_as_file(store, options)
     account = await pick_user_account(env, store, options.name, options.account)
     user = await pick_user(env, store, account, options.name)
-    claims = expiry_claims(options.expire, seconds_to_ns(env.clock()))
+    claims = parse_expiry(options.expire, seconds_to_ns(env.clock()))
     token = sign_copy(store, user, claims) if claims else user.token
     data = {"user": user.name, "account": account.name, "file": options.file, "expiry": claims.get("exp")}
     env.announce(file_intent(f"the credentials of {user.name}", Path(options.file), data))

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from jsctl.auth.changes import change_user, find_signing_key, user_signer
+from jsctl.auth.changes import change_user, find_signing_key, find_user_signer
 from jsctl.auth.fields import USER
-from jsctl.auth.records import is_scoped, signing_key
-from jsctl.auth.settings import expiry_claims
+from jsctl.auth.records import get_signing_key, is_scoped
+from jsctl.auth.settings import parse_expiry
 from jsctl.commands.auth.credentials import check_free, write_creds
 from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
 from jsctl.commands.cli import command, option
@@ -66,14 +66,14 @@ async def edit(env: Env, options: Options) -> Result:
     check_free(options.credential, force=True)
     store, account, user = await pick_operator_user(env, options.operator, options.account, options.name)
     if is_scoped(user, account.nats):
-        key = signing_key(account.nats, user.issuer)
+        key = get_signing_key(account.nats, user.issuer)
         settings.refuse_in_scope(key.role if key else "")
     signer = ""
     if options.key:
         if options.key != account.public and find_signing_key(account, options.key).scope is not None:
             raise BadInput("the key has a scope", "remove the user, and add it again with --key")
-        signer = user_signer(store, account, options.key).public
-    claims = expiry_claims(options.expiry, seconds_to_ns(env.clock()))
+        signer = find_user_signer(store, account, options.key).public
+    claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
     before = user.token
     user = change_user(store, account, user.name, settings.apply, claims, signer)
     if user.token == before:

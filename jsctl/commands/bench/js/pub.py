@@ -122,11 +122,11 @@ async def _publish(env: Env, kind: Kind, options: Options, batch: int) -> Result
         ids=target.dedup,
     )
     api = await env.jetstream()
-    config = await targets.stream_config(api, plan, target.settings()) if target.create else None
+    config = await targets.build_stream_config(api, plan, target.settings()) if target.create else None
     await announce(env, api, plan, plan.name, purges=target.purge, creates=config)
     if config:
         await create_stream(env, api, config, force=target.force)
-    info = await targets.stream_for(api, plan)
+    info = await targets.prepare_stream(api, plan)
     if target.purge:
         await purge(env, api, info, force=target.force)
     return await run(env, plan, flags)

@@ -3,7 +3,7 @@
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.env import Env
 from jsctl.jetstream.cluster.meta import purge_account
-from jsctl.monitor.server.stored import stored_of_account
+from jsctl.monitor.server.stored import fetch_account_storage
 from jsctl.views.result import Result
 from jsctl.views.server import intents as view
 
@@ -15,7 +15,7 @@ async def purge(env: Env, account: str, force: bool) -> Result:
     """Remove them with their data, on all servers of the domain. A login of the system account is needed."""
     api = await env.jetstream()
     if env.dry_run or not force:
-        stored = await stored_of_account(await env.connection(), api.domain, account)
+        stored = await fetch_account_storage(await env.connection(), api.domain, account)
         await env.confirm(view.purge(account, stored), force=force)
     await purge_account(api, account)
     env.say(f"the purge of account {account} has begun")

@@ -5,7 +5,7 @@ from jsctl.env import Env
 from jsctl.errors import NotFound
 from jsctl.jetstream.cluster.meta import evacuate_server
 from jsctl.monitor.server.meta import fetch_meta
-from jsctl.monitor.server.stored import stored_on_server
+from jsctl.monitor.server.stored import fetch_server_storage
 from jsctl.views.result import Result, Text
 from jsctl.views.server import intents
 
@@ -26,7 +26,7 @@ async def evacuate(env: Env, name: str, force: bool) -> Result:
     if name not in peers and name not in peers.values():
         raise NotFound(f"the meta group has no server {name!r}", f"its servers: {', '.join(sorted(peers))}")
     if env.dry_run or not force:
-        stored = await stored_on_server(await env.connection(), api.domain, name)
+        stored = await fetch_server_storage(await env.connection(), api.domain, name)
         await env.confirm(intents.evacuate(name, stored), force=force)
     await evacuate_server(api, name)
     return Result(

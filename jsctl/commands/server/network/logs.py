@@ -35,7 +35,7 @@ async def logs(
     files = {node.name: local.folder / f"{node.name}.log" for node in local.state.select(servers)}
     if follow:
         return view.log_lines(_follow(files, lines))
-    last = [f"{name}: {line}" for name, path in files.items() for line in folder.last_lines(path, lines)]
+    last = [f"{name}: {line}" for name, path in files.items() for line in folder.read_last_lines(path, lines)]
     return Result([Text("\n".join(last), whole=True)] if last else [], data=last)
 
 

@@ -121,4 +121,4 @@ async def resume(env: Env, servers: Names, everything: bool, network: str) -> Re
 @dry_run_flag()
 async def lame_duck(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Let them hand over leaders and clients first, which takes nats-server about two minutes."""
-    return await _act(env, network, servers, everything, networks.lame_duck, "in lame duck mode:")
+    return await _act(env, network, servers, everything, networks.start_lame_duck, "in lame duck mode:")

@@ -10,12 +10,12 @@ from jsctl.contexts.environment import forget_secrets
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.localserver import identities
-from jsctl.localserver.networks import VARIABLE, LocalNetwork, find_network, label_of
+from jsctl.localserver.networks import VARIABLE, LocalNetwork, build_label, find_network
 from jsctl.views.result import Result, Text
 
 
 def _variables(network: LocalNetwork, environ: Mapping[str, str]) -> dict[str, str]:
-    return {**identities.variables(network.folder), VARIABLE: label_of(network, environ)}
+    return {**identities.list_variables(network.folder), VARIABLE: build_label(network, environ)}
 
 
 @command("env", examples=["jsctl server network env hub-leaf"])

@@ -7,9 +7,9 @@ import click
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.localserver import binary, folder
-from jsctl.localserver.network import private_store
-from jsctl.localserver.networks import VARIABLE, bring_up, copy_contexts, label_of
-from jsctl.localserver.short_forms import named
+from jsctl.localserver.network import open_private_store
+from jsctl.localserver.networks import VARIABLE, bring_up, build_label, copy_contexts
+from jsctl.localserver.short_forms import load_named
 from jsctl.localserver.spec_reader import BUILTIN
 from jsctl.localserver.status import wait_until_ready
 from jsctl.localserver.update import update_network
@@ -41,11 +41,11 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
 
     Its contexts are in a folder of its own: jsctl server network shell opens a shell that sees them.
     """
-    spec = named(source, name)
+    spec = load_named(source, name)
     for cluster in spec.clusters:
         if cluster.jetstream is not None and len(cluster.servers) == 2:
             env.say(f"cluster {cluster.name} has 2 servers and no leader without one of them; 3 can lose one")
-    where = (expand_home(store) if store else folder.default(env.environ, spec.name)).absolute()
+    where = (expand_home(store) if store else folder.get_default(env.environ, spec.name)).absolute()
     path = source if source in BUILTIN else str(expand_home(source).absolute())
     server = binary.find(env.environ)
     try:
@@ -61,7 +61,7 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     for file in started.edited if started else ():
         env.say(f"{where / file} was edited, and is used unchanged")
     names = copy_contexts(running, env.environ) if into_contexts else {}
-    own = private_store(where)
+    own = open_private_store(where)
     contexts = [
         {
             "context": names.get(context, context),
@@ -72,7 +72,7 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     ]
     env.say(f"nats-server {running.state.version} runs; everything is in {where}")
     if not into_contexts and env.environ.get(VARIABLE) != str(where):
-        label = shlex.quote(label_of(running, env.environ))
+        label = shlex.quote(build_label(running, env.environ))
         env.say(f"to work in it:  jsctl server network shell {label}")
         env.say(f"to end it:      jsctl server network down {label}")
     return view.started(running, contexts)

@@ -6,7 +6,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.server.report.flags import Flags, is_reversed, report, report_flags
 from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
-from jsctl.monitor.server.reports import account_rows, connection_request, connection_rows
+from jsctl.monitor.server.reports import build_account_rows, build_connection_request, build_connection_rows
 from jsctl.views.server import reports as view
 
 
@@ -22,10 +22,10 @@ async def accounts(env: Env, account: str, limit: int | None, order: str, top: i
     return await report(
         env,
         "CONNZ",
-        connection_request(account=account),
+        build_connection_request(account=account),
         limit,
         servers,
         lambda replies: view.accounts(
-            account_rows(connection_rows(replies, account)), order, is_reversed(env), top
+            build_account_rows(build_connection_rows(replies, account)), order, is_reversed(env), top
         ),
     )

@@ -8,7 +8,7 @@ from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.find.expression import compile_expression
-from jsctl.monitor.server.reports import STATES, connection_request, connection_rows
+from jsctl.monitor.server.reports import STATES, build_connection_request, build_connection_rows
 from jsctl.views.result import Result
 from jsctl.views.server import reports as view
 
@@ -53,12 +53,12 @@ async def connections(
     state = "closed" if closed_reason and state == "open" else state
 
     def show(replies: list[dict[str, object]]) -> Result:
-        rows = connection_rows(replies, account)
+        rows = build_connection_rows(replies, account)
         if matches:
             rows = [row for row in rows if matches(row.document)]
         if closed_reason:
             rows = [row for row in rows if closed_reason.lower() in row.reason.lower()]
         return view.connections(rows, order, is_reversed(env), top, closed=state != "open")
 
-    body = connection_request(account=account, subject=subject, user=username, state=state)
+    body = build_connection_request(account=account, subject=subject, user=username, state=state)
     return await report(env, "CONNZ", body, limit, servers, lambda replies: show(list(replies)))

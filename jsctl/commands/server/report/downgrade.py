@@ -8,7 +8,7 @@ from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.server.report.flags import ARCHIVE, Flags, Json, read_archive
 from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
 from jsctl.env import Env
-from jsctl.monitor.server.downgrade import incompatible
+from jsctl.monitor.server.downgrade import find_incompatible
 from jsctl.monitor.server.requests import Filter, fetch_details
 from jsctl.views.result import Result
 from jsctl.views.server import downgrade as view
@@ -35,7 +35,7 @@ async def downgrade(env: Env, api: int, with_all: bool, servers: Flags) -> Repor
     check_interval(watch)
 
     def shown(replies: Sequence[Json]) -> Result:
-        return view.downgrade(*incompatible(replies, api, with_all=with_all), api)
+        return view.downgrade(*find_incompatible(replies, api, with_all=with_all), api)
 
     if servers.get("archive"):
         return shown(read_archive(servers, "JSZ", Filter()))

@@ -75,12 +75,12 @@ async def report(
 def read_archive(flags: Flags, what: str, only: Filter) -> list[Json]:
     """Return the answers to `what` (CONNZ, ...) in the archive that the flags name. Raises BadInput."""
     from jsctl.monitor.audit.archive import Archive
-    from jsctl.monitor.audit.replay import archived
+    from jsctl.monitor.audit.replay import read_archived
 
     if flags.get("watch") is not None:
         raise BadInput("--archive and --watch cannot be used together", "an archive does not change")
     with Archive(str(expand_home(flags["archive"]))) as archive:
-        return archived(archive, what, only)
+        return read_archived(archive, what, only)
 
 
 def server_filter(servers: Flags) -> Filter:

@@ -6,7 +6,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.server.report.flags import Flags, is_reversed, report, report_flags
 from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
-from jsctl.monitor.server.reports import gateway_rows
+from jsctl.monitor.server.reports import build_gateway_rows
 from jsctl.views.server import reports as view
 
 
@@ -24,5 +24,5 @@ async def gateways(env: Env, limit: int | None, filter_name: str, order: str, se
         {"name": filter_name} if filter_name else {},
         limit,
         servers,
-        lambda replies: view.gateways(gateway_rows(replies), order, is_reversed(env)),
+        lambda replies: view.gateways(build_gateway_rows(replies), order, is_reversed(env)),
     )

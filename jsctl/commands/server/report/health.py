@@ -4,7 +4,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.server.report.flags import Flags, report, report_flags
 from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
-from jsctl.monitor.server.reports import health_rows
+from jsctl.monitor.server.reports import build_health_rows
 from jsctl.views.server import reports as view
 
 
@@ -38,5 +38,5 @@ async def health(
     }
     sent = {key: value for key, value in body.items() if value}
     return await report(
-        env, "HEALTHZ", sent, limit, servers, lambda replies: view.health(health_rows(replies))
+        env, "HEALTHZ", sent, limit, servers, lambda replies: view.health(build_health_rows(replies))
     )

@@ -6,7 +6,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.server.report.flags import Flags, is_reversed, read_archive, report_flags, server_filter
 from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
 from jsctl.env import Env
-from jsctl.monitor.audit.replay import of_account
+from jsctl.monitor.audit.replay import select_account
 from jsctl.monitor.server import requests
 from jsctl.views.result import Result
 from jsctl.views.server import servers as view
@@ -48,7 +48,7 @@ async def jetstream(
 
     if servers.get("archive"):
         replies = read_archive(servers, "JSZ", only)
-        return view.jetstream_report(of_account(replies, account) if account else replies, report)
+        return view.jetstream_report(select_account(replies, account) if account else replies, report)
     connection = await env.connection()
 
     async def fetch() -> Result:

@@ -6,7 +6,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.server.report.flags import Flags, is_reversed, report, report_flags
 from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
-from jsctl.monitor.server.reports import leafnode_rows
+from jsctl.monitor.server.reports import build_leafnode_rows
 from jsctl.views.server import reports as view
 
 
@@ -26,5 +26,5 @@ async def leafnodes(env: Env, limit: int | None, account: str, order: str, serve
         body,
         limit,
         servers,
-        lambda replies: view.leafnodes(leafnode_rows(replies), order, is_reversed(env)),
+        lambda replies: view.leafnodes(build_leafnode_rows(replies), order, is_reversed(env)),
     )

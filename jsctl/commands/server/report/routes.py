@@ -6,7 +6,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.server.report.flags import Flags, is_reversed, report, report_flags
 from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
-from jsctl.monitor.server.reports import route_rows
+from jsctl.monitor.server.reports import build_route_rows
 from jsctl.views.server import reports as view
 
 
@@ -21,5 +21,5 @@ async def routes(env: Env, limit: int | None, order: str, servers: Flags) -> Rep
         {},
         limit,
         servers,
-        lambda replies: view.routes(route_rows(replies), order, is_reversed(env)),
+        lambda replies: view.routes(build_route_rows(replies), order, is_reversed(env)),
     )

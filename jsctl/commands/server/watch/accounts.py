@@ -8,7 +8,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.server.watch.flags import count_flag, every_flag, number_flag, watch
 from jsctl.env import Env
 from jsctl.monitor.server.requests import count_servers, ping_account
-from jsctl.monitor.server.watching import Rounds, account_rows
+from jsctl.monitor.server.watching import Rounds, build_account_rows
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 from jsctl.views.server import watch as view
@@ -40,6 +40,6 @@ async def accounts(env: Env, order: str, number: int, every: int, count: int | N
         replies = await ping_account(
             connection, "STATZ", {"include_unused": True}, expect=await count_servers(connection)
         )
-        return view.accounts(account_rows(replies, rounds), order, number)
+        return view.accounts(build_account_rows(replies, rounds), order, number)
 
     return watch(env, fetch, every, count)

@@ -8,7 +8,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.server.watch.flags import count_flag, every_flag, number_flag, watch
 from jsctl.env import Env
 from jsctl.monitor.server.list_ import fetch_servers
-from jsctl.monitor.server.watching import Rounds, jetstream_rows
+from jsctl.monitor.server.watching import Rounds, build_jetstream_rows
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 from jsctl.views.server import watch as view
@@ -42,6 +42,6 @@ async def jetstream(env: Env, order: str, number: int, every: int, count: int | 
 
     async def fetch() -> Result:
         replies = [reply for reply, _ in await fetch_servers(connection)]
-        return view.jetstream(jetstream_rows(replies, rounds), order, number)
+        return view.jetstream(build_jetstream_rows(replies, rounds), order, number)
 
     return watch(env, fetch, every, count)

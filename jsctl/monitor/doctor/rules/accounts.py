@@ -4,8 +4,16 @@ from collections.abc import Iterator, Sequence
 
 from jsctl.monitor.doctor.domains import create_subject
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.imports import Way, details, exports, follow, importing, service_imports, way_to
-from jsctl.monitor.doctor.sharing import Gap, mend_gap, mend_invalid, name_of
+from jsctl.monitor.doctor.imports import (
+    Way,
+    find_details,
+    find_way,
+    follow,
+    has_export,
+    list_account_details,
+    list_service_imports,
+)
+from jsctl.monitor.doctor.sharing import Gap, find_account_name, mend_gap, mend_invalid
 from jsctl.monitor.doctor.snapshot import Link, ServerView, Snapshot
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.subjects import covers
@@ -16,7 +24,10 @@ def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
     for link, ways in _across(snapshot):
         gap = _missing_stream(snapshot, link, ways)
         if gap:
-            importer, exporter = name_of(snapshot, gap.importer), name_of(snapshot, gap.exporter)
+            importer, exporter = (
+                find_account_name(snapshot, gap.importer),
+                find_account_name(snapshot, gap.exporter),
+            )
             shown = f"delivery prefix {link.deliver}" if link.deliver else "no delivery prefix"
             yield Finding(
                 "DELIVERY_NOT_IMPORTED",
@@ -43,7 +54,10 @@ def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
             continue
         seen, mend = "flow control does not pass", ""
         if gap:
-            importer, exporter = name_of(snapshot, gap.importer), name_of(snapshot, gap.exporter)
+            importer, exporter = (
+                find_account_name(snapshot, gap.importer),
+                find_account_name(snapshot, gap.exporter),
+            )
             seen = f"account {importer} does not import {gap.subject} from {exporter}"
             mend = mend_gap(snapshot, gap, f"flow-control-{link.name}")
         yield Finding(
@@ -66,8 +80,8 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
         for imported in context.tried:
             if imported.answers is not False:
                 continue
-            there = details(snapshot.servers, imported.account)
-            is_exported = any(exports(detail, "service", imported.remote) for detail in there)
+            there = find_details(snapshot.servers, imported.account)
+            is_exported = any(has_export(detail, "service", imported.remote) for detail in there)
             if not is_exported or not any(detail.get("jetstream_enabled") for detail in there):
                 continue
             if not _is_reachable(snapshot, imported.account, imported.remote):
@@ -81,8 +95,8 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
             yield Finding(
                 "IMPORT_DEAD",
                 f"account {context.account_name}",
-                f"it imports {imported.local} from {name_of(snapshot, imported.account)}, which exports it"
-                " and has JetStream, but nobody answers",
+                f"it imports {imported.local} from {find_account_name(snapshot, imported.account)}, "
+                "which exports it and has JetStream, but nobody answers",
                 "a reload that adds an account breaks its service imports: requests and mirrors through"
                 " them fail",
                 "reload the configuration once more: jsctl server config reload"
@@ -94,13 +108,13 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
 def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield imports of what is not exported, or whose token is not valid."""
     seen: set[tuple[str, str, str]] = set()
-    for _, account, detail in importing(snapshot):
+    for _, account, detail in list_account_details(snapshot):
         for imported in detail.get("imports") or ():
             key = (account, str(imported.get("account")), str(imported.get("subject")))
             if not imported.get("invalid") or key in seen:
                 continue
             seen.add(key)
-            exporter = name_of(snapshot, key[1])
+            exporter = find_account_name(snapshot, key[1])
             yield Finding(
                 "IMPORT_INVALID",
                 f"account {detail.get('name_tag') or account}",
@@ -115,9 +129,9 @@ def _across(snapshot: Snapshot) -> Iterator[tuple[Link, list[Way]]]:
     """Yield the mirrors and sources whose requests pass through imports, each with these imports."""
     for link in snapshot.links():
         view = link.view
-        if link.api and details(snapshot.servers, view.account):
+        if link.api and find_details(snapshot.servers, view.account):
             subject = f"{link.api}.{create_subject(link)}"
-            ways = way_to(snapshot.servers, view.account, subject, view.domain)
+            ways = find_way(snapshot.servers, view.account, subject, view.domain)
             if ways:
                 yield link, ways
 
@@ -130,7 +144,7 @@ def _missing_stream(snapshot: Snapshot, link: Link, ways: Sequence[Way]) -> Gap 
             follow(snapshot.servers, importer, subject, link.view.domain, "stream") if link.deliver else None
         )
         if step is None or step.account != way.account:
-            shown = subject if link.deliver else f"deliver.{name_of(snapshot, way.account)}.>"
+            shown = subject if link.deliver else f"deliver.{find_account_name(snapshot, way.account)}.>"
             return Gap(importer, way.account, "stream", shown)
         importer, subject = step.account, step.subject
     return None
@@ -153,8 +167,8 @@ def _is_reachable(snapshot: Snapshot, account: str, remote: str) -> bool:
     servers = [server for server in snapshot.servers if server.jetstream and account in server.accounts]
     leads_on = any(
         covers(local, remote) or covers(remote, local)
-        for detail in details(snapshot.servers, account)
-        for _, local, _ in service_imports(detail)
+        for detail in find_details(snapshot.servers, account)
+        for _, local, _ in list_service_imports(detail)
     )
     return not leads_on and any(not domain or server.domain == domain for server in servers)
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.imports import details, importing, service_imports
-from jsctl.monitor.doctor.sharing import name_of
+from jsctl.monitor.doctor.imports import find_details, list_account_details, list_service_imports
+from jsctl.monitor.doctor.sharing import find_account_name
 from jsctl.monitor.doctor.snapshot import DomainView, Json, Snapshot
 from jsctl.nats.subjects import covers
 
@@ -20,8 +20,8 @@ def consumer_orphaned(snapshot: Snapshot) -> Iterator[Finding]:
 def _imports(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield imports that name a consumer which does not exist, or whose stream does not."""
     seen: set[tuple[str, str, str]] = set()
-    for _, account, detail in importing(snapshot):
-        for exporter, _, remote in service_imports(detail):
+    for _, account, detail in list_account_details(snapshot):
+        for exporter, _, remote in list_service_imports(detail):
             domain, stream, consumer = _consumer_of(remote)
             if not stream or (account, exporter, stream + consumer) in seen:
                 continue
@@ -35,7 +35,7 @@ def _imports(snapshot: Snapshot) -> Iterator[Finding]:
             seen.add((account, exporter, stream + consumer))
             is_gone = not any(stream in view.streams or stream in view.silent for view in views)
             what = f"stream {stream}" if is_gone else f"consumer {stream} > {consumer}"
-            user, owner = str(detail.get("name_tag") or account), name_of(snapshot, exporter)
+            user, owner = str(detail.get("name_tag") or account), find_account_name(snapshot, exporter)
             yield Finding(
                 "CONSUMER_ORPHANED",
                 f"consumer {stream} > {consumer}",
@@ -77,7 +77,7 @@ def _deliveries(snapshot: Snapshot) -> Iterator[Finding]:
     for view in snapshot.domains:
         exported = [
             str(export.get("subject"))
-            for detail in details(snapshot.servers, view.account, view.domain)
+            for detail in find_details(snapshot.servers, view.account, view.domain)
             for export in detail.get("exports") or ()
             if export.get("type") == "stream"
         ]

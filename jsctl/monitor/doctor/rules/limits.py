@@ -12,7 +12,7 @@ from jsctl.units import format_bytes, format_count
 def limit_near(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield limits of accounts, streams and servers of which at least nine tenths are used."""
     for view in snapshot.domains:
-        for trouble in health.of_account(dict(view.limits)):
+        for trouble in health.check_account(dict(view.limits)):
             yield Finding(
                 "LIMIT_NEAR",
                 f"account {view.account_name}",
@@ -23,7 +23,7 @@ def limit_near(snapshot: Snapshot) -> Iterator[Finding]:
                 [f"account {view.account_name}"],
             )
         for name, info in view.streams.items():
-            for trouble in health.limits_of_stream(info):
+            for trouble in health.check_stream_limits(info):
                 yield Finding(
                     "LIMIT_NEAR",
                     f"stream {view.named(name)}",

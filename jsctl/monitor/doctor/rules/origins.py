@@ -10,7 +10,7 @@ from jsctl.monitor.doctor.snapshot import Link, Snapshot, api_to_domain
 from jsctl.monitor.report.health import SILENT
 from jsctl.monitor.trouble import is_settled
 from jsctl.nats.codes import ErrorCode
-from jsctl.units import NEVER, SECOND, exact_duration, format_count, whole_seconds
+from jsctl.units import NEVER, SECOND, format_count, format_exact_duration, truncate_to_seconds
 
 _HEARD = 10 * SECOND  #: since an origin was heard from that is surely there
 
@@ -103,8 +103,8 @@ def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
             yield Finding(
                 "LINK_IDLE",
                 link.shown,
-                f"it heard from its origin {exact_duration(whole_seconds(heard))} ago, but copies nothing:"
-                f" it holds {format_count(here)} messages, {more}",
+                f"it heard from its origin {format_exact_duration(truncate_to_seconds(heard))} ago, "
+                f"but copies nothing: it holds {format_count(here)} messages, {more}",
                 "the copy stays behind, and reports call it active",
                 _check_delivery(link),
                 [link.object],
@@ -124,7 +124,7 @@ def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
         elif heard == NEVER and settled:
             seen = "its origin was never heard from"
         elif heard >= SILENT:
-            seen = f"its origin was last heard from {exact_duration(whole_seconds(heard))} ago"
+            seen = f"its origin was last heard from {format_exact_duration(truncate_to_seconds(heard))} ago"
         else:
             continue
         yield Finding(
@@ -162,4 +162,4 @@ def _names(links: Sequence[Link]) -> str:
 def _heard(links: Sequence[Link]) -> str:
     spans = [read_last_active(dict(link.state)) for link in links]
     seen = [span for span in spans if span != NEVER]
-    return f"{exact_duration(whole_seconds(min(seen)))} ago" if seen else "never"
+    return f"{format_exact_duration(truncate_to_seconds(min(seen)))} ago" if seen else "never"

@@ -8,8 +8,8 @@ from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.rules.contexts import has_no_leader
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
-from jsctl.monitor.trouble import has_leader, is_settled, of_replicas
-from jsctl.units import SECOND, format_duration, plural
+from jsctl.monitor.trouble import check_replicas, has_leader, is_settled
+from jsctl.units import SECOND, format_duration, pluralize
 
 _APART = SECOND
 """Clocks within it are together: a server that is busy answers late."""
@@ -78,7 +78,7 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
             server.name for server in snapshot.servers if server.domain == domain and server.jetstream
         )
         seen = (
-            f"of its {plural(size, 'server')} only {', '.join(there)}"
+            f"of its {pluralize(size, 'server')} only {', '.join(there)}"
             f" {'answers' if len(there) == 1 else 'answer'}"
             if size > len(there)
             else "they answer, and are electing one"
@@ -123,7 +123,7 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             "REPLICA_OFFLINE",
             f"server {peer}",
-            f"{words[peer]}; it holds replicas of {plural(streams, 'stream')}" if streams else words[peer],
+            f"{words[peer]}; it holds replicas of {pluralize(streams, 'stream')}" if streams else words[peer],
             "if one more server fails, these streams stop; until it is back they have fewer copies",
             f"start server {peer} (jsctl server list shows which run); for one that will not come back:"
             f" jsctl server cluster peer-remove {peer}",
@@ -142,7 +142,7 @@ def replicas_few(snapshot: Snapshot) -> Iterator[Finding]:
                 yield Finding(
                     "REPLICAS_FEW",
                     f"stream {view.named(name)}",
-                    f"it has {there} of {plural(wanted, 'replica')}, as after an evacuation of servers",
+                    f"it has {there} of {pluralize(wanted, 'replica')}, as after an evacuation of servers",
                     "each further server that fails brings it closer to a stop, or to losing messages",
                     f"bring a server back, then: jsctl stream edit {name} --replicas {there} --force,"
                     f" and the same with --replicas {wanted}",
@@ -172,7 +172,7 @@ def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
 
 def _away(info: dict[str, object], snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     """Yield the followers that are offline or behind, each with a description of its state."""
-    for trouble in of_replicas(info, snapshot.at):
+    for trouble in check_replicas(info, snapshot.at):
         if trouble.bad:
             peer = trouble.words.split()[1]
             yield f"it is {trouble.words.split(maxsplit=2)[2]}", peer

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import DomainView, Snapshot
-from jsctl.nats.subjects import overlap
+from jsctl.nats.subjects import overlaps
 from jsctl.units import format_count
 
 
@@ -66,7 +66,7 @@ def _groups(snapshot: Snapshot, stored: list[_Stored]) -> Iterator[list[_Stored]
                 entry, two = stored[at], stored[other]
                 if (
                     entry.view.domain != two.view.domain
-                    and overlap(entry.subject, two.subject)
+                    and overlaps(entry.subject, two.subject)
                     and snapshot.are_connected(entry.view, two.view)
                 ):
                     parent[root(at)] = root(other)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jsctl.jetstream.find.criteria import StreamCriteria
 from jsctl.jetstream.find.expression import compile_expression
-from jsctl.nats.subjects import overlap
+from jsctl.nats.subjects import overlaps
 
 INFO: dict[str, Any] = {
     "config": {
@@ -207,5 +207,5 @@ def test_a_stream_that_never_had_a_message_is_idle() -> None:
     ],
 )
 def test_subjects_overlap(one: str, other: str, do: bool) -> None:
-    assert overlap(one, other) is do
-    assert overlap(other, one) is do
+    assert overlaps(one, other) is do
+    assert overlaps(other, one) is do

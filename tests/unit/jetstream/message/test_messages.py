@@ -19,7 +19,7 @@ from jsctl.jetstream.message.schedule import Schedule, format_ttl
 from jsctl.nats.acks import Metadata, parse_ack_subject
 from jsctl.nats.codec import FrameParser, ProtocolError, encode_publish
 from jsctl.nats.direct_get import parse_direct_reply
-from jsctl.nats.headers import encode_headers, header_value, parse_headers, parse_status
+from jsctl.nats.headers import encode_headers, find_header, parse_headers, parse_status
 from jsctl.nats.message import Message
 from jsctl.nats.subjects import matches, validate_subject
 from jsctl.nats.templates import Moment, compile_template
@@ -39,7 +39,7 @@ def test_frames() -> None:
         block,
     )
     assert parse_headers(block) == [("K", "v"), ("K", "w")]
-    assert header_value(block, "K") == "w"
+    assert find_header(block, "K") == "w"
 
 
 @pytest.mark.parametrize("subject", ["", "a b", "a..b", "a.*", "a.>", "a\r\nPING", ".a"])

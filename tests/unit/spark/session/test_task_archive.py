@@ -22,7 +22,7 @@ from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.nats import login
 provide_pynacl()
 try:
-    print(login.key(sys.argv[2]).sign(b"nonce").hex())
+    print(login.parse_seed(sys.argv[2]).sign(b"nonce").hex())
 except Exception as error:
     print(type(error).__name__, error)
 """

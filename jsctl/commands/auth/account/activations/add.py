@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.auth.keys import ACCOUNT, is_public_key
-from jsctl.auth.settings import expiry_claims
+from jsctl.auth.settings import parse_expiry
 from jsctl.auth.sharing import check_subject, sign_activation
 from jsctl.commands.auth.account.exports.choose import pick_export
 from jsctl.commands.cli import argument, command, option
@@ -58,7 +58,7 @@ async def add(env: Env, options: Options) -> Result:
     subject = check_subject(options.only or options.subject)
     if not covers(options.subject, subject):
         raise BadInput(f"{subject} is not part of {options.subject}")
-    claims = expiry_claims(options.expiry, seconds_to_ns(env.clock()))
+    claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
     signed = sign_activation(store, owner, export, subject, key, claims)
     if options.output:
         write_atomically(expand_home(options.output), signed + "\n")

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from jsctl.auth.records import Json, Record, local_subject
-from jsctl.auth.sharing import find_export, find_import, sorted_exports, sorted_imports
+from jsctl.auth.records import Json, Record, find_local_subject
+from jsctl.auth.sharing import find_export, find_import, list_exports, list_imports
 from jsctl.commands.shared.pick_auth import pick_text
 from jsctl.env import Env
 from jsctl.errors import NotFound
@@ -11,14 +11,14 @@ from jsctl.errors import NotFound
 
 async def pick_export(env: Env, account: Record, subject: str) -> Json:
     """Return the export of a subject, or one that the user picks. Raises NotFound, BadInput."""
-    subjects = [str(export["subject"]) for export in sorted_exports(account.nats)]
+    subjects = [str(export["subject"]) for export in list_exports(account.nats)]
     subject = subject or await _pick(env, account, subjects, "export")
     return find_export(account.nats, subject, account.name)
 
 
 async def pick_import(env: Env, account: Record, subject: str) -> Json:
     """Return the import at a local subject, or one that the user picks. Raises NotFound, BadInput."""
-    subjects = [local_subject(claim) for claim in sorted_imports(account.nats)]
+    subjects = [find_local_subject(claim) for claim in list_imports(account.nats)]
     subject = subject or await _pick(env, account, subjects, "import")
     return find_import(account.nats, subject, account.name)
 

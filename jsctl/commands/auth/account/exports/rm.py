@@ -2,7 +2,7 @@
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.records import Json, remove_member
-from jsctl.auth.sharing import find_export, importers
+from jsctl.auth.sharing import find_export, list_importers
 from jsctl.commands.auth.account.exports.choose import pick_export
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
@@ -19,7 +19,7 @@ from jsctl.views.result import Result
 async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -> Result:
     store, owner = await pick_operator_account(env, operator, account)
     export = await pick_export(env, owner, subject)
-    if importing := importers(store, owner, export):
+    if importing := list_importers(store, owner, export):
         env.say(f"jsctl: {', '.join(importing)} import it")
     data = {"account": owner.name, "removed": subject, "importers": importing}
     await env.confirm(Intent(f"remove the export {subject} of {owner.name}", data), force=force)

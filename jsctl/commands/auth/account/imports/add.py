@@ -7,10 +7,10 @@ from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.records import Json, Record
 from jsctl.auth.sharing import (
     add_import,
+    build_import,
     check_activation,
-    kind_of,
+    get_kind,
     matching_exports,
-    new_import,
     sign_activation,
 )
 from jsctl.auth.store import AuthStore
@@ -74,7 +74,7 @@ async def add(env: Env, options: Options) -> Result:
     store, account = await pick_operator_account(env, options.operator, options.account)
     source = await _source(env, store, options.source, account)
     public = source.public if source else options.source
-    imported = new_import(options.name, options.subject, public, options.service, options.local)
+    imported = build_import(options.name, options.subject, public, options.service, options.local)
     if options.share:
         imported["share"] = True
     if options.traceable:
@@ -102,10 +102,10 @@ async def _source(env: Env, store: AuthStore, name: str, account: Record) -> Rec
 
 def _activate(env: Env, store: AuthStore, source: Record, account: Record, imported: Json) -> None:
     """Sign an activation token if the export needs one, and say so; warn if nothing is exported."""
-    exports = matching_exports(source.nats, imported["subject"], kind_of(imported))
+    exports = matching_exports(source.nats, imported["subject"], get_kind(imported))
     if not exports:
         env.say(
-            f"jsctl: account {source.name} does not export {imported['subject']} as a {kind_of(imported)}"
+            f"jsctl: account {source.name} does not export {imported['subject']} as a {get_kind(imported)}"
         )
     elif all(export.get("token_req") for export in exports):
         if not store.has_seed(source.public):

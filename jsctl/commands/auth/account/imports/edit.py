@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.records import Json, local_subject
-from jsctl.auth.sharing import SERVICE, check_activation, check_local, find_import, kind_of
+from jsctl.auth.records import Json, find_local_subject
+from jsctl.auth.sharing import SERVICE, check_activation, check_local, find_import, get_kind
 from jsctl.commands.auth.account.exports.choose import pick_import
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
@@ -46,7 +46,7 @@ async def edit(env: Env, options: Options) -> Result:
         raise BadInput("there is nothing to change", "use flags for what to set")
     store, account = await pick_operator_account(env, options.operator, options.account)
     imported = await pick_import(env, account, options.subject)
-    service = kind_of(imported) == SERVICE
+    service = get_kind(imported) == SERVICE
     if options.share and not service:
         raise BadInput("--share is for services", f"{options.subject} is a stream")
     if options.traceable and service:
@@ -72,5 +72,5 @@ async def edit(env: Env, options: Options) -> Result:
             claim.pop("token", None)
 
     account = change_account(store, account.name, change)
-    local = options.local or local_subject(imported)
+    local = options.local or find_local_subject(imported)
     return view.import_sheet(find_import(account.nats, local, account.name), store, account)

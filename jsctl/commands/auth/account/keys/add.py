@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jsctl.auth.changes import change_account
 from jsctl.auth.fields import USER
 from jsctl.auth.keys import ACCOUNT, create_key, is_public_key
-from jsctl.auth.records import Json, new_permissions, signing_key, signing_keys
+from jsctl.auth.records import Json, build_permissions, get_signing_key, list_signing_keys
 from jsctl.auth.settings import UserSettings
 from jsctl.commands.auth.user.flags import SECTIONS
 from jsctl.commands.cli import argument, command, option
@@ -60,9 +60,9 @@ async def add(env: Env, options: Options) -> Result:
         if not env.can_ask:
             raise BadInput("the role is missing", "give ROLE, or --no-scope for a key without permissions")
         role = await env.prompter.text("Role name", flag="ROLE", check=_check_filled)
-    if role and any(key.role == role for key in signing_keys(account.nats)):
+    if role and any(key.role == role for key in list_signing_keys(account.nats)):
         raise BadInput(f"account {account.name} already has a key for role {role}", "give another role")
-    template = new_permissions()
+    template = build_permissions()
     UserSettings(options.config.values).apply_permissions(template)
     public = options.public_key
     if not public:
@@ -78,7 +78,7 @@ async def add(env: Env, options: Options) -> Result:
             "template": template,
             "description": options.description,
         }
-        if signing_key(nats, public):
+        if get_signing_key(nats, public):
             raise BadInput(f"{public} is already a signing key")
         nats["signing_keys"] = [*(nats.get("signing_keys") or ()), public if options.no_scope else scope]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.fields import USER
-from jsctl.auth.records import Json, signing_key
+from jsctl.auth.records import Json, get_signing_key
 from jsctl.auth.settings import UserSettings
 from jsctl.commands.auth.user.flags import SECTIONS
 from jsctl.commands.cli import argument, command, option
@@ -53,7 +53,7 @@ async def edit(env: Env, options: Options) -> Result:
         raise BadInput(f"the key {key.public} has no scope", "its users have permissions of their own")
 
     def change(nats: Json) -> None:
-        current = signing_key(nats, key.public)
+        current = get_signing_key(nats, key.public)
         if current is None or current.scope is None:
             raise BadInput(f"the key {key.public} no longer exists")
         template = dict(current.template)

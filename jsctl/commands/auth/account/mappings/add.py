@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.mappings import mappings_of, new_target, parse_mappings, set_targets
+from jsctl.auth.mappings import build_target, list_mappings, parse_mappings, set_targets
 from jsctl.auth.records import Json
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
@@ -53,18 +53,18 @@ async def add(env: Env, options: Options) -> Result:
     else:
         source = options.source or await env.prompter.text("Source subject", flag="SOURCE")
         target = options.target or await env.prompter.text("Target subject", flag="TARGET")
-        added = {source: [new_target(target, options.weight, options.cluster)]}
+        added = {source: [build_target(target, options.weight, options.cluster)]}
 
     def change(nats: Json) -> None:
         for source, targets in added.items():
-            before = [] if options.config else mappings_of(nats).get(source, [])
+            before = [] if options.config else list_mappings(nats).get(source, [])
             for target in targets:
                 if any(_place(other) == _place(target) for other in before):
                     raise BadInput(f"{source} is already mapped to {target['subject']}", "remove it first")
             set_targets(nats, source, [*before, *targets])
 
     account = change_account(store, account.name, change)
-    return view.sheet(account, {source: mappings_of(account.nats)[source] for source in added})
+    return view.sheet(account, {source: list_mappings(account.nats)[source] for source in added})
 
 
 def _place(target: Json) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Mappings that a command line names, or that the user picks."""
 
-from jsctl.auth.mappings import mappings_of
+from jsctl.auth.mappings import list_mappings
 from jsctl.auth.records import Record
 from jsctl.commands.shared.pick_auth import pick_text
 from jsctl.env import Env
@@ -13,7 +13,7 @@ async def pick_source(env: Env, account: Record, source: str) -> str:
     """
     if source:
         return source
-    sources = list(mappings_of(account.nats))
+    sources = list(list_mappings(account.nats))
     if not sources:
         raise NotFound(f"account {account.name} has no mappings", "jsctl auth account mappings add adds one")
     return await pick_text(env, sources, "mapping", "Mapping", "SOURCE")

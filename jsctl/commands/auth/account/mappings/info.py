@@ -1,6 +1,6 @@
 """`jsctl auth account mappings info`."""
 
-from jsctl.auth.mappings import targets_of
+from jsctl.auth.mappings import find_targets
 from jsctl.commands.auth.account.mappings.choose import pick_source
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
@@ -16,4 +16,4 @@ from jsctl.views.result import Result
 async def info(env: Env, account: str, source: str, operator: str) -> Result:
     _, owner = await pick_operator_account(env, operator, account)
     source = await pick_source(env, owner, source)
-    return view.sheet(owner, {source: targets_of(owner.nats, source, owner.name)})
+    return view.sheet(owner, {source: find_targets(owner.nats, source, owner.name)})

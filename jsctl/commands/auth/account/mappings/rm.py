@@ -1,7 +1,7 @@
 """`jsctl auth account mappings rm`."""
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.mappings import set_targets, targets_of
+from jsctl.auth.mappings import find_targets, set_targets
 from jsctl.auth.records import Json
 from jsctl.commands.auth.account.mappings.choose import pick_source
 from jsctl.commands.cli import argument, command, destructive
@@ -20,7 +20,7 @@ async def rm(env: Env, account: str, source: str, operator: str, force: bool) ->
     """Remove all targets of SOURCE."""
     store, owner = await pick_operator_account(env, operator, account)
     source = await pick_source(env, owner, source)
-    targets = targets_of(owner.nats, source, owner.name)
+    targets = find_targets(owner.nats, source, owner.name)
     data = {"account": owner.name, "removed": source, "targets": targets}
     # nats asks nothing here: its scripts, which have no --force, go on as they are
     silent = force or not env.can_ask

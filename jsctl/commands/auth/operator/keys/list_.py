@@ -1,6 +1,6 @@
 """`jsctl auth operator keys list`."""
 
-from jsctl.auth.records import signing_keys
+from jsctl.auth.records import list_signing_keys
 from jsctl.commands.cli import command
 from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
 from jsctl.env import Env
@@ -14,7 +14,7 @@ async def list_(env: Env, name: str) -> Result:
     """Show also whether the store has each seed (SEED), which is needed to sign."""
     store = await pick_operator(env, name, flag="NAME")
     operator = store.read_operator()
-    signers = [key.public for key in signing_keys(operator.nats)]
+    signers = [key.public for key in list_signing_keys(operator.nats)]
     issued = dict.fromkeys(signers, 0)
     for account in store.read_accounts():
         if account.issuer in issued:
