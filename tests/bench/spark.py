@@ -11,6 +11,7 @@ workers take to export all messages and a quarter of them (aim: the same). All o
 
 import argparse
 import asyncio
+import json
 import os
 import socket
 import statistics
@@ -100,7 +101,7 @@ def measure(url: str, server: int, count: int, rounds: int, folder: Path) -> Non
     for name in ("bare socket loop", "reader"):
         print(f"a message in the {name}: {cores[name]}")
     stages(url, server, count)
-    filtered(url, count)
+    filtered(url, server, count)
     ratio = best["to Parquet"] / best["nats-py's fetch"]
     print(f"to Parquet to nats-py's fetch: {ratio:.1f} times (aim 5, and 250,000 a second)")
     busy, whole = during_export(url, folder, count)
@@ -172,8 +173,9 @@ def run_sizes(url: str, count: int) -> float:
     return statistics.mean(sizes)
 
 
-def filtered(url: str, count: int) -> None:
-    """Print how much faster 1 % of the subjects are read than all."""
+def filtered(url: str, server: int, count: int) -> None:
+    """Print how much faster 1 % of the subjects are read than all, and how much of it the server takes by
+    itself."""
     js.stream(url, "F", "F.>", allow_direct=True)
     js.publish_all(url, ((f"F.{number % 100}", b"x" * 200) for number in range(count)))
     while js.info(url, "F")["state"]["messages"] < count:
@@ -188,6 +190,28 @@ def filtered(url: str, count: int) -> None:
         for name, wanted in (("all", job), ("some", job._replace(subjects=("F.7",))))
     }
     print(f"1 % of the subjects: {best['all'] / best['some']:.0f} times as fast as all (aim 20)")
+    server_time = cpu(server)
+    bound = min(timed(lambda: bare_filtered(url, "F", "F.7", count // 100)) for _ in range(3))
+    server_time = (cpu(server) - server_time) / 3
+    print(
+        f"one request for them over a bare socket: {best['all'] / bound:.0f} times, {bound * 1000:.0f} ms, of"
+    )
+    print(
+        f"which CPU of the server {server_time * 1000:.0f} ms; the reader takes {best['some'] * 1000:.0f} ms"
+    )
+
+
+def bare_filtered(url: str, stream: str, subject: str, count: int) -> None:
+    """One request for all messages on a subject, whose answer is thrown away."""
+    where = urlsplit(url)
+    with socket.create_connection((where.hostname or "", where.port or 0)) as connection:
+        connection.sendall(b'CONNECT {"verbose":false,"headers":true,"no_responders":true}\r\nSUB b.* 1\r\n')
+        body = json.dumps({"seq": 1, "batch": count, "next_by_subj": subject}).encode()
+        line = f"PUB $JS.API.DIRECT.GET.{stream} b.1 {len(body)}"
+        connection.sendall(b"%b\r\n%b\r\n" % (line.encode(), body))
+        tail = b""
+        while END not in tail:
+            tail = tail[-len(END) :] + connection.recv(1 << 20)
 
 
 def request(connection: socket.socket, at: int) -> None:

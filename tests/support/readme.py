@@ -62,7 +62,7 @@ _SOURCE = {
     "failOnDataLoss": "fail when messages were removed from the head before they were read (`true`)",
     "failOnDeleted": "fail when messages are missing further in (`false`)",
     "fetchMode": "`auto`, `direct` (direct get) or `consumer` (`auto`)",
-    "batchSize": "messages in each request (1000)",
+    "batchSize": "messages in each request (1000); ten times as many of a subject that few messages have",
     "maxBytes": "bytes in each request (4 MiB)",
     "requestTimeout": "time without a reply after which a request fails (10s)",
     "retries": "attempts without progress (5)",

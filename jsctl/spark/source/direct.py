@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 DEPTH = 2
 """Requests in flight. More or larger ones delay publishers, as the server answers each without a pause."""
 
+FEW = 10
+"""Sequences to a message from which on a subject has few messages. FEW times as many of them are asked for:
+the server counts all that match for each request, and gives publishers their turn while it looks for them."""
+
 
 class _Request(NamedTuple):
     """A request for `batch` messages from `start` on."""
@@ -48,6 +52,7 @@ class DirectReader(RangeReader):
         self._requests: deque[_Request] = deque()
         self._subject = job.subjects[0] if job.subjects else ""  # direct get takes one filter
         self._behind = 0  #: empty answers in a row
+        self._span = 1  #: sequences to a message of the subject, in the last answer
         self._sparse = bool(self._subject)  #: answers reach far beyond what was requested: one at a time
 
     def read_batch(self, connection: StreamConnection) -> "pa.RecordBatch | None":
@@ -93,12 +98,21 @@ class DirectReader(RangeReader):
 
     def _ask(self, connection: StreamConnection, start: int) -> None:
         job = self.job
-        batch = min(self._batch, job.end - start)
+        batch = self._size_of_request(start)
         body: Json = {"seq": start, "batch": batch, "max_bytes": job.max_bytes}
         if self._subject:
             body["next_by_subj"] = self._subject
         key, reply = connection.ask(f"{job.prefix}.DIRECT.GET.{job.stream}", json.dumps(body).encode())
         self._requests.append(_Request(key, reply, start, batch))
+
+    def _size_of_request(self, start: int) -> int:
+        """Return how many messages to ask for from `start` on."""
+        left = self.job.end - start
+        if self._span < FEW:
+            return min(self._batch, left)
+        # Not many more than are expected: those behind the end are another task's.
+        expected = left // self._span
+        return min(self._batch * FEW, left, expected + expected // 8 + FEW)
 
     def _drop_requests(self, connection: StreamConnection) -> None:
         for request in self._requests:
@@ -165,6 +179,8 @@ class DirectReader(RangeReader):
     ) -> None:
         """Adapt the next requests to how far this answer reached."""
         job, rows = self.job, len(messages)
+        if self._subject:
+            self._span = (reached - request.start) // max(1, rows)
         if reached < min(request.start + request.batch, job.end):
             # It ended early, at max_bytes or with a lagging replica: what was requested ahead leaves a hole.
             self._drop_requests(connection)

@@ -1,6 +1,7 @@
 """The reader of Spark tasks against real servers, without Spark: every trap of batch direct get."""
 
 import contextlib
+import json
 import socket
 import threading
 import time
@@ -105,12 +106,8 @@ def test_ranges_are_half_open(url: str, reader: Kind, start: int, end: int) -> N
 
 def test_payloads_that_are_not_wanted_are_left_out(url: str) -> None:
     fill(url, 100, size=10_000)
-
-    async def publish(client: Any) -> None:
-        await client.publish("S.h", b"y" * 10_000, headers={"K": "v", "Nats-Msg-Size": "of another"})
-        await client.flush()
-
-    with_client(url, publish)
+    headers = {"K": "v", "Nats-Msg-Size": "of another"}
+    with_client(url, lambda client: client.publish("S.h", b"y" * 10_000, headers=headers))
     js.wait_until_stored(url, "S", 101)
     received = []
 
@@ -260,6 +257,21 @@ def test_subject_filters(url: str, reader: Kind, subject: str) -> None:
     wanted = {"S.1": [n for n in range(10, 2990) if n % 3 == 2], "S.>": list(range(10, 2990)), "S.none": []}
     assert sequences(range_reader) == wanted[subject]
     assert (range_reader.deleted, range_reader.lost) == (0, 0)
+
+
+def test_of_a_subject_with_few_messages_more_are_asked_for_but_not_those_of_other_tasks(url: str) -> None:
+    js.stream(url, "S", "S.>", allow_direct=True)
+    js.publish_all(url, ((f"S.{number % 50}", b"") for number in range(1, 10_001)))
+    requested = []
+
+    class Counting(StreamConnection):
+        def ask(self, subject: str, data: bytes) -> Any:
+            requested.append(json.loads(data)["batch"])
+            return super().ask(subject, data)
+
+    what = job(url, subjects=("S.7",), batch=20, end=8001)
+    assert sequences(DirectReader(what, lambda: Counting.open(Settings(url=url)))) == list(range(7, 8001, 50))
+    assert len(requested) == 2 and 160 <= sum(requested) < 200
 
 
 def test_several_filters_need_a_consumer(url: str) -> None:
