@@ -21,7 +21,7 @@ def completion(env: Env, shell: str) -> Result:
     """Print the script, or install it in a folder, which must exist. New shells then complete commands, flags
     and names.
     """
-    script = shells.script(shell)
+    script = shells.build_script(shell)
     return Result(
         [Text(script, whole=True)], data={"shell": shell, "file": shells.FILES[shell], "script": script}
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.targets import context_targets, targets
+from jsctl.commands.shared.targets import resolve_context_targets, resolve_targets
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
@@ -59,7 +59,7 @@ async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: boo
     """
     if rules:
         return view.rules()
-    places, broken = _places(env) if all_contexts else (targets(env), [])
+    places, broken = _places(env) if all_contexts else (resolve_targets(env), [])
     snapshot = await take_snapshot(places, trace=env.trace)
     snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken])
     # One context that cannot be reached fails as everywhere: nothing was seen.
@@ -79,7 +79,7 @@ def _places(env: Env) -> tuple[list[Settings], list[ContextView]]:
     broken = []
     for name in names:
         try:
-            places += context_targets(env, name, several=True)
+            places += resolve_context_targets(env, name, several=True)
         except JsctlError as error:
             broken.append(ContextView(name, error))
     return places, broken

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.shared.idle import idle_limit, wait_flag
+from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -93,7 +93,7 @@ async def events(env: Env, options: Options) -> Events[ServerEvent]:
         start=_start(env, options),
         pattern=pattern,
         limit=options.count,
-        idle=idle_limit(env, options.wait, options.count),
+        idle=choose_idle_limit(env, options.wait, options.count),
     )
     as_lines = env.wants_json or options.cloudevent
     listener = EventListener(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.shared.targets import targets
+from jsctl.commands.shared.targets import resolve_targets
 from jsctl.commands.shared.watch import check_interval
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
@@ -114,7 +114,7 @@ async def _rounds(
     known: receives the contexts and domains of the last round.
     """
     exporting = Exporter(
-        targets(env),
+        resolve_targets(env),
         pattern=options.pattern,
         consumers=options.consumers,
         names=options.names,

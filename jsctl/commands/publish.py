@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.cli.global_flags import complete_subjects
-from jsctl.commands.shared.body import body_of
+from jsctl.commands.shared.body import read_body
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import (
@@ -172,7 +172,7 @@ class Options:
 @option("--from-dump", "dumped", metavar="PATH", default="", help="Publish what sub --dump wrote; - is stdin")
 @option("--original-pace", "paced", is_flag=True, help="With --from-dump: publish at the recorded pace")
 async def publish(env: Env, options: Options) -> Events[Published]:
-    options = replace(options, body=body_of(env, options))
+    options = replace(options, body=read_body(env, options))
     composition = _composition(env, options)
     if options.mode != "plain" or options.total != 1:
         await await_event_loop()  # messages are reported, and acks arrive, while others are sent

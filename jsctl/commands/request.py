@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.cli.global_flags import complete_subjects
-from jsctl.commands.shared.body import body_of
+from jsctl.commands.shared.body import read_body
 from jsctl.env import Env
 from jsctl.errors import BadInput, RequestTimeout
 from jsctl.jetstream.message.compose import Composition, compose
@@ -101,7 +101,7 @@ async def request(env: Env, options: Options) -> Events[Reply]:
 
 def ask(env: Env, options: Options) -> Events[Reply]:
     """Return the replies to the requests that the options describe."""
-    options = replace(options, body=body_of(env, options), raw=options.raw or options.raw_bytes)
+    options = replace(options, body=read_body(env, options), raw=options.raw or options.raw_bytes)
     return view.events(
         _replies(env, options),
         raw=options.raw,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.command_line import Line, is_whole, parse_line, script_lines
+from jsctl.commands.shared.command_line import Line, is_whole, parse_line, split_script
 from jsctl.commands.shared.system_commands import run_system, wait
 from jsctl.contexts.model import strip_login
 from jsctl.env import Env
@@ -120,7 +120,7 @@ class Interpreter:
         """Run lines up to the first that fails; return its status. script: the name of the file that holds
         them; a user who enters or pastes them sees which one fails.
         """
-        for number, line in script_lines(text):
+        for number, line in split_script(text):
             status = self.run_line(line)
             if status and script and not self.has_ended:
                 self._env.say(

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.watch import check_every, watched
+from jsctl.commands.shared.watch import check_every, watch_results
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import write_atomically
@@ -109,7 +109,9 @@ async def top(env: Env, options: Options) -> Events[Result] | Result | None:
         return view.top(load, rows, raw=options.raw, subscriptions=options.subs, closed=closed)
 
     if not options.output:
-        return watched(fetch, options.interval, options.max_refresh if options.max_refresh > 0 else None)
+        return watch_results(
+            fetch, options.interval, options.max_refresh if options.max_refresh > 0 else None
+        )
     result = await fetch()
     if options.output == "-" and not options.delimiter:
         return result

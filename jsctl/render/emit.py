@@ -31,7 +31,7 @@ def emit(
     safe, headed: of CSV and TSV, see `Delimiters`. Raises BadInput for them where the result has no data.
     """
     if form == "json":
-        for piece in json_pieces(result.document()):
+        for piece in format_json_pieces(result.document()):
             out.write(piece)
         out.write("\n")
     elif form in ("csv", "tsv"):
@@ -41,24 +41,24 @@ def emit(
         delimiters = Delimiters("," if form == "csv" else "\t", safe=safe, headed=headed)
         return delimited.write(result, out, delimiters)
     else:
-        lines = text_lines(result, form == "table", width=width, scheme=scheme, color=color)
+        lines = format_lines(result, form == "table", width=width, scheme=scheme, color=color)
         while batch := list(islice(lines, _BATCH)):  # a write for each line would cost as much as the table
             out.write("\n".join(batch) + "\n")
     return []
 
 
-def json_text(document: Any, indent: int | None = 2) -> str:
+def format_json(document: Any, indent: int | None = 2) -> str:
     """Return a value as one JSON document that is safe for a terminal."""
-    return clean_json(json.dumps(document, indent=indent, ensure_ascii=False, default=plain_value))
+    return clean_json(json.dumps(document, indent=indent, ensure_ascii=False, default=simplify_value))
 
 
-def json_items(items: Sequence[Any], *, first: bool) -> str:
+def format_json_items(items: Sequence[Any], *, first: bool) -> str:
     """Return some items of an array: the first ones with the opening bracket, others with a leading comma.
 
     The caller writes the closing bracket.
     """
     if not all(map(_is_flat, items)):
-        return ("[" if first else ",") + json_text(items)[1:-2]
+        return ("[" if first else ",") + format_json(items)[1:-2]
     # json with an indent is Python, and takes five times as long. Line ends in texts are escaped: the ones
     # here are those of the encoder.
     text = _FLAT.encode(items)[2:-2].replace("},\n    {", "\n  },\n  {\n    ")
@@ -70,8 +70,8 @@ def _is_flat(item: Any) -> bool:
     return type(item) is dict and bool(item) and _PLAIN.issuperset(map(type, item.values()))
 
 
-def json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
-    """Yield the text of `json_text` in pieces: items of iterators and long lists are encoded as they are
+def format_json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
+    """Yield the text of `format_json` in pieces: items of iterators and long lists are encoded as they are
     written.
     """
     if _is_long(document):
@@ -79,18 +79,18 @@ def json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
     if isinstance(document, Iterator):
         first = True
         while batch := list(islice(document, _BATCH)):
-            yield json_items(batch, first=first).replace("\n", newline)
+            yield format_json_items(batch, first=first).replace("\n", newline)
             first = False
         yield "[]" if first else newline + "]"
     elif not _lazy(document):
-        yield json_text(document).replace("\n", newline)
+        yield format_json(document).replace("\n", newline)
     else:
         named = isinstance(document, dict)
         before, end = "{}" if named else "[]"
         for item in document.items() if named else document:
             key, value = item if named else ("", item)
-            yield before + newline + "  " + (json_text(key) + ": " if named else "")
-            yield from json_pieces(value, newline + "  ")
+            yield before + newline + "  " + (format_json(key) + ": " if named else "")
+            yield from format_json_pieces(value, newline + "  ")
             before = ","
         yield newline + end
 
@@ -108,7 +108,7 @@ def _is_long(document: Any) -> bool:
     return isinstance(document, list) and len(document) > _BATCH
 
 
-def text_lines(
+def format_lines(
     result: Result, box: bool, *, width: int | None = None, scheme: str = "", color: bool = False
 ) -> Iterator[str]:
     """Yield the lines of the human form, with an empty line between parts.
@@ -125,15 +125,17 @@ def text_lines(
                 from jsctl.render import table
 
                 shown = part.without_blanks() if part.optional else part
-                yield from table.boxed(shown, width, scheme, color) if box else table.plain(shown)
+                yield from (
+                    table.format_boxed(shown, width, scheme, color) if box else table.format_plain(shown)
+                )
             case Sheet():
                 from jsctl.render import sheet
 
-                yield from sheet.lines(part, scheme, color, width)
+                yield from sheet.format_sheet(part, scheme, color, width)
             case Chart():
-                from jsctl.render.plot import chart_lines
+                from jsctl.render.plot import draw_chart
 
-                yield from map(clean_lines, chart_lines(part, width or 100))
+                yield from map(clean_lines, draw_chart(part, width or 100))
             case Text():
                 fitted = _cut if part.drawn else _folded
                 text = fitted(clean_lines(part.text), None if part.whole else width)
@@ -156,7 +158,7 @@ def _cut(text: str, width: int | None) -> str:
     return "\n".join(cut(line, width) for line in text.split("\n"))
 
 
-def plain_value(value: Any) -> Any:
+def simplify_value(value: Any) -> Any:
     """Return the JSON form of a value of a type that json does not know. Raises TypeError."""
     if isinstance(value, Cell):
         return value.raw

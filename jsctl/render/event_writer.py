@@ -10,7 +10,7 @@ from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.later import asyncio
 from jsctl.render import delimited
 from jsctl.render.delimited import TABLES, Delimiters
-from jsctl.render.emit import Form, emit, json_items, plain_value
+from jsctl.render.emit import Form, emit, format_json_items, simplify_value
 from jsctl.render.fit import fold_lines
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.signals import interrupts
@@ -27,7 +27,7 @@ STALLED = 1.0
 _EVERY = 1.0  #: seconds between two lines of a gauge
 _PATIENCE = 1.0  #: seconds that the next events may take to come after ctrl-C, where events end in order
 _ROUNDS = 2  #: times that they are waited for again, when some came
-_compact = json.JSONEncoder(ensure_ascii=False, default=plain_value).encode
+_compact = json.JSONEncoder(ensure_ascii=False, default=simplify_value).encode
 
 
 class Interrupted(JsctlError):
@@ -270,7 +270,7 @@ class _Writer(Generic[E]):
         first = self._records == 0
         self._records += len(records)
         if self._events.indent is not None:
-            self._put(json_items(records, first=first))
+            self._put(format_json_items(records, first=first))
         else:
             text = ",\n".join(map(_compact, records))
             self._put(clean_json(("[\n" if first else ",\n") + text))

@@ -6,7 +6,7 @@ Static tables and live panes share it. Numbers are never cut; output to pipes is
 import re
 from collections.abc import Iterator, Sequence
 
-from jsctl.render.text import cells
+from jsctl.render.text import measure
 from jsctl.views.result import Column
 
 NUMBERS = frozenset(
@@ -78,17 +78,17 @@ def fit_columns(
 
 def cut(text: str, width: int) -> str:
     """Return a text shortened in the middle to `width` cells, as similar names differ at an end."""
-    if cells(text) <= width:
+    if measure(text) <= width:
         return text
     if width < 2:
         return "…"[:width]
     tail = _beginning(text[::-1], (width - 1) // 2)[::-1]
-    return _beginning(text, width - 1 - cells(tail)) + "…" + tail
+    return _beginning(text, width - 1 - measure(tail)) + "…" + tail
 
 
 def cut_end(text: str, width: int) -> str:
     """Return a sentence shortened at its end to `width` cells."""
-    return text if cells(text) <= width else _beginning(text, max(width - 1, 0)) + "…"
+    return text if measure(text) <= width else _beginning(text, max(width - 1, 0)) + "…"
 
 
 def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
@@ -97,7 +97,7 @@ def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
     In a longer word, a path is folded after a slash, and anything else, such as an address or a name, is cut
     in the middle. A line that is a command of jsctl stays whole, so that it can be copied.
     """
-    if cells(text) <= width or _COMMAND.match(text):
+    if measure(text) <= width or _COMMAND.match(text):
         yield text
         return
     start = re.match(r" *", text)
@@ -105,10 +105,10 @@ def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
     indent = indent[: width // 2]
     begun = False
     for gap, word in re.findall(r"( *)([^ ]+)", text.strip(" ")):
-        if begun and cells(line) + len(gap) + cells(word) > width:
+        if begun and measure(line) + len(gap) + measure(word) > width:
             yield line
             line, begun = indent, False
-        *whole, rest = _pieces(word, width - cells(line), width - len(indent)) if not begun else [word]
+        *whole, rest = _pieces(word, width - measure(line), width - len(indent)) if not begun else [word]
         for piece in whole:
             yield line + piece
             line = indent
@@ -120,14 +120,14 @@ def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
 
 def _pieces(word: str, first: int, room: int) -> list[str]:
     """Return a word in pieces that fit: several for a path, else one. first: cells of the first line."""
-    if cells(word) <= first:
+    if measure(word) <= first:
         return [word]
     if "://" in word or "/" not in word[:-1]:
         return [cut(word, first)]
     pieces = [""]
     for part in re.findall(r"[^/]*/|[^/]+", word):
         space = room if pieces[1:] else first
-        if cells(pieces[-1]) + cells(part) > space and pieces[-1]:
+        if measure(pieces[-1]) + measure(part) > space and pieces[-1]:
             pieces.append("")
             space = room
         pieces[-1] += cut(part, space)
@@ -143,16 +143,16 @@ def fold_lines(text: str, width: int) -> str:
     )
 
 
-def longest_word(text: str) -> int:
+def measure_longest_word(text: str) -> int:
     """Return the width in cells of the longest word of a text."""
-    return max(map(cells, text.split()), default=0)
+    return max(map(measure, text.split()), default=0)
 
 
 def _comfortable(column: Column, width: int, prose: int) -> int:
     """Return how narrow a column may get before another one is left out."""
     least = prose if column.kind == "prose" else _COMFORTABLE
     whole = column.kind in NUMBERS or column.kind in ("url", "time")
-    return width if whole else max(least, cells(column.title))
+    return width if whole else max(least, measure(column.title))
 
 
 def _beginning(text: str, width: int) -> str:
@@ -160,7 +160,7 @@ def _beginning(text: str, width: int) -> str:
         return text[:width]
     taken = 0
     for at, character in enumerate(text):
-        taken += cells(character)
+        taken += measure(character)
         if taken > width:
             return text[:at]
     return text

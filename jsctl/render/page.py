@@ -36,7 +36,7 @@ th { background: var(--card); font-weight: 600 } tr:last-child td { border-botto
 """
 
 
-def page(title: str, note: str, charts: Sequence[Series], tables: Sequence[Table]) -> str:
+def build_page(title: str, note: str, charts: Sequence[Series], tables: Sequence[Table]) -> str:
     """Return the HTML document. All text in it is escaped."""
     drawn = "\n".join(map(_figure, charts))
     body = "\n".join(map(_table, tables))

@@ -18,7 +18,7 @@ _BRAILLE = 0x2800
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a cell, from the top
 
 
-def chart_lines(chart: Chart, width: int) -> list[str]:
+def draw_chart(chart: Chart, width: int) -> list[str]:
     """Return a chart with its caption, which stands below curves and bars, and above dots."""
     match chart.style:
         case "lines":
@@ -29,7 +29,7 @@ def chart_lines(chart: Chart, width: int) -> list[str]:
             return [chart.caption, *plot_dots(chart.values, min(60, max(20, width - 4)), chart.height)]
 
 
-def stacked_charts(charts: Sequence[Chart], width: int, height: int) -> list[Text]:
+def stack_charts(charts: Sequence[Chart], width: int, height: int) -> list[Text]:
     """Return charts one below the other, as high as there is room; where there is little, two side by
     side.
     """
@@ -52,7 +52,7 @@ def _beside(texts: Sequence[str], width: int) -> str:
     return (" " * _GAP).join(text.ljust(width) for text in texts).rstrip()
 
 
-def sparkline(values: Values, width: int = 24) -> str:
+def draw_sparkline(values: Values, width: int = 24) -> str:
     """Return one row of bars from the smallest to the largest value; a space for an unknown value."""
     shown = squeeze(values, width)
     known = [value for value in shown if value is not None]

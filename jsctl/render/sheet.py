@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jsctl.render.fit import fold, longest_word
+from jsctl.render.fit import fold, measure_longest_word
 from jsctl.render.style import paint
 from jsctl.render.text import clean, clean_lines, show
 from jsctl.views.result import Cell, Field, Sheet
@@ -10,7 +10,9 @@ from jsctl.views.result import Cell, Field, Sheet
 _INDENT = "    "  #: of a value that has no room beside its label
 
 
-def lines(sheet: Sheet, scheme: str = "", color: bool = False, width: int | None = None) -> Iterator[str]:
+def format_sheet(
+    sheet: Sheet, scheme: str = "", color: bool = False, width: int | None = None
+) -> Iterator[str]:
     """Yield the lines of the sheet. width: columns of the terminal, in which values are folded between words;
     None for no limit."""
     colon = paint(":", scheme) if color and scheme else ":"
@@ -64,7 +66,7 @@ def _fitted(values: list[str], width: int | None, indent: int) -> tuple[list[str
     """Return the lines of a value, and whether they begin below the label for lack of room beside it."""
     if not width or all(indent + len(value) <= width for value in values):
         return values, False
-    below = any(longest_word(value) > width - indent for value in values)
+    below = any(measure_longest_word(value) > width - indent for value in values)
     room = width - (len(_INDENT) if below else indent)
     return [line for value in values for line in fold(value, room)], below
 

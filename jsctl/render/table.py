@@ -9,11 +9,11 @@ from itertools import chain
 
 from jsctl.render.fit import NUMBERS, cut, fit_columns, fold
 from jsctl.render.style import paint
-from jsctl.render.text import cells, clean, show, show_all
+from jsctl.render.text import clean, measure, show, show_all
 from jsctl.views.result import Cell, Column, Style, Table
 
 
-def boxed(
+def format_boxed(
     table: Table, width: int | None = None, border: Style | str = "", color: bool = False
 ) -> Iterator[str]:
     """Yield the lines of the table in a rounded box of at most `width` columns.
@@ -35,7 +35,7 @@ def boxed(
         hidden = [head[at] for at in range(len(columns)) if at not in shown]
         columns = [columns[at] for at in shown]
         widths = [widths[at] for at in shown]
-    _widen(widths, min(cells(title) + 4, width) if width else cells(title) + 4)
+    _widen(widths, min(measure(title) + 4, width) if width else measure(title) + 4)
     right = [column.kind in NUMBERS for column in columns]
     prose = [column.kind == "prose" for column in columns]
 
@@ -65,7 +65,7 @@ def boxed(
         yield edge("╭" + "─" * inner + "╮")
         for line in fold(title, inner - 2):
             text = cut(line, inner - 2)
-            space = inner - cells(text)
+            space = inner - measure(text)
             yield bar + " " * (space // 2) + text + " " * (space - space // 2) + bar
         yield rule("├", "┬", "┤")
     else:
@@ -82,7 +82,7 @@ def boxed(
         yield from (paint(line, "dim") if color else line for line in fold(note, width or 0))
 
 
-def plain(table: Table) -> Iterator[str]:
+def format_plain(table: Table) -> Iterator[str]:
     """Yield title, header and rows, with columns separated by two spaces: for pipes, files and grep."""
     head = [clean(column.title) for column in table.columns]
     rows, foot = _shown(table)
@@ -125,14 +125,14 @@ def _shown(table: Table) -> tuple[list[Sequence[str]], Sequence[str] | None]:
 
 def _measure(rows: Sequence[Sequence[str]]) -> list[int]:
     return [
-        max(map(len if "".join(column).isascii() else cells, column)) for column in zip(*rows, strict=True)
+        max(map(len if "".join(column).isascii() else measure, column)) for column in zip(*rows, strict=True)
     ]
 
 
 def _padded(text: str, width: int, right: bool) -> str:
     if text.isascii():
         return text.rjust(width) if right else text.ljust(width)
-    space = " " * (width - cells(text))
+    space = " " * (width - measure(text))
     return space + text if right else text + space
 
 

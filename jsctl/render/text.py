@@ -87,9 +87,9 @@ def _show_rate(value: float) -> str:
 
 
 def _show_trend(values: Sequence[float | None]) -> str:
-    from jsctl.render.plot import sparkline
+    from jsctl.render.plot import draw_sparkline
 
-    return sparkline(values, 12) if any(values) else ""
+    return draw_sparkline(values, 12) if any(values) else ""
 
 
 def _limit(form: Callable[[int], str]) -> Callable[[int], str]:
@@ -114,7 +114,7 @@ _FORMS: Mapping[str, Callable[[Any], str]] = {
 """How people read a value, by its kind; text and numbers as they are have none."""
 
 
-def cells(text: str) -> int:
+def measure(text: str) -> int:
     """Return how many terminal columns a cleaned text takes."""
     if text.isascii():
         return len(text)

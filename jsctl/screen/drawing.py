@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.monitor.report.rows import BAD, WARN
-from jsctl.render.emit import text_lines
+from jsctl.render.emit import format_lines
 from jsctl.render.fit import NUMBERS, cut, cut_end, fit_columns
-from jsctl.render.plot import stacked_charts
-from jsctl.render.text import cells, clean, show
+from jsctl.render.plot import stack_charts
+from jsctl.render.text import clean, measure, show
 from jsctl.screen.keys import HELP, PICTURE_HELP, REPLAY_HELP
 from jsctl.screen.model import Model, sort_key
 from jsctl.units import format_count, format_exact_duration
@@ -50,7 +50,7 @@ def draw(model: Model, width: int, height: int) -> list[Line]:
     return [*head, *body, *_blank(room - len(body)), *foot]
 
 
-def top_row(model: Model, height: int) -> int:
+def find_top_row(model: Model, height: int) -> int:
     """Return the first row on a screen of `height` rows, so that the selected one is on it."""
     at, top = model.view.at, model.view.top
     top = min(top, max(0, len(model.rows) - height))
@@ -61,7 +61,7 @@ def settle(model: Model) -> Model:
     """Return the state scrolled so that the selected row, or the end of its page, is on the screen."""
     if model.mode == "table" and model.rows:
         room = max(1, model.height - len(_head(model, model.width, model.height)) - 2)
-        return model.with_view(top=top_row(model, room))
+        return model.with_view(top=find_top_row(model, room))
     if model.mode == "page" and model.board.page is not None:
         room = model.height - len(_head(model, model.width, model.height)) - 1
         length = len(_page_lines(model, model.width))
@@ -98,12 +98,12 @@ def _title(model: Model, width: int) -> Line:
     left, right = f"{model.start.title}  ", f"  {state}"
     chosen = _chosen(model, width)
     middle = clean(model.board.heading) or ("waiting for the first answer" if model.board.is_empty else "")
-    room = width - cells(left) - cells(chosen) - cells(right)
+    room = width - measure(left) - measure(chosen) - measure(right)
     if room < 8:
-        short = cut_end(f"{left}{middle}".rstrip(), max(0, width - cells(chosen)))
-        return [("bold", short), ("warn", cut_end(chosen, width - cells(short)))]
+        short = cut_end(f"{left}{middle}".rstrip(), max(0, width - measure(chosen)))
+        return [("bold", short), ("warn", cut_end(chosen, width - measure(short)))]
     middle = cut(middle, room)
-    gap = " " * max(0, room - cells(middle))
+    gap = " " * max(0, room - measure(middle))
     return [
         ("bold", left),
         ("dim", middle + gap),
@@ -128,7 +128,7 @@ def _tabs(model: Model, width: int) -> Line:
             number = f"{at} " if len(model.board.parts) > 1 else ""
             words = f" {number}{title if on else cut(title, limit)} {count}"
             line.append(("tab on" if on else "tab", words))
-        if sum(cells(words) for _, words in line) <= width:
+        if sum(measure(words) for _, words in line) <= width:
             return line
     return [(style, cut_end(words, width // len(line))) for style, words in line]
 
@@ -154,9 +154,9 @@ _REPLAY_KEYS = (("[ ]", "step"), ("{ }", "ten"), ("< >", "speed"), ("g", "time")
 def _foot(model: Model, width: int) -> Line:
     if model.mode in ("filter", "go", "time"):
         mark = {"filter": "/", "go": ":"}.get(model.mode, "time: ")
-        line: Line = [("key", mark), ("bold", cut(model.typed, width - 1 - cells(mark))), ("cursor", " ")]
+        line: Line = [("key", mark), ("bold", cut(model.typed, width - 1 - measure(mark))), ("cursor", " ")]
         if model.notice:
-            line.append(("warn", cut_end("  " + model.notice, width - 1 - cells(mark + model.typed))))
+            line.append(("warn", cut_end("  " + model.notice, width - 1 - measure(mark + model.typed))))
         return line
     if model.notice:
         return [("notice", cut_end(clean(model.notice), width))]
@@ -169,10 +169,10 @@ def _foot(model: Model, width: int) -> Line:
         keys = tuple(pair for pair in keys if pair[0] != "enter")
     line, used = [], 0
     for key, words in keys:
-        if used + cells(key) + cells(words) + 3 > width:
+        if used + measure(key) + measure(words) + 3 > width:
             break
         line += [("key", key), ("dim", f" {words}  ")]
-        used += cells(key) + cells(words) + 3
+        used += measure(key) + measure(words) + 3
     return line
 
 
@@ -192,7 +192,7 @@ def _body(model: Model, width: int, height: int) -> list[Line]:
     if model.mode == "page":
         return _scrolled(_page_lines(model, width), model, width, height)
     if isinstance(model.board.picture, ChartStack):
-        return _plain(stacked_charts(model.board.picture.charts, width, height), width)
+        return _plain(stack_charts(model.board.picture.charts, width, height), width)
     if model.board.picture is not None:
         return _scrolled(_result_lines(model.board.picture, width), model, width, height)
     return _table(model, width, height)
@@ -209,7 +209,7 @@ def _result_lines(result: Result, width: int) -> list[Text]:
     for part in result.parts:
         lines += [Text("")] * bool(lines)
         style = part.style if isinstance(part, Text) else "good" if isinstance(part, Chart) else ""
-        texts = "\n".join(text_lines(Result([part]), True, width=width)).split("\n")
+        texts = "\n".join(format_lines(Result([part]), True, width=width)).split("\n")
         lines += [
             Text(text, style if not isinstance(part, Chart) or at else "") for at, text in enumerate(texts)
         ]
@@ -240,17 +240,17 @@ def _table(model: Model, width: int, height: int) -> list[Line]:
     if not model.rows:
         return [[], [("dim", cut_end("  " + _why_empty(model, grid), width))]]
     room = max(1, height - 1)
-    top = top_row(model, room)
+    top = find_top_row(model, room)
     shown = model.rows[top : top + room]
     columns = _columns(model, grid, shown, width)
     lines = [_titles(model, columns, width)]
-    before = grid_before(model)
+    before = find_previous_grid(model)
     for at, row in enumerate(shown, top):
         lines.append(_row(model, grid, row, columns, before, at == model.view.at, width))
     return lines
 
 
-def grid_before(model: Model) -> Any:
+def find_previous_grid(model: Model) -> Any:
     """Return the rows of the round before by key; None if there was none, so that no row counts as new."""
     return model.grid_before.by_key if model.grid_before is not None and model.grid_before.rows else None
 
@@ -273,10 +273,10 @@ def _columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list
     ]
     widths = []
     for column in candidates:
-        widest = max((cells(_shown(column, row)) for row in shown), default=0)
+        widest = max((measure(_shown(column, row)) for row in shown), default=0)
         if column.kind == "text" and len(grid.rows) > len(shown):
             widest = max(widest, min(_LONG_NAME, _longest(column, grid.rows)))
-        widths.append(max(widest, cells(column.title) + 1, _LEAST.get(column.kind, 0)))
+        widths.append(max(widest, measure(column.title) + 1, _LEAST.get(column.kind, 0)))
     plain = [column.column for column in candidates]
     spare = [column.column.data_key for key in grid.spare for column in candidates if column.key == key]
     places = fit_columns(plain, widths, spare, width - _MARK, _GAP, prose=_PROSE)
@@ -388,7 +388,7 @@ def _fitted(column: GridColumn, text: str, room: int) -> str:
 
 
 def _padded(text: str, room: int, right: bool) -> str:
-    gap = " " * max(0, room - cells(text))
+    gap = " " * max(0, room - measure(text))
     return gap + text if right else text + gap
 
 

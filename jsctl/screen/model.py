@@ -92,7 +92,7 @@ class Model(NamedTuple):
         return self._replace(views={**self.views, self.part: self.view._replace(**changes)})
 
 
-def first_model(start: Start, interval: int, times: Sequence[float] = ()) -> Model:
+def build_first_model(start: Start, interval: int, times: Sequence[float] = ()) -> Model:
     """Return the state before the first answer.
 
     times: those of a replay's rounds. Raises ValueError for a filter that is not valid.

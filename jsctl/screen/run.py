@@ -8,8 +8,8 @@ from typing import TextIO
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.screen.drawing import Line, draw, settle
 from jsctl.screen.keys import press
-from jsctl.screen.model import Model, first_model, tick, with_board, with_size
-from jsctl.screen.terminal import Terminal, in_background, printed
+from jsctl.screen.model import Model, build_first_model, tick, with_board, with_size
+from jsctl.screen.terminal import Terminal, format_lines, show_while
 from jsctl.units import SECOND
 from jsctl.views.board import Live
 from jsctl.views.result import Text
@@ -17,7 +17,7 @@ from jsctl.views.result import Text
 
 class _Screen:
     def __init__(self, live: Live, out: TextIO, stdin: TextIO, color: bool) -> None:
-        self.model: Model = first_model(live.start, live.interval, live.times)
+        self.model: Model = build_first_model(live.start, live.interval, live.times)
         self.rounds = 0
         self._live = live
         self._wake = asyncio.Event()
@@ -108,12 +108,12 @@ async def run_screen(
     screen = _Screen(live, out, stdin, color)
     take_notices(screen.notice)
     try:
-        await in_background(screen.terminal, asyncio.ensure_future(screen.work()))
+        await show_while(screen.terminal, asyncio.ensure_future(screen.work()))
     finally:
         take_notices(None)
         if live.close is not None:
             await live.close()
-    out.write(printed(_last_lines(screen.model), color=color))
+    out.write(format_lines(_last_lines(screen.model), color=color))
     out.writelines(f"{line}\n" for line in screen.model.lines)
     out.flush()
     if (status := live.status()) is not ExitStatus.OK:
@@ -138,7 +138,7 @@ async def screen_beside(
     """
     screen = _Screen(live, out, stdin, color)
     take_notices(screen.notice)
-    showing = asyncio.ensure_future(in_background(screen.terminal, asyncio.ensure_future(screen.work())))
+    showing = asyncio.ensure_future(show_while(screen.terminal, asyncio.ensure_future(screen.work())))
     showing.add_done_callback(lambda _: quit())
     try:
         yield

@@ -203,7 +203,7 @@ def _classes(style: str) -> str:
     return " ".join(f"class:{name}" for name in style.split())
 
 
-def printed(lines: Sequence[Line], *, color: bool) -> str:
+def format_lines(lines: Sequence[Line], *, color: bool) -> str:
     """Return lines as text with colours, for what stays on the terminal after the screen."""
     texts = []
     for line in lines:
@@ -220,7 +220,7 @@ def printed(lines: Sequence[Line], *, color: bool) -> str:
     return "".join(text + "\n" for text in texts)
 
 
-async def in_background(terminal: Terminal, work: "asyncio.Task[None]") -> None:
+async def show_while(terminal: Terminal, work: "asyncio.Task[None]") -> None:
     """Show a terminal while `work` runs; when either ends, so does the other. Raises what the work raised."""
     work.add_done_callback(lambda _: terminal.close())
     try:

@@ -23,7 +23,7 @@ from jsctl.jetstream.api import Api
 from jsctl.monitor.report.places import Places
 from jsctl.nats.connection import Connection
 from jsctl.screen.drawing import draw, settle
-from jsctl.screen.model import first_model, with_board, with_size
+from jsctl.screen.model import build_first_model, with_board, with_size
 from jsctl.units import SECOND
 from jsctl.views.board import Start
 from jsctl.views.report.board import board
@@ -106,7 +106,7 @@ async def large(url: str, each: int) -> None:
     await asyncio.gather(*(add(stream, number) for stream in names for number in range(each)))
     await connection.close()
     places = Places([Settings(url=url)], pattern="", with_consumers=None, part=lambda: "problems")
-    model = with_size(first_model(Start("jsctl report", part="consumers"), 2 * SECOND), 120, 40)
+    model = with_size(build_first_model(Start("jsctl report", part="consumers"), 2 * SECOND), 120, 40)
     for number in range(3):
         began, used = time.monotonic(), time.process_time()
         known = [places_now async for places_now in places.one_round(60)][-1]
@@ -123,7 +123,7 @@ async def memory(urls: list[str], rounds: int) -> None:
     places = Places(
         [Settings(url=url) for url in urls], pattern="", with_consumers=None, part=lambda: "problems"
     )
-    model = with_size(first_model(Start("jsctl report"), SECOND), 120, 40)
+    model = with_size(build_first_model(Start("jsctl report"), SECOND), 120, 40)
     sizes = []
     for number in range(rounds):
         async for known in places.one_round(60):

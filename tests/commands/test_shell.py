@@ -8,7 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from jsctl.commands.shared.command_line import is_whole, last_word, parse_line, script_lines
+from jsctl.commands.shared.command_line import is_whole, parse_line, split_last_word, split_script
 from jsctl.errors import BadInput
 from jsctl.nats.connection import Connection
 from tests.support import js
@@ -53,7 +53,7 @@ def test_a_line_goes_on(text: str) -> None:
 
 def test_rows_of_a_script() -> None:
     text = "# it's a comment\nstream ls\npub a \\\n  'b\nc'\nlast 'open\n"
-    assert list(script_lines(text)) == [
+    assert list(split_script(text)) == [
         (1, "# it's a comment"),
         (2, "stream ls"),
         (3, "pub a \\\n  'b\nc'"),
@@ -73,7 +73,7 @@ def test_rows_of_a_script() -> None:
     ],
 )
 def test_what_is_to_be_completed(text: str, expected: tuple[list[str], str, int]) -> None:
-    assert last_word(text) == expected
+    assert split_last_word(text) == expected
 
 
 # -- scripts ------------------------------------------------------------------------------------------

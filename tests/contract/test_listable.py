@@ -8,7 +8,7 @@ import pytest
 
 from jsctl.app import root
 from jsctl.commands.cli.global_flags import GlobalOption
-from jsctl.commands.shared.listable import FILE, FOLDER, thing_of, word_of
+from jsctl.commands.shared.listable import FILE, FOLDER, find_thing, get_metavar
 from jsctl.commands.shared.listers import HERE, ON_SERVERS
 from jsctl.commands.shared.shells import VARIABLE, Completer
 from jsctl.env import Env
@@ -73,7 +73,7 @@ def listed(path: str, param: click.Parameter) -> bool:
     """Whether something is proposed for a parameter."""
     if isinstance(param.type, click.Choice) or param._custom_shell_complete is not None:
         return True
-    thing = thing_of(path, param)
+    thing = find_thing(path, param)
     assert not thing or thing in {FILE, FOLDER, "subject", *NOUNS, *HERE, *ON_SERVERS}, (path, thing)
     return bool(thing)
 
@@ -84,7 +84,7 @@ def test_what_can_be_listed_completes() -> None:
         for param in resolve(path.split()).params:
             if isinstance(param, click.Option) and (param.is_flag or param.count):
                 continue
-            word, name = word_of(param), param.opts[0]
+            word, name = get_metavar(param), param.opts[0]
             is_value = word in VALUES | KEYWORDS | NEW or not isinstance(
                 param.type, click.types.StringParamType
             )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jsctl.render.text import cells
+from jsctl.render.text import measure
 from tests.support import js
 from tests.support.run import Cli
 
@@ -60,7 +60,7 @@ def test_names_stay_whole_in_a_pipe(wide: Cli) -> None:
 
 def too_wide(text: str, width: int) -> list[str]:
     """The lines that do not fit and are not a command to copy."""
-    lines = [line.strip() for line in text.splitlines() if cells(line) > width]
+    lines = [line.strip() for line in text.splitlines() if measure(line) > width]
     return [line for line in lines if not line.removeprefix("try: ").removeprefix("$ ").startswith("jsctl ")]
 
 

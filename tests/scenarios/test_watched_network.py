@@ -14,7 +14,7 @@ import pytest
 from jsctl.contexts.settings import Settings
 from jsctl.monitor.report.places import Place, Places
 from jsctl.screen.drawing import Line, draw, settle
-from jsctl.screen.model import first_model, with_board, with_part, with_size
+from jsctl.screen.model import build_first_model, with_board, with_part, with_size
 from jsctl.testing import Network
 from jsctl.units import SECOND
 from jsctl.views.board import Start
@@ -58,7 +58,7 @@ class Screen:
 
     def __init__(self, places: Places) -> None:
         self.places = places
-        self.model = with_size(first_model(Start("jsctl report"), round(EVERY * SECOND)), 120, 40)
+        self.model = with_size(build_first_model(Start("jsctl report"), round(EVERY * SECOND)), 120, 40)
         self.known: Sequence[Place] = ()
         self.part = "streams"
         self.beside: Watched | None = None

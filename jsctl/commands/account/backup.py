@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.transfers import TerminalObserver, backup_path
+from jsctl.commands.shared.transfers import TerminalObserver, resolve_backup_path
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_backup import AccountBackupOptions, backup_account, estimate_backup
 from jsctl.jetstream.backup.account_files import describe_existing
@@ -40,7 +40,7 @@ async def backup(env: Env, options: Options) -> Result:
     stop the others; it is named at the end, and the exit status is not 0.
     """
     target = options.target or await env.prompter.text("Folder to write", flag="TARGET", check=_is_given)
-    path = backup_path(target)
+    path = resolve_backup_path(target)
     api = await env.jetstream()
     if env.dry_run:
         existing = describe_existing(path)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.transfers import TerminalObserver, backup_path
+from jsctl.commands.shared.transfers import TerminalObserver, resolve_backup_path
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_restore import AccountRestoreOptions, restore_account
 from jsctl.views.account import backup as view
@@ -46,7 +46,7 @@ async def restore(env: Env, options: Options) -> Result:
     A stream that is damaged or exists does not stop the others; it is named at the end, and the exit status
     is not 0.
     """
-    path = backup_path(options.directory)
+    path = resolve_backup_path(options.directory)
     result = await restore_account(
         env.jetstream,
         path,

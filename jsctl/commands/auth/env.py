@@ -1,7 +1,7 @@
 """`jsctl auth env`."""
 
 from jsctl.commands.cli import command
-from jsctl.commands.shared.pick_auth import choices
+from jsctl.commands.shared.pick_auth import read_choices
 from jsctl.env import Env
 from jsctl.views.auth.choices import sheet
 from jsctl.views.result import Result
@@ -14,4 +14,4 @@ def show_env(env: Env) -> Result:
     neither: it uses $XDG_DATA_HOME/nats/nsc and what `auth operator select` selected, which precedes nsc.json
     here, too.
     """
-    return sheet(choices(env))
+    return sheet(read_choices(env))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 from jsctl.auth.resolver import Trust, count_servers, fetch_trust, lookup_accounts
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import option
-from jsctl.commands.shared.system import system_connection
+from jsctl.commands.shared.system import connect_to_system
 from jsctl.env import Env
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,7 +36,7 @@ async def ask_servers(env: Env, store: AuthStore, accounts: Iterable[str], *, as
 
     Raises Denied without the system account, and what connecting raises.
     """
-    connection = await system_connection(env, store, as_system=as_system)
+    connection = await connect_to_system(env, store, as_system=as_system)
     count = await count_servers(connection)
     tokens = await lookup_accounts(connection, accounts, count)
     return OnServers(await fetch_trust(connection, count), tokens)

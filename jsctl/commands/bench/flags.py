@@ -98,7 +98,7 @@ def add_shared(target: C, *more: tuple[str, dict[str, Any]], sleep: bool = True)
     return target
 
 
-def shared(env: Env, kind: str) -> Shared:
+def parse_shared(env: Env, kind: str) -> Shared:
     """Return the values of the shared flags. Raises BadInput."""
     flags = {key.removeprefix(_PREFIX): value for key, value in env.flags.items() if key.startswith(_PREFIX)}
     duration, sleep = flags.get("duration") or 0, flags.get("sleep") or 0
@@ -154,19 +154,19 @@ class Sending:
 
     def header_block(self) -> bytes:
         """Return the header block of each message. Raises BadInput."""
-        return header_block(self.headers)
+        return parse_headers(self.headers)
 
     def payload(self, size: int) -> bytes:
         """Return the payload of each message. size: bytes. Raises BadInput."""
-        return payload(self.payload_file, size)
+        return read_payload(self.payload_file, size)
 
 
-def payload(file: str, size: int) -> bytes:
+def read_payload(file: str, size: int) -> bytes:
     """Return the content of a file or, without one, `size` zero bytes. Raises BadInput."""
     return read_bytes(expand_home(file), "", _LARGEST) if file else bytes(size)
 
 
-def header_block(headers: Sequence[str]) -> bytes:
+def parse_headers(headers: Sequence[str]) -> bytes:
     """Parse `K:V` texts, and return them as a header block. Raises BadInput."""
     pairs = []
     for text in headers:

@@ -6,7 +6,7 @@ import click
 
 from jsctl.bench import targets
 from jsctl.bench.plan import BUCKET
-from jsctl.commands.bench.flags import add_shared, shared
+from jsctl.commands.bench.flags import add_shared, parse_shared
 from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run
 from jsctl.commands.cli import SIZE, command, destructive, option
 from jsctl.env import Env
@@ -57,7 +57,7 @@ class Options:
 @_randomize_flag
 async def put(env: Env, options: Options) -> Result:
     """Use numbers as keys. Each client puts its next value after the ack of the last."""
-    flags = shared(env, "kv put")
+    flags = parse_shared(env, "kv put")
     plan = make_plan(
         "kv put", flags, name=flags.bucket or BUCKET, payload=bytes(flags.size), keys=options.randomize
     )
@@ -80,7 +80,7 @@ async def put(env: Env, options: Options) -> Result:
 @_randomize_flag
 async def get(env: Env, randomize: int) -> Result:
     """Read what bench kv put has stored."""
-    flags = shared(env, "kv get")
+    flags = parse_shared(env, "kv get")
     plan = make_plan("kv get", flags, name=flags.bucket or BUCKET, keys=randomize)
     await targets.prepare_bucket(await env.jetstream(), plan, {})
     return await run(env, plan, flags)

@@ -4,7 +4,7 @@ import click
 
 from jsctl.bench import targets
 from jsctl.bench.plan import OBJECTS
-from jsctl.commands.bench.flags import add_shared, shared
+from jsctl.commands.bench.flags import add_shared, parse_shared
 from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run
 from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
@@ -33,7 +33,7 @@ add_shared(
 @destructive("Purge a bucket that no benchmark created, without asking", DRY_RUN)
 async def put(env: Env, storage: str, replicas: int, purge_first: bool, force: bool) -> Result:
     """Put the next object of each client when the last is stored."""
-    flags = shared(env, "object put")
+    flags = parse_shared(env, "object put")
     plan = make_plan("object put", flags, name=flags.bucket or OBJECTS, payload=bytes(flags.size))
     api = await env.jetstream()
     settings = {"storage": storage, "num_replicas": replicas}
@@ -49,7 +49,7 @@ async def put(env: Env, storage: str, replicas: int, purge_first: bool, force: b
 @option("--random", is_flag=True, help="Choose each object at random")
 async def get(env: Env, random: bool) -> Result:
     """Get the objects of the bucket one after the other in each client, and verify their digests."""
-    flags = shared(env, "object get")
+    flags = parse_shared(env, "object get")
     plan = make_plan("object get", flags, name=flags.bucket or OBJECTS, random=random)
     await targets.prepare_object_bucket(await env.jetstream(), plan, {})
     return await run(env, plan, flags)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jsctl.commands.bench.flags import Sending, add_shared, sending_flags, shared
+from jsctl.commands.bench.flags import Sending, add_shared, parse_shared, sending_flags
 from jsctl.commands.bench.running import make_plan, run
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
@@ -31,7 +31,7 @@ async def pub(env: Env, options: Options) -> Result:
     """Measure how fast the server accepts messages, which are not acknowledged. Without --rate, many are sent
     at once.
     """
-    flags = shared(env, "pub")
+    flags = parse_shared(env, "pub")
     validate_subject(options.subject, "publish to")
     plan = make_plan(
         "pub",

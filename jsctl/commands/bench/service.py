@@ -1,6 +1,6 @@
 """`jsctl bench service`: request, serve."""
 
-from jsctl.commands.bench.flags import add_shared, header_block, payload, payload_flags, shared
+from jsctl.commands.bench.flags import add_shared, parse_headers, parse_shared, payload_flags, read_payload
 from jsctl.commands.bench.running import make_plan, run
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
@@ -29,14 +29,14 @@ async def request(env: Env, subject: str, payload_file: str, headers: tuple[str,
     """Send the next request of each client after the reply to the last. Any service or `jsctl reply` can
     answer on SUBJECT.
     """
-    flags = shared(env, "service request")
+    flags = parse_shared(env, "service request")
     validate_subject(subject, "publish to")
     plan = make_plan(
         "service request",
         flags,
         subject=subject,
-        payload=payload(payload_file, flags.size),
-        header_block=header_block(headers),
+        payload=read_payload(payload_file, flags.size),
+        header_block=parse_headers(headers),
     )
     return await run(env, plan, flags)
 
@@ -50,6 +50,6 @@ async def serve(env: Env, subject: str) -> Result:
     """Share the requests between the clients, until ctrl-C, --duration or --msgs. --sleep is the time that an
     answer takes.
     """
-    flags = shared(env, "service serve")
+    flags = parse_shared(env, "service serve")
     validate_subject(subject, "subscribe to")
     return await run(env, make_plan("service serve", flags, subject=subject), flags)

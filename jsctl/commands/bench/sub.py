@@ -1,6 +1,6 @@
 """`jsctl bench sub`."""
 
-from jsctl.commands.bench.flags import add_shared, shared
+from jsctl.commands.bench.flags import add_shared, parse_shared
 from jsctl.commands.bench.running import make_plan, run
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
@@ -16,7 +16,7 @@ async def sub(env: Env, subject: str, multisubject: bool) -> Result:
     arrived, or when none arrives for the time of --timeout. --size has no effect: sizes are those of the
     messages that arrive.
     """
-    flags = shared(env, "sub")
+    flags = parse_shared(env, "sub")
     validate_subject(subject, "subscribe to")
     plan = make_plan("sub", flags, subject=subject, subjects=0 if multisubject else -1)
     return await run(env, plan, flags)

@@ -4,7 +4,7 @@ A global flag works anywhere on the line because every command and group takes i
 Only the root reads the environment.
 """
 
-from jsctl.commands.cli.declare import all_of, argument, command, option
+from jsctl.commands.cli.declare import argument, command, declare_all, option
 from jsctl.commands.cli.destructive import destructive, dry_run_flag
 from jsctl.commands.cli.global_flags import GroupOption
 from jsctl.commands.cli.values import DURATION, SIZE
@@ -13,9 +13,9 @@ __all__ = [
     "DURATION",
     "SIZE",
     "GroupOption",
-    "all_of",
     "argument",
     "command",
+    "declare_all",
     "destructive",
     "dry_run_flag",
     "option",

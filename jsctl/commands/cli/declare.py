@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from jsctl.commands.cli.global_flags import GlobalOption, completer
+from jsctl.commands.cli.global_flags import GlobalOption, make_completer
 from jsctl.commands.cli.groups import Command
 from jsctl.registry.top import NOUNS
 
@@ -87,7 +87,7 @@ def _check_names(command: click.Command, options: type[Any]) -> None:
         raise TypeError(f"{command.name}: flags and fields differ in {', '.join(different)}")
 
 
-def all_of(flags: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
+def declare_all(flags: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
     """Return a decorator that declares several options at once, in this order of the help."""
 
     def declare(function: F) -> F:
@@ -155,7 +155,7 @@ class NamedOption(Asked, click.Option):
     """An option that takes the name of a noun, which is asked for when the option is required and missing."""
 
 
-def given_name(ctx: click.Context, noun: str) -> str:
+def find_name(ctx: click.Context, noun: str) -> str:
     """Return the name of a noun on the command line; empty without one."""
     for param in ctx.command.params:
         if noun and isinstance(param, Asked) and param.noun == noun:
@@ -190,4 +190,4 @@ def argument(name: str, *, noun: str = "", **attrs: Any) -> Callable[[F], F]:
 
 
 def _completed(noun: str, attrs: dict[str, Any]) -> dict[str, Any]:
-    return {**attrs, "shell_complete": completer(noun)} if noun else attrs
+    return {**attrs, "shell_complete": make_completer(noun)} if noun else attrs

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from jsctl.commands.cli.declare import all_of, option
+from jsctl.commands.cli.declare import declare_all, option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,4 +30,4 @@ def destructive(
 ) -> Callable[[F], F]:
     """Declare --dry-run and --force. force, dry_run: their help. no_force: declare --no-force, too."""
     name = "--force/--no-force" if no_force else "--force"
-    return all_of((dry_run_flag(dry_run), option(name, "-f", is_flag=True, default=False, help=force)))
+    return declare_all((dry_run_flag(dry_run), option(name, "-f", is_flag=True, default=False, help=force)))

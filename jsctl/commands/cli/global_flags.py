@@ -10,7 +10,7 @@ from jsctl.commands.cli.values import DURATION
 FORMS = ("table", "plain", "json", "csv", "tsv")
 
 
-def completer(noun: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+def make_completer(noun: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Return a completion function for the names of a noun of the registry."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -98,7 +98,7 @@ class RepeatedOption(GlobalOption):
         return None if value is None else (value,)  # one value, even with spaces in it
 
 
-def global_options() -> list[GlobalOption]:
+def make_global_options() -> list[GlobalOption]:
     """Return new global options; each command has its own."""
     o = GlobalOption
     return [
@@ -144,7 +144,7 @@ def global_options() -> list[GlobalOption]:
         ),
         RepeatedOption(
             "--context",
-            shell_complete=completer("context"),
+            shell_complete=make_completer("context"),
             metavar="NAME",
             envvar="NATS_CONTEXT",
             help="Context to use instead of the selected one",

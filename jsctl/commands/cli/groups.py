@@ -9,8 +9,8 @@ import click
 
 from jsctl import registry
 from jsctl.commands.cli.alone import alone
-from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, global_options, is_own
-from jsctl.commands.cli.help_text import Context, plain_row
+from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, is_own, make_global_options
+from jsctl.commands.cli.help_text import Context, simplify_row
 from jsctl.commands.cli.results import finish
 from jsctl.errors import DryRun
 
@@ -60,7 +60,7 @@ class _WithGlobals(click.Command):
     def add_globals(self) -> None:
         taken = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
         taken_names = {param.name for param in self.params}
-        for option in global_options():
+        for option in make_global_options():
             if option.name in taken_names and option.opts[0] in taken:
                 continue
             option.opts = [name for name in option.opts if name not in taken]
@@ -73,7 +73,7 @@ class _WithGlobals(click.Command):
         named = {flag: title for title, flags in self.sections.items() for flag in flags}
         for title in ("", *self.sections):
             records = [p.get_help_record(ctx) for p in own if named.get(p.opts[0], "") == title]
-            if rows := [plain_row(*record) for record in records if record]:
+            if rows := [simplify_row(*record) for record in records if record]:
                 with formatter.section(title or "Flags"):
                     formatter.write_dl(rows)
         if isinstance(self, click.Group):

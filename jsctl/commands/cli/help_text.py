@@ -38,6 +38,6 @@ class Context(click.Context):
     formatter_class = Formatter
 
 
-def plain_row(flags: str, help: str) -> tuple[str, str]:
+def simplify_row(flags: str, help: str) -> tuple[str, str]:
     """Return a flag and its help without the range and the type that click adds, such as `[x>=1]`."""
     return flags.replace("INTEGER RANGE", "N"), re.sub(r"\s*\[[^][]*x[<>]=?[^][]*\]$", "", help)

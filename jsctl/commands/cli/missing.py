@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.declare import Asked, given_name
+from jsctl.commands.cli.declare import Asked, find_name
 from jsctl.commands.shared.nouns import load
-from jsctl.commands.shared.pick import pick, valid_name
+from jsctl.commands.shared.pick import pick, validate_name
 from jsctl.errors import BadInput
 from jsctl.prompts.interview import Interview
 from jsctl.prompts.prompter import Choice, Form, Prompter, Question
@@ -57,9 +57,9 @@ async def _answer(
     flag = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx)
     noun = registry.find_noun(param.noun) if param.noun else None
     if noun:
-        parent = answers.get(noun.parent) or given_name(ctx, noun.parent)
+        parent = answers.get(noun.parent) or find_name(ctx, noun.parent)
         if not noun.parent or parent:
-            parent = valid_name(registry.find_noun(noun.parent), parent) if parent else ""
+            parent = validate_name(registry.find_noun(noun.parent), parent) if parent else ""
             return await pick(env, noun, "", parent=parent, prompter=prompter)
     if isinstance(param.type, click.Choice):
         return str(await prompter.select(_label(param), list(param.type.choices), flag=flag, help=help))

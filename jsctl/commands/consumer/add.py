@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
 from jsctl.commands.shared.adding import AddOptions, add_flags, ask_all
-from jsctl.commands.shared.pick import consumer_name, pick_stream, stream_name
+from jsctl.commands.shared.pick import pick_stream, validate_consumer_name, validate_stream_name
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
@@ -62,10 +62,10 @@ async def _complete(env: Env, options: Options, start: Json) -> tuple[str, Json]
     The stream's name is empty where it was neither given nor asked for.
     """
     flags, asks = options.flags, options.add.asks(env)
-    stream = stream_name(options.stream) if options.stream else ""
+    stream = validate_stream_name(options.stream) if options.stream else ""
     named = options.consumer or start.get("durable_name") or start.get("name") or ""
     if named:
-        consumer_name(named)
+        validate_consumer_name(named)
     temporary = flags.ephemeral or bool(
         options.add.config and not start.get("durable_name") and (start.get("name") or not options.consumer)
     )
@@ -84,7 +84,7 @@ async def _complete(env: Env, options: Options, start: Json) -> tuple[str, Json]
             chosen = chosen or await pick_stream(env, api, "", prompter=prompter)
             config = await find_config(api, chosen)
         own = name or await questions.ask_name(prompter, api, chosen)
-        draft = with_name(start, consumer_name(own), ephemeral=temporary)
+        draft = with_name(start, validate_consumer_name(own), ephemeral=temporary)
         if asks:
             draft = await questions.ask_rest(
                 prompter,

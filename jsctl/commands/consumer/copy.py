@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
-from jsctl.commands.shared.pick import consumer_name, pick_consumer
+from jsctl.commands.shared.pick import pick_consumer, validate_consumer_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
@@ -42,7 +42,7 @@ async def copy(env: Env, options: Options) -> Result:
     """Replace settings of the source with those that flags name."""
     flags = options.flags
     if options.destination:
-        consumer_name(options.destination)
+        validate_consumer_name(options.destination)
         if options.source == options.destination:
             raise BadInput("a copy needs a name of its own")
     api = await env.jetstream()

@@ -3,7 +3,7 @@
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.idle import idle_limit, wait_flag
+from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
@@ -29,7 +29,7 @@ async def events(
     subjects = list_consumer_subjects(api.connection.settings.js_event_prefix, stream, consumer)
     listener = EventListener(
         api.connection,
-        EventSelection(subjects=subjects, limit=count, idle=idle_limit(env, wait, count)),
+        EventSelection(subjects=subjects, limit=count, idle=choose_idle_limit(env, wait, count)),
         warn=env.say,
         announce=(lambda text: None) if env.wants_json else env.say,
     )

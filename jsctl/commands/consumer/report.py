@@ -1,7 +1,7 @@
 """`jsctl consumer report`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick import stream_name
+from jsctl.commands.shared.pick import validate_stream_name
 from jsctl.commands.shared.system_streams import Listed
 from jsctl.env import Env
 from jsctl.jetstream.api import Api
@@ -30,7 +30,7 @@ async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) ->
     messages that the consumer's filter matches.
     """
     api = await env.jetstream()
-    names = list(dict.fromkeys(map(stream_name, stream))) or await _pick(env, api)
+    names = list(dict.fromkeys(map(validate_stream_name, stream))) or await _pick(env, api)
     unreachable: list[Part] = []
     if names:
         infos = await streams.fetch_infos(api, names)

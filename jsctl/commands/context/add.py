@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.context.saving import ContextFlags, context_flags, save, values_of
+from jsctl.commands.context.saving import ContextFlags, collect_values, context_flags, save
 from jsctl.commands.shared.adding import ask_all
 from jsctl.contexts.settings import from_context, to_flags
 from jsctl.env import Env
@@ -48,7 +48,7 @@ async def add(env: Env, options: Options) -> Result:
     base = store.load(name) if exists else None
     if base is None and env.flags.get("context"):
         base = store.find(env.flags["context"])
-    values = values_of(env, options.context)
+    values = collect_values(env, options.context)
     if env.can_ask and not options.defaults and _needs_answers(values, exists):
         present = from_context(base) | {"description": base.get("description")} if base else {}
 

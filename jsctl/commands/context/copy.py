@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jsctl import registry
 from jsctl.commands.cli import argument, command
-from jsctl.commands.context.saving import ContextFlags, context_flags, save, values_of
+from jsctl.commands.context.saving import ContextFlags, collect_values, context_flags, save
 from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -41,7 +41,7 @@ async def copy(env: Env, options: Options) -> Result:
         env,
         name,
         base,
-        values_of(env, options.context),
+        collect_values(env, options.context),
         select=options.context.select_it,
         embed=options.context.embed,
     )

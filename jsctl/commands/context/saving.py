@@ -43,7 +43,7 @@ def context_flags(function: F) -> F:
     return function
 
 
-def values_of(env: Env, flags: ContextFlags) -> dict[str, Any]:
+def collect_values(env: Env, flags: ContextFlags) -> dict[str, Any]:
     """Return the flags and variables that a context can hold, by Settings field, and `description`."""
     settings = merge_flags(env.flags, env.from_environment)
     values = with_absolute_paths({name: settings[name] for name in settings if name in CONTEXT_KEYS})

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
-from jsctl.commands.cli.global_flags import completer
+from jsctl.commands.cli.global_flags import make_completer
 from jsctl.env import Env
 from jsctl.jetstream.counter import counters
 from jsctl.views.counter import counters as view
@@ -14,7 +14,7 @@ from jsctl.views.result import Result
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-complete_counters = completer("counter")
+complete_counters = make_completer("counter")
 """Completes counters where a new one or a pattern may be given, too."""
 
 

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from jsctl import registry
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.declared import open_connections
-from jsctl.commands.shared.system_streams import hidden_hint, only_hidden_hint
-from jsctl.commands.shared.targets import targets
+from jsctl.commands.shared.system_streams import format_hidden_hint, format_only_hidden_hint
+from jsctl.commands.shared.targets import resolve_targets
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
@@ -54,7 +54,7 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
         raise BadInput(
             "a configuration has no table for CSV or TSV", "leave --as out for YAML, or use --json"
         )
-    places = targets(env)
+    places = resolve_targets(env)
     declared: list[Json] = []
     buckets: dict[str, list[Json]] = {kind.key: [] for kind in KINDS}
     missing_consumers: list[str] = []
@@ -79,7 +79,7 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
     names = [stream["name"] for stream in declared]
     _check_patterns(options.stream, [*names, *_streams_of(buckets)], hidden)
     if hidden:
-        env.say(f"left out: {hidden_hint(hidden)}")
+        env.say(f"left out: {format_hidden_hint(hidden)}")
     if missing_consumers:
         env.say(f"left out: {pluralize(len(missing_consumers), 'consumer')} without a durable name or answer")
     document: Json = {**(_place(env, places[0]) if len(places) == 1 else {}), "streams": declared}
@@ -114,5 +114,5 @@ def _check_patterns(patterns: Sequence[str], names: Sequence[str], hidden: int) 
         if not any(fnmatchcase(name, pattern) for name in names):
             raise NotFound(
                 f"no stream matches {pattern}",
-                only_hidden_hint(hidden) if hidden else registry.find_noun("stream").hint,
+                format_only_hidden_hint(hidden) if hidden else registry.find_noun("stream").hint,
             )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.cli.global_flags import completer
+from jsctl.commands.cli.global_flags import make_completer
 from jsctl.commands.export.confirm import confirm_tables
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.env import Env
@@ -59,7 +59,7 @@ class ObjectOptions:
         "jsctl export kv SETTINGS --to tables --decode json --schema 'color STRING, size INT'",
     ],
 )
-@argument("buckets", metavar="BUCKET...", nargs=-1, required=True, shell_complete=completer("bucket"))
+@argument("buckets", metavar="BUCKET...", nargs=-1, required=True, shell_complete=make_completer("bucket"))
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--history", is_flag=True, help="All changes that the bucket has, not only the latest of each key")
@@ -85,7 +85,9 @@ def kv(env: Env, options: Options) -> Result:
 
 
 @command("objects", options=ObjectOptions, examples=["jsctl export objects FILES --to tables"])
-@argument("buckets", metavar="BUCKET...", nargs=-1, required=True, shell_complete=completer("object bucket"))
+@argument(
+    "buckets", metavar="BUCKET...", nargs=-1, required=True, shell_complete=make_completer("object bucket")
+)
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--history", is_flag=True, help="All that the bucket has, not only the latest of each object")

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from jsctl.commands.cli import all_of, option
+from jsctl.commands.cli import declare_all, option
 from jsctl.errors import BadInput
 from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.spark.decoding.model import KINDS, WITH_FIELDS
@@ -121,4 +121,4 @@ def decode_options(function: F) -> F:
         ),
         option("--keep-data", is_flag=True, help="Beside decoded fields: also a column with the payload"),
     )
-    return all_of(flags)(function)
+    return declare_all(flags)(function)

@@ -6,7 +6,7 @@ import click
 
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
-from jsctl.commands.shared.targets import targets
+from jsctl.commands.shared.targets import resolve_targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.report.replay import Replay
@@ -73,7 +73,7 @@ async def reports(env: Env, options: Options) -> Result:
     if recorded is not None:
         written = await export_recording(recorded, target, master, remote)
         return view.reports(written.rows, str(target.path), int(written.seconds * SECOND), written.status)
-    sampling = SamplingOptions(targets(env), options.every, options.duration, master, remote)
+    sampling = SamplingOptions(resolve_targets(env), options.every, options.duration, master, remote)
 
     def started() -> None:
         if options.every:

@@ -8,8 +8,8 @@ from jsctl.commands.export.confirm import confirm_tables
 from jsctl.commands.export.display import ExportDisplay
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.commands.shared.past_time import parse_time_flag
-from jsctl.commands.shared.pick import stream_name
-from jsctl.commands.shared.targets import targets
+from jsctl.commands.shared.pick import validate_stream_name
+from jsctl.commands.shared.targets import resolve_targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.signals import sigterm_as_interrupt
@@ -143,7 +143,7 @@ def stream(env: Env, options: Options) -> Result:
     bad_payload. --context and --js-domain may be repeated; their names are then part of the names of the
     folders.
     """
-    sources = stream_sources(targets(env), list(map(stream_name, options.stream)))
+    sources = stream_sources(resolve_targets(env), list(map(validate_stream_name, options.stream)))
     export = StreamExportOptions(
         sources=sources,
         selection=_selection(env, options),

@@ -1,7 +1,7 @@
 """`jsctl kv create`."""
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.kv.shared import complete_keys, open_named, value_of, warn_of_ttl
+from jsctl.commands.kv.shared import complete_keys, open_named, read_value, warn_of_ttl
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.names import validate_new_key
@@ -28,7 +28,7 @@ async def create(env: Env, bucket: str, new_key: str, value: str | None, ttl: in
     """
     key = validate_new_key(new_key)
     header = write.format_ttl(ttl)
-    data = await value_of(env, value)
+    data = await read_value(env, value)
     store = await open_named(env, bucket)
     warn_of_ttl(env, store, ttl)
     return view.stored(store.name, key, await write.create(store, key, data, ttl=header))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import complete_keys, open_named, patterns_of
+from jsctl.commands.kv.shared import complete_keys, open_named, parse_patterns
 from jsctl.env import Env
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.compare import compare
@@ -45,7 +45,7 @@ async def diff(env: Env, options: Options) -> Result:
     """Compare the newest values of all keys, or of those that match KEY; deleted keys count as missing.
     NAME@DOMAIN is a bucket of another JetStream domain.
     """
-    patterns = patterns_of(options.keys)
+    patterns = parse_patterns(options.keys)
     first = await _open(env, options.bucket, options.from_context, options.from_domain)
     other = await _open(env, options.other, options.to_context, options.to_domain)
     differing, same = await compare(first, other, patterns)

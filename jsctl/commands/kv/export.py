@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import open_named, patterns_of
+from jsctl.commands.kv.shared import open_named, parse_patterns
 from jsctl.env import Env
 from jsctl.files import open_output
 from jsctl.jetstream.kv import read
@@ -36,7 +36,7 @@ async def export(
     """Write every value that the bucket keeps, with its revision and time, and the markers of deleted keys,
     in order. jsctl kv import stores them again.
     """
-    patterns = read.deduplicate_patterns(patterns_of(key))
+    patterns = read.deduplicate_patterns(parse_patterns(key))
     store = await open_named(env, bucket)
     batches = _entries(store, patterns, latest=latest)
     if output == "-":

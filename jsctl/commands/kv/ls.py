@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import open_named, patterns_of
+from jsctl.commands.kv.shared import open_named, parse_patterns
 from jsctl.env import Env
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv import read
@@ -42,7 +42,7 @@ async def ls(
             return names(_pages(sorted(await buckets.list_names(api))))
         return info.listing(await buckets.collect(api), env.clock())
     store = await open_named(env, bucket, api)
-    patterns = patterns_of(key)
+    patterns = parse_patterns(key)
     with_values = verbose and display_value and not names_only
     entries = await _list(store, patterns, with_values=with_values)
     if not entries:

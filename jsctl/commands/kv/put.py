@@ -1,7 +1,7 @@
 """`jsctl kv put`."""
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.kv.shared import complete_keys, open_named, value_of
+from jsctl.commands.kv.shared import complete_keys, open_named, read_value
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.names import validate_new_key
@@ -26,6 +26,6 @@ async def put(env: Env, bucket: str, new_key: str, value: str | None) -> Result:
     dash.
     """
     key = validate_new_key(new_key)
-    data = await value_of(env, value)
+    data = await read_value(env, value)
     store = await open_named(env, bucket)
     return view.stored(store.name, key, await write.put(store, key, data))

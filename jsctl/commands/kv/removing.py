@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jsctl.commands.kv.shared import check_found, patterns_of
+from jsctl.commands.kv.shared import check_found, parse_patterns
 from jsctl.env import Env
 from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket
@@ -34,7 +34,7 @@ async def remove_keys(
 
 async def _existing(bucket: Bucket, keys: Sequence[str], operation: str) -> list[str]:
     """Return the keys that have something to remove."""
-    patterns = patterns_of(keys)
+    patterns = parse_patterns(keys)
     globs = [pattern for pattern in patterns if is_pattern(pattern)]
     literal = [pattern for pattern in patterns if not is_pattern(pattern)]
     names: dict[str, None] = {}

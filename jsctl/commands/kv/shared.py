@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.global_flags import completer
+from jsctl.commands.cli.global_flags import make_completer
 from jsctl.commands.shared.body import STDIN
 from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
@@ -19,7 +19,7 @@ from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.jetstream.message.stdin import read_all
 from jsctl.units import format_exact_duration
 
-complete_keys = completer("key")
+complete_keys = make_completer("key")
 """Completes keys where a new one may be given, too."""
 
 
@@ -31,7 +31,7 @@ async def open_named(env: Env, name: str, api: Api | None = None) -> Bucket:
     return await buckets.open_bucket(api, await pick(env, registry.find_noun("bucket"), name, api=api))
 
 
-async def value_of(env: Env, text: str | None) -> bytes:
+async def read_value(env: Env, text: str | None) -> bytes:
     """Return the value on the command line; without one, or with `-`, all bytes of stdin.
 
     stdin counts even where a script passes its own on, as nothing else can be meant. Raises BadInput on a
@@ -45,7 +45,7 @@ async def value_of(env: Env, text: str | None) -> bytes:
     return await read_all(stdin)
 
 
-def patterns_of(keys: Sequence[str]) -> list[str]:
+def parse_patterns(keys: Sequence[str]) -> list[str]:
     """Return keys and patterns from the command line; without any, the pattern of all keys. Raises
     BadInput.
     """

@@ -3,7 +3,7 @@
 import click
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.kv.shared import open_named, value_of
+from jsctl.commands.kv.shared import open_named, read_value
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.names import parse_existing_key
@@ -23,6 +23,6 @@ async def update(env: Env, bucket: str, key: str, value: str, revision: int) -> 
     """Store VALUE unless somebody else has changed the key since REVISION; 0 means that it does not exist.
     With - as VALUE, the value is stdin.
     """
-    data = await value_of(env, value)
+    data = await read_value(env, value)
     store = await open_named(env, bucket)
     return view.stored(store.name, key, await write.update(store, parse_existing_key(key), data, revision))

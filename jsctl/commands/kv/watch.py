@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import complete_keys, open_named, patterns_of, revision_type
+from jsctl.commands.kv.shared import complete_keys, open_named, parse_patterns, revision_type
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
@@ -69,7 +69,7 @@ async def watch(env: Env, options: Options) -> Events[Entry]:
     store = await open_named(env, options.bucket)
     receiver = read.read_entries(
         store,
-        patterns_of(options.keys),
+        parse_patterns(options.keys),
         options.start,
         sequence=options.revision or 0,
         limit=options.count if options.deletes else 0,

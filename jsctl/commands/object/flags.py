@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from jsctl import registry
-from jsctl.commands.cli import DURATION, SIZE, all_of, argument, option
+from jsctl.commands.cli import DURATION, SIZE, argument, declare_all, option
 from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -89,7 +89,7 @@ def bucket_flags(function: F) -> F:
         ),
         option("--compress/--no-compress", default=None, help="Compress the data"),
     )
-    return all_of(flags)(function)
+    return declare_all(flags)(function)
 
 
 def parse_metadata(pairs: Sequence[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from jsctl import registry
 from jsctl.commands.cli import command, option
 from jsctl.commands.object.flags import bucket_argument
-from jsctl.commands.shared.pick import valid_name
+from jsctl.commands.shared.pick import validate_name
 from jsctl.env import Env
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.object import buckets, requests
@@ -24,7 +24,7 @@ async def ls(env: Env, bucket: str, names_only: bool) -> Result | Events[str]:
         if names_only or env.wants_json:
             return names(buckets.name_pages(api))
         return view.buckets(await streams.collect(api, bucket_info), env.clock())
-    name = valid_name(registry.find_noun("object bucket"), bucket)
+    name = validate_name(registry.find_noun("object bucket"), bucket)
     if names_only:
         return names(_object_names(api, name))
     return view.objects(await requests.list_all(api, name))

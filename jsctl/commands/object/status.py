@@ -6,7 +6,7 @@ from jsctl import registry
 from jsctl.commands.cli import command
 from jsctl.commands.object.flags import bucket_argument
 from jsctl.commands.object.ls import bucket_info
-from jsctl.commands.shared.pick import valid_name
+from jsctl.commands.shared.pick import validate_name
 from jsctl.env import Env
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.object import buckets, requests
@@ -23,7 +23,7 @@ async def status(env: Env, bucket: str) -> Result:
     """
     api = await env.jetstream()
     if bucket:
-        infos = [await buckets.info(api, valid_name(registry.find_noun("object bucket"), bucket))]
+        infos = [await buckets.info(api, validate_name(registry.find_noun("object bucket"), bucket))]
     else:
         collected = await streams.collect(api, bucket_info)
         infos = sorted(collected.items.values(), key=buckets.bucket_of)

@@ -61,15 +61,15 @@ def history(
     else:
         path = parse_folder(source, "--from")
         rollups = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)
-    from jsctl.render.plot import sparkline
+    from jsctl.render.plot import draw_sparkline
 
     series = view.series(rollups.reports, rollups.daily)
-    tables = view.tables(rollups.reports, rollups.movers, rollups.daily, sparkline)
+    tables = view.tables(rollups.reports, rollups.movers, rollups.daily, draw_sparkline)
     if not html or not tables:
         data = {"period": "hour" if hourly else "day", **rollups.reports, "movers": rollups.movers}
         return view.history(series, tables, data)
-    from jsctl.render.page import page
+    from jsctl.render.page import build_page
 
-    document = page(view.PAGE_TITLE, view.page_note(path.name, env.clock()), series, tables)
+    document = build_page(view.PAGE_TITLE, view.page_note(path.name, env.clock()), series, tables)
     write_output(html, document)
     return view.page_written(str(expand_home(html)), len(document.encode()))

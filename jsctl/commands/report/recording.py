@@ -22,7 +22,7 @@ def open_recorder(file: str, keep: int | None) -> Recorder | None:
         raise BadInput(f"cannot write {file}: {error.strerror}", "choose another file for --record") from None
 
 
-async def recorded_rounds(
+async def record_rounds(
     places: Places, recorder: Recorder, *, interval: int, count: int | None, clock: Callable[[], float]
 ) -> AsyncGenerator[Round, None]:
     """Yield rounds, each after it was recorded with all that the screen would show. interval: ns."""

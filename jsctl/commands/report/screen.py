@@ -40,7 +40,7 @@ class Wanted(NamedTuple):
     rounds: int
 
 
-def live(
+def build_screen(
     env: Env,
     targets: Sequence[Settings],
     wanted: Wanted,
@@ -57,7 +57,7 @@ def live(
     def shown() -> str:
         return part if recorder is None and not failing.is_wanted else "all"
 
-    places = watched_places(env, targets, wanted, shown)
+    places = watch_places(env, targets, wanted, shown)
     opened = _Pages(places)
     number = 0
     last = Board(())
@@ -86,7 +86,7 @@ def live(
     return Live(fetch, _start(wanted), wanted.interval, wanted.rounds, close, status=lambda: failing.status)
 
 
-def watched_places(env: Env, targets: Sequence[Settings], wanted: Wanted, part: Callable[[], str]) -> Places:
+def watch_places(env: Env, targets: Sequence[Settings], wanted: Wanted, part: Callable[[], str]) -> Places:
     """Return contexts and domains that are asked in rounds. part: see Places."""
     return Places(
         targets,
@@ -98,7 +98,7 @@ def watched_places(env: Env, targets: Sequence[Settings], wanted: Wanted, part: 
     )
 
 
-def replayed(replay: Replay, wanted: Wanted) -> Live:
+def build_replay_screen(replay: Replay, wanted: Wanted) -> Live:
     """Return the screen over recorded rounds, which follow each other at the pace of the recording."""
     times = replay.times
     number = -1

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from jsctl.commands.cli import DURATION, option
-from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
+from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.server.replicas import Replica, parse_replies
@@ -73,7 +73,7 @@ async def report(
     async def fetch() -> Result:
         return view(*await _read(env, flags, replicas_of, consumer))
 
-    return await once_or_repeated(fetch, watch)
+    return await fetch_or_watch(fetch, watch)
 
 
 async def _read(

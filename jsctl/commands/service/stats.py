@@ -5,7 +5,7 @@ from functools import partial
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.service.flags import pick_service, silence_flag
-from jsctl.commands.shared.watch import check_every, once_or_repeated
+from jsctl.commands.shared.watch import check_every, fetch_or_watch
 from jsctl.env import Env
 from jsctl.nats.connection import Connection
 from jsctl.services import statistics
@@ -43,7 +43,7 @@ async def stats(
         return view.stats(name, documents)
     if service:
         validate_service(service)
-    return await once_or_repeated(_Rates(env, connection, service, id, silence), every)
+    return await fetch_or_watch(_Rates(env, connection, service, id, silence), every)
 
 
 class _Rates:

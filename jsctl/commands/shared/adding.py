@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from jsctl.commands.cli import all_of, option
-from jsctl.commands.shared.repeat import left_out, place_flags
+from jsctl.commands.cli import declare_all, option
+from jsctl.commands.shared.repeat import find_secret_variable, list_place_flags
 from jsctl.env import Env
 from jsctl.errors import Cancelled, JsctlError
 from jsctl.files import read_input, write_output
@@ -70,7 +70,7 @@ class AddOptions:
 
 def add_flags(function: F) -> F:
     """Add the flags that every add takes, for `AddOptions`."""
-    return all_of(_FLAGS)(function)
+    return declare_all(_FLAGS)(function)
 
 
 async def ask_all(
@@ -91,7 +91,9 @@ async def ask_all(
 
     def show(title: str, outcome: T) -> None:
         words = command_line(outcome)
-        place, secret = ([], "") if words[0] == "context" else (place_flags(env), left_out(env))
+        place, secret = (
+            ([], "") if words[0] == "context" else (list_place_flags(env), find_secret_variable(env))
+        )
         title += f", with the secret in {secret}" * bool(secret)
         env.last_words.append(f"\n{title}:\n  {shlex.join(['jsctl', *words, *place])}")
 

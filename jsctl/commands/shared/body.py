@@ -18,7 +18,7 @@ class _Options(Protocol):
     def send_on(self) -> str: ...
 
 
-def body_of(env: Env, options: _Options) -> str | None:
+def read_body(env: Env, options: _Options) -> str | None:
     """Return the given body; for None stdin, if it was asked for or nothing else can be meant.
 
     Warns when the body is empty while a loop or a script around this command has input left.

@@ -54,7 +54,7 @@ def is_whole(text: str) -> bool:
     return not any(token["open"] or token["escaped"] == "\\" for token in _TOKEN.finditer(text))
 
 
-def script_lines(text: str) -> Iterator[tuple[int, str]]:
+def split_script(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a script, each complete, with the number of its first row. Raises BadInput for one
     that has no end.
     """
@@ -72,7 +72,7 @@ def script_lines(text: str) -> Iterator[tuple[int, str]]:
         yield len(text.splitlines()) - len(rows) + 1, "\n".join(rows)
 
 
-def last_word(text: str) -> tuple[list[str], str, int]:
+def split_last_word(text: str) -> tuple[list[str], str, int]:
     """Return what is to be completed: the words before the last one, the last one without quotation marks,
     and where it begins in the text. A line with a pipe has nothing to complete.
     """

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.declare import given_name
-from jsctl.commands.shared.listable import FILE, FOLDER, OR_FILE, path_of, thing_of, word_of
-from jsctl.commands.shared.listers import HERE, ON_SERVERS, given
+from jsctl.commands.cli.declare import find_name
+from jsctl.commands.shared.listable import FILE, FOLDER, OR_FILE, find_path, find_thing, get_metavar
+from jsctl.commands.shared.listers import HERE, ON_SERVERS, find_first_name
 from jsctl.commands.shared.nouns import list_names, list_offline
 from jsctl.commands.shared.shells import is_safe
 from jsctl.registry.top import NOUNS
@@ -35,7 +35,7 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[
     """
     env: Env = ctx.obj
     noun = registry.find_noun(noun_name)
-    parent = given_name(ctx, noun.parent) or given(ctx, noun.parent)
+    parent = find_name(ctx, noun.parent) or find_first_name(ctx, noun.parent)
     if noun.parent and not parent:
         return []
     if noun.offline:
@@ -49,7 +49,7 @@ def complete_thing(ctx: click.Context, param: click.Parameter, incomplete: str) 
     """Return what a parameter without a completer of its own may name, or that files complete."""
     from click.shell_completion import CompletionItem
 
-    thing = thing_of(path_of(ctx), param)
+    thing = find_thing(find_path(ctx), param)
     if thing in (FILE, FOLDER):
         return [CompletionItem(incomplete, type="file" if thing == FILE else "dir")]
     if thing == "subject":
@@ -59,7 +59,7 @@ def complete_thing(ctx: click.Context, param: click.Parameter, incomplete: str) 
     else:
         names = _safe_names(lambda: _names_of(thing, ctx), incomplete)
     items = [CompletionItem(name) for name in names]
-    return items or [CompletionItem(incomplete, type="file")] * (word_of(param) in OR_FILE)
+    return items or [CompletionItem(incomplete, type="file")] * (get_metavar(param) in OR_FILE)
 
 
 def _safe_names(list_all: Callable[[], list[str]], incomplete: str) -> list[str]:
@@ -77,7 +77,7 @@ def _names_of(thing: str, ctx: click.Context) -> list[str]:
         return []
     env: Env = ctx.obj
     lister, parts = ON_SERVERS[thing]
-    parents = [given(ctx, part) for part in parts]
+    parents = [find_first_name(ctx, part) for part in parts]
     if thing != "peer" and not all(parents):
         return []
 

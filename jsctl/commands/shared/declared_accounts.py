@@ -7,7 +7,7 @@ from jsctl.auth.declared.model import DeclaredOperator
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.records import Record
 from jsctl.auth.store import AuthStore
-from jsctl.commands.shared.system import account_connection
+from jsctl.commands.shared.system import connect_to_account
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, Denied, JsctlError, NotFound
@@ -43,7 +43,7 @@ class AccountLogins:
         if place is None or name in self.lacking:
             return Connection(settings, None), True
         try:
-            return await account_connection(env, settings, *place), False
+            return await connect_to_account(env, settings, *place), False
         except Denied as error:
             hint = "apply --push sends it to them"
             if not self._is_planning:

@@ -29,7 +29,7 @@ from jsctl.commands.shared.pushing import (
     refuse_untrusted,
     send_accounts,
 )
-from jsctl.commands.shared.system import system_connection
+from jsctl.commands.shared.system import connect_to_system
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.nats.connection import Connection
@@ -124,7 +124,7 @@ async def open_pushes(
             continue
         store = AuthStore(folders, declared.name)
         system = str(store.read_operator().nats.get("system_account") or "")
-        connection = await system_connection(env, store, as_system=store.has_seed(system))
+        connection = await connect_to_system(env, store, as_system=store.has_seed(system))
         servers = await count_servers(connection)
         concerned = {account.name for account in declared.accounts} | {step.account for step in plan.steps}
         publics = {

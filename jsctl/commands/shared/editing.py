@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from jsctl.commands.cli import all_of, option
+from jsctl.commands.cli import declare_all, option
 from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
@@ -95,7 +95,7 @@ def edit_flags(noun: str) -> Callable[[F], F]:
         option("--dry-run", is_flag=True, help="Only show what would change; exit with 2 if anything would"),
     )
 
-    return all_of(flags)
+    return declare_all(flags)
 
 
 async def edit_config(env: Env, target: Editable, file: Json | None, options: EditOptions) -> Result:

@@ -12,7 +12,7 @@ wait_flag = option(
 )
 
 
-def idle_limit(env: Env, wait: int, count: int) -> int:
+def choose_idle_limit(env: Env, wait: int, count: int) -> int:
     """Return the ns without an event after which to end: --wait, or with --count the --timeout that was
     given.
 

@@ -124,19 +124,19 @@ _BY_FLAG = {"--cluster": "cluster", "--host NAME": "server", "--name NAME": "ser
 """Flags that mean the same wherever their help says no more; --name in `server request` alone."""
 
 
-def path_of(ctx: click.Context) -> str:
+def find_path(ctx: click.Context) -> str:
     """Return the path of a verb in the registry: "stream ls"."""
     parent = getattr(ctx.parent.command, "path", "") if ctx.parent else ""
     return f"{parent} {ctx.command.name}".strip()
 
 
-def word_of(param: click.Parameter) -> str:
+def get_metavar(param: click.Parameter) -> str:
     """Return what help shows for a value, without the brackets: "STREAM"."""
     word = param.metavar or (str(param.name).upper() if isinstance(param, click.Argument) else "")
     return word.removesuffix("...").removeprefix("[").removesuffix("]") if word.count("[") < 2 else word
 
 
-def thing_of(path: str, param: click.Parameter) -> str:
+def find_thing(path: str, param: click.Parameter) -> str:
     """Return what a parameter of a verb names; empty for a new name, and for what cannot be listed."""
     if isinstance(param, Asked) and param.noun:
         return param.noun
@@ -144,7 +144,7 @@ def thing_of(path: str, param: click.Parameter) -> str:
     other = _OTHERS.get(f"{path} {name}")
     if other is not None:
         return other
-    word = word_of(param)
+    word = get_metavar(param)
     if path.startswith("auth ") and word in _OF_STORE:
         return _OF_STORE[word]
     if name == "--name" and not path.startswith("server request "):

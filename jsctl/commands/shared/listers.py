@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsctl.commands.shared.listable import path_of, thing_of
+from jsctl.commands.shared.listable import find_path, find_thing
 
 if TYPE_CHECKING:
     from jsctl.auth.records import Record
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def given(ctx: click.Context, thing: str) -> str:
+def find_first_name(ctx: click.Context, thing: str) -> str:
     """Return the first name of a thing that the command line has; empty without one."""
     for param in ctx.command.params:
-        if thing_of(path_of(ctx), param) == thing:
+        if find_thing(find_path(ctx), param) == thing:
             value = ctx.params.get(param.name or "")
             value = value[0] if isinstance(value, (tuple, list)) and value else value
             if isinstance(value, str) and value:
@@ -147,26 +147,28 @@ ON_SERVERS: dict[str, tuple[Callable[["Env", Sequence[str]], Any], tuple[str, ..
 def _network_nodes(ctx: click.Context) -> set[str]:
     from jsctl.localserver.networks import find_network
 
-    nodes = find_network(ctx.obj.environ, given(ctx, "network")).state.nodes
+    nodes = find_network(ctx.obj.environ, find_first_name(ctx, "network")).state.nodes
     return {node.name for node in nodes} | {node.cluster for node in nodes}
 
 
 def _network_clusters(ctx: click.Context) -> set[str]:
     from jsctl.localserver.networks import find_network
 
-    return {node.cluster for node in find_network(ctx.obj.environ, given(ctx, "network")).state.nodes}
+    return {
+        node.cluster for node in find_network(ctx.obj.environ, find_first_name(ctx, "network")).state.nodes
+    }
 
 
 def _network_links(ctx: click.Context) -> list[str]:
     from jsctl.localserver.networks import find_network
 
-    return list(find_network(ctx.obj.environ, given(ctx, "network")).state.links)
+    return list(find_network(ctx.obj.environ, find_first_name(ctx, "network")).state.links)
 
 
 def _topologies(ctx: click.Context) -> Sequence[str]:
     from jsctl.localserver.spec_reader import BUILTIN
 
-    return ("hub-leaf",) if path_of(ctx) == "server run" else BUILTIN
+    return ("hub-leaf",) if find_path(ctx) == "server run" else BUILTIN
 
 
 def _checks(ctx: click.Context) -> list[str]:
@@ -188,32 +190,32 @@ def _templates(ctx: click.Context) -> list[str]:
 
 
 def _operators(ctx: click.Context) -> list[str]:
-    from jsctl.commands.shared.pick_auth import choices
+    from jsctl.commands.shared.pick_auth import read_choices
 
-    return choices(ctx.obj).folders.operators()
+    return read_choices(ctx.obj).folders.operators()
 
 
 def _accounts(ctx: click.Context) -> "list[Record]":
     """Return the accounts that a command line of the store means: the named one, or all."""
-    from jsctl.commands.shared.pick_auth import stores
+    from jsctl.commands.shared.pick_auth import list_stores
 
-    accounts = [account for store in stores(ctx) for account in store.read_accounts()]
+    accounts = [account for store in list_stores(ctx) for account in store.read_accounts()]
     named = [one for one in accounts if one.name == ctx.params.get("account")]
     return named or accounts
 
 
 def _account_names(ctx: click.Context) -> list[str]:
-    from jsctl.commands.shared.pick_auth import stores
+    from jsctl.commands.shared.pick_auth import list_stores
 
-    return [name for store in stores(ctx) for name in store.account_names()]
+    return [name for store in list_stores(ctx) for name in store.account_names()]
 
 
 def _user_names(ctx: click.Context) -> set[str]:
-    from jsctl.commands.shared.pick_auth import stores
+    from jsctl.commands.shared.pick_auth import list_stores
 
     return {
         user
-        for store in stores(ctx)
+        for store in list_stores(ctx)
         for account in store.account_names()
         if ctx.params.get("account") in (None, "", account)
         for user in store.user_names(account)
@@ -227,9 +229,9 @@ def _roles(ctx: click.Context) -> set[str]:
 
 
 def _operator_keys(ctx: click.Context) -> list[str]:
-    from jsctl.commands.shared.pick_auth import stores
+    from jsctl.commands.shared.pick_auth import list_stores
 
-    return [key for one in stores(ctx) for key in one.read_operator().nats.get("signing_keys") or ()]
+    return [key for one in list_stores(ctx) for key in one.read_operator().nats.get("signing_keys") or ()]
 
 
 def _exports(ctx: click.Context) -> set[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from jsctl import registry
 from jsctl.commands.shared.nouns import list_names, load
-from jsctl.commands.shared.system_streams import hidden_hint, only_hidden_hint
+from jsctl.commands.shared.system_streams import format_hidden_hint, format_only_hidden_hint
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
@@ -37,7 +37,7 @@ async def pick(
     nothing to pick.
     """
     if name:
-        return name if noun.offline else valid_name(noun, name)
+        return name if noun.offline else validate_name(noun, name)
     if not env.can_ask:
         raise BadInput(
             f"the {noun.name}'s name is missing",
@@ -46,11 +46,13 @@ async def pick(
     names, hidden = await _shown_names(env, noun, parent, api)
     if not names:
         if hidden:
-            raise NotFound(f"there are no other {noun.name}s to pick from", only_hidden_hint(len(hidden)))
+            raise NotFound(
+                f"there are no other {noun.name}s to pick from", format_only_hidden_hint(len(hidden))
+            )
         where = f"{noun.parent} {parent} has no {noun.name}s" if parent else f"there are no {noun.name}s"
         raise NotFound(f"{where} to pick from", noun.create)
     if hidden:
-        env.say(f"jsctl: {hidden_hint(len(hidden))}")
+        env.say(f"jsctl: {format_hidden_hint(len(hidden))}")
     question = message or f"Select a {noun.label}"
     marked = default if default in names else None
     return str(await (prompter or env.prompter).select(question, names, flag=noun.argument, default=marked))
@@ -82,26 +84,26 @@ async def pick_several(
     left_out: set[str] = set()
     for name in names:
         if not any(mark in name for mark in "*?["):
-            chosen[valid_name(noun, name)] = None
+            chosen[validate_name(noun, name)] = None
             continue
         if known is None:
             known, hidden = await _shown_names(env, noun, "", api)
-        exact = valid_name(noun, name) if "\\" in name else name
+        exact = validate_name(noun, name) if "\\" in name else name
         matching = (
             [exact] if exact in known else [candidate for candidate in known if fnmatchcase(candidate, name)]
         )
         concealed = [candidate for candidate in hidden if fnmatchcase(candidate, name)]
         if not matching:
-            hint = only_hidden_hint(len(concealed)) if concealed else noun.hint
+            hint = format_only_hidden_hint(len(concealed)) if concealed else noun.hint
             raise NotFound(f"no {noun.name} matches {name}", hint)
         left_out.update(concealed)
         chosen.update(dict.fromkeys(matching))
     if left_out := left_out - set(chosen):
-        env.say(f"jsctl: {hidden_hint(len(left_out))}")
+        env.say(f"jsctl: {format_hidden_hint(len(left_out))}")
     return list(chosen)
 
 
-def valid_name(noun: Noun, name: str) -> str:
+def validate_name(noun: Noun, name: str) -> str:
     """Return a name from the command line. Raises BadInput for one that is not valid."""
     if noun.any_text:
         return name
@@ -125,14 +127,14 @@ async def _shown_names(
 # -- streams and consumers --------------------------------------------------------------------------
 
 
-def stream_name(name: str) -> str:
+def validate_stream_name(name: str) -> str:
     """Return the name of a stream. Raises BadInput for one that is not valid."""
-    return valid_name(registry.find_noun("stream"), name)
+    return validate_name(registry.find_noun("stream"), name)
 
 
-def consumer_name(name: str) -> str:
+def validate_consumer_name(name: str) -> str:
     """Return the name of a consumer. Raises BadInput for one that is not valid."""
-    return valid_name(registry.find_noun("consumer"), name)
+    return validate_name(registry.find_noun("consumer"), name)
 
 
 async def pick_stream(

@@ -18,17 +18,17 @@ from jsctl.registry.noun_record import find_nearest_name
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def choices(env: Env) -> Choices:
+def read_choices(env: Env) -> Choices:
     """Return the store of --store or that of nsc, and the operator and account in use. Raises BadInput."""
     return make_choices(env.environ, str(env.flags.get("auth_store") or ""))
 
 
 async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -> AuthStore:
-    """Return the store of an operator: the named one, the one of `choices`, or one that the user picks.
+    """Return the store of an operator: the named one, the one of `read_choices`, or one that the user picks.
 
     Raises NotFound, BadInput.
     """
-    chosen = choices(env)
+    chosen = read_choices(env)
     folders, names = chosen.folders, chosen.folders.operators()
     if not names:
         raise NotFound(f"there are no operators in {folders.stores}", "jsctl auth operator add creates one")
@@ -42,16 +42,16 @@ async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -
 async def pick_account(
     env: Env, store: AuthStore, name: str = "", *, flag: str = "ACCOUNT", default: bool = True
 ) -> Record:
-    """Return an account, by its name or public key; without a name that of `choices`, or one that the user
-    picks.
+    """Return an account, by its name or public key; without a name that of `read_choices`, or one that
+    the user picks.
 
-    default: whether to take that of `choices`. Raises NotFound, BadInput.
+    default: whether to take that of `read_choices`. Raises NotFound, BadInput.
     """
     names = store.account_names()
     if not name:
         if not names:
             raise NotFound(f"operator {store.operator} has no accounts", "jsctl auth account add creates one")
-        usual = choices(env).account_of(store.operator) if default else ""
+        usual = read_choices(env).account_of(store.operator) if default else ""
         return store.read_account(usual or await _pick(env, names, "account", "Account", flag))
     try:
         return store.find_account(name)
@@ -194,9 +194,9 @@ def user_argument(name: str = "name", **attrs: Any) -> Callable[[F], F]:
     return argument(name, **{"default": "", "shell_complete": _completer("store user"), **attrs})
 
 
-def stores(ctx: click.Context) -> list[AuthStore]:
+def list_stores(ctx: click.Context) -> list[AuthStore]:
     """Return the stores of the operators that a command line may mean."""
-    chosen = choices(ctx.obj)
+    chosen = read_choices(ctx.obj)
     name = str(ctx.params.get("operator") or chosen.operator.value)
     names = chosen.folders.operators()
     return [AuthStore(chosen.folders, operator) for operator in ([name] if name in names else names)]

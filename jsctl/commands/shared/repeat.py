@@ -2,18 +2,18 @@
 
 from urllib.parse import unquote
 
-from jsctl.commands.cli.global_flags import global_options
+from jsctl.commands.cli.global_flags import make_global_options
 from jsctl.contexts.model import strip_login
 from jsctl.env import Env
 
 _PLACE = ("server", "creds", "nkey", "tlscert", "tlskey", "tlsca", "js_api_prefix", "js_domain", "context")
 
 
-def place_flags(env: Env) -> list[str]:
+def list_place_flags(env: Env) -> list[str]:
     """Return the global flags of the command line that say where it works and as which user, without
-    secrets; see `left_out`."""
+    secrets; see `find_secret_variable`."""
     words = []
-    for option in global_options():
+    for option in make_global_options():
         name = option.name or ""
         if name in _PLACE and _is_typed(env, name):
             value = str(env.flags[name])
@@ -23,8 +23,8 @@ def place_flags(env: Env) -> list[str]:
     return [*words, "--no-context"] if env.flags.get("no_context") else words
 
 
-def left_out(env: Env) -> str:
-    """Return the environment variable for the secret that `place_flags` leaves out; empty for none."""
+def find_secret_variable(env: Env) -> str:
+    """Return the environment variable for the secret that `list_place_flags` leaves out; empty for none."""
     user, password = _login(env)
     if _is_typed(env, "token") or (user and not password):
         return "NATS_TOKEN"

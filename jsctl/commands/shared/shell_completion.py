@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from jsctl.commands.shared.command_line import last_word
+from jsctl.commands.shared.command_line import split_last_word
 from jsctl.commands.shared.shells import VARIABLE, Completer, is_safe
 from jsctl.prompts.shell import Candidate
 from jsctl.user_folders import expand_home
@@ -34,7 +34,7 @@ class ShellCompletion:
         """Yield the completions of a line; none if anything goes wrong."""
         if text.lstrip().startswith(("!", "#")):
             return
-        words, word, start = last_word(text)
+        words, word, start = split_last_word(text)
         if start < 0:
             return
         for item in self._items(words, word):

@@ -178,7 +178,7 @@ def register() -> None:
         add_completion_class(shell, name)
 
 
-def script(shell: str) -> str:
+def build_script(shell: str) -> str:
     """Return the script that calls jsctl for completions."""
     # Not the source() of bash, which runs bash to find its version.
     completer = _SHELLS[shell](click.Command("jsctl"), {}, "jsctl", VARIABLE)

@@ -20,7 +20,7 @@ from jsctl.user_folders import expand_home
 _LOGIN = {setting for settings in METHODS.values() for setting in settings} - {"jwt", "seed"}
 
 
-async def system_connection(env: Env, store: AuthStore, *, as_system: bool) -> Connection:
+async def connect_to_system(env: Env, store: AuthStore, *, as_system: bool) -> Connection:
     """Connect as the command line and the context say, or as a temporary user of the system account.
 
     The store signs that user without a login, with as_system, or where the selected context is of another
@@ -34,7 +34,7 @@ async def system_connection(env: Env, store: AuthStore, *, as_system: bool) -> C
     return await env.connect(settings)
 
 
-async def account_connection(env: Env, settings: Settings, store: AuthStore, account: Record) -> Connection:
+async def connect_to_account(env: Env, settings: Settings, store: AuthStore, account: Record) -> Connection:
     """Connect as a temporary user of an account, to the servers of the settings, else to the operator's.
 
     Raises NotFound without the seed of the account, Denied where servers do not have it.

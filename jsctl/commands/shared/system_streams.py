@@ -6,12 +6,12 @@ from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 
 
-def hidden_hint(count: int) -> str:
+def format_hidden_hint(count: int) -> str:
     """Return a line with the number of streams that were left out, and how to include them."""
     return f"{count} more with -a: buckets and system streams"
 
 
-def only_hidden_hint(count: int) -> str:
+def format_only_hidden_hint(count: int) -> str:
     """Return how to include the streams that were left out, where there are no others."""
     return f"-a includes {count} of buckets and the system"
 
@@ -32,10 +32,10 @@ class Listed:
     def tell(self) -> None:
         """Report how many were left out, so that a loop over the names misses none silently."""
         if self.hidden:
-            self._env.say(f"jsctl: {hidden_hint(self.hidden)}")
+            self._env.say(f"jsctl: {format_hidden_hint(self.hidden)}")
 
 
-async def listed_names(env: Env, pages: AsyncIterator[Iterable[str]]) -> AsyncIterator[list[str]]:
+async def list_shown_names(env: Env, pages: AsyncIterator[Iterable[str]]) -> AsyncIterator[list[str]]:
     """Yield the names of pages that lists show, and report at the end how many they do not."""
     listed = Listed(env)
     async for page in pages:

@@ -13,7 +13,7 @@ _EVERYWHERE = frozenset({"timeout", "colors"})
 """Variables that fit every context; NATS_URL and logins would make all of them one."""
 
 
-def targets(env: Env, groups: Sequence[str] = (), *, all_contexts: bool = False) -> list[Settings]:
+def resolve_targets(env: Env, groups: Sequence[str] = (), *, all_contexts: bool = False) -> list[Settings]:
     """Return the settings of every domain of every context on the command line, in its order, each once.
 
     Without --context the usual one, without --js-domain each context's own. groups: of contexts, besides
@@ -31,10 +31,12 @@ def targets(env: Env, groups: Sequence[str] = (), *, all_contexts: bool = False)
         if not names:
             raise NotFound("there are no contexts", "jsctl context add NAME --server URL adds one")
     contexts: list[str | None] = list(dict.fromkeys(names)) or [None]
-    return [place for name in contexts for place in context_targets(env, name, several=len(contexts) > 1)]
+    return [
+        place for name in contexts for place in resolve_context_targets(env, name, several=len(contexts) > 1)
+    ]
 
 
-def context_targets(env: Env, context: str | None, *, several: bool) -> Sequence[Settings]:
+def resolve_context_targets(env: Env, context: str | None, *, several: bool) -> Sequence[Settings]:
     """Return the settings of every domain that the command line names, in one context; None is the usual one.
 
     several: whether there are other contexts. Raises BadInput, NotFound.

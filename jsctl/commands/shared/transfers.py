@@ -35,6 +35,6 @@ class TerminalObserver:
         return self._env.progress(view.progress_label(phase), shown, in_bytes=phase.kind != "compare")
 
 
-def backup_path(text: str) -> Path:
+def resolve_backup_path(text: str) -> Path:
     """Return the path of a backup that was named on the command line; `~` is the home folder."""
     return expand_home(text).absolute()

@@ -29,7 +29,7 @@ def check_interval(watch: int | None, hint: str = "", flag: str = "--watch") -> 
         raise BadInput(f"{flag} must be 100ms or more", hint)
 
 
-def watched(fetch: Callable[[], Awaitable[Result]], every: int, count: int | None) -> Events[Result]:
+def watch_results(fetch: Callable[[], Awaitable[Result]], every: int, count: int | None) -> Events[Result]:
     """Return the results of `fetch`, one every `every` ns, for what is always watched; ctrl-C is its ordinary
     end.
 
@@ -39,7 +39,7 @@ def watched(fetch: Callable[[], Awaitable[Result]], every: int, count: int | Non
     return repeated(fetch_again(fetch, every), live)._replace(limit=count or 0, endless=True)
 
 
-async def once_or_repeated(fetch: Callable[[], Awaitable[Result]], watch: int | None) -> Report:
+async def fetch_or_watch(fetch: Callable[[], Awaitable[Result]], watch: int | None) -> Report:
     """Return the result of `fetch`; with `watch` (ns), one per interval, on a terminal on a screen with
     keys.
     """

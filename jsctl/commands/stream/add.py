@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.adding import AddOptions, add_flags, ask_all
-from jsctl.commands.shared.pick import stream_name
+from jsctl.commands.shared.pick import validate_stream_name
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.errors import JsctlError
@@ -55,7 +55,7 @@ async def add(env: Env, options: Options) -> Result:
     """
     draft = options.flags.apply(options.add.read_config(env, STREAM))
     if options.stream:
-        draft["name"] = stream_name(options.stream)
+        draft["name"] = validate_stream_name(options.stream)
     api = None if options.add.is_local else await env.jetstream()
     draft = await _complete(env, api, draft, options.add)
     STREAM.validate(draft)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
-from jsctl.commands.shared.pick import pick_stream, stream_name
-from jsctl.commands.shared.transfers import TerminalObserver, backup_path
+from jsctl.commands.shared.pick import pick_stream, validate_stream_name
+from jsctl.commands.shared.transfers import TerminalObserver, resolve_backup_path
 from jsctl.env import Env
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.stream_backup import BackupOptions, backup_stream
@@ -57,11 +57,11 @@ async def backup(env: Env, options: Options) -> Result:
     restore it.
     """
     if options.stream:
-        name = stream_name(options.stream)
+        name = validate_stream_name(options.stream)
     else:
         name = await pick_stream(env, await env.jetstream(), "")
     target = options.target or await env.prompter.text("Folder or .tgz file to write", flag="TARGET")
-    api, path = await env.jetstream(), backup_path(target)
+    api, path = await env.jetstream(), resolve_backup_path(target)
     if env.dry_run:
         existing = files.describe_existing(path)
         state = (await streams.fetch_info(api, name))["state"]

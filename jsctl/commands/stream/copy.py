@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.pick import pick_stream, stream_name
+from jsctl.commands.shared.pick import pick_stream, validate_stream_name
 from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
@@ -59,7 +59,7 @@ async def copy(env: Env, options: Options) -> Result:
         stream = await pick_stream(env, await env.jetstream(data.from_context or None, data.from_domain), "")
     if not destination:
         destination = await env.prompter.text("Name of the copy", flag="DESTINATION", check=validate_name)
-    stream, destination = stream_name(stream), stream_name(destination)
+    stream, destination = validate_stream_name(stream), validate_stream_name(destination)
     source, target = await ends(env, data, stream, destination)
     if stream == destination and (source.api.connection, source.api.prefix) == (
         target.api.connection,

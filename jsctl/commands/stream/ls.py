@@ -3,7 +3,7 @@
 from functools import partial
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.system_streams import Listed, listed_names
+from jsctl.commands.shared.system_streams import Listed, list_shown_names
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.events import Events, names
@@ -18,7 +18,7 @@ async def ls(env: Env, subject: str, names_only: bool) -> Result | Events[str]:
     api = await env.jetstream()
     if names_only or env.wants_json:
         pages = streams.list_name_pages(api, subject)
-        return names(listed_names(env, pages))
+        return names(list_shown_names(env, pages))
     collected = await streams.collect(api, partial(view.list_row, now=env.clock()), subject=subject)
     listed = Listed(env)
     rows = {name: row for name, row in collected.items.items() if name in listed}

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.pick import stream_name
-from jsctl.commands.shared.transfers import TerminalObserver, backup_path
+from jsctl.commands.shared.pick import validate_stream_name
+from jsctl.commands.shared.transfers import TerminalObserver, resolve_backup_path
 from jsctl.env import Env
 from jsctl.files import read_input
 from jsctl.jetstream.api import Json
@@ -75,7 +75,7 @@ async def restore(env: Env, options: Options) -> Result:
     """Read FILE, the folder or .tgz file that jsctl stream backup wrote, or a folder of the nats tool, and
     compare it with its digest before the server is asked for anything.
     """
-    backup = open_backup(backup_path(options.path))
+    backup = open_backup(resolve_backup_path(options.path))
     config = _restored_config(env, backup, options)
     observer = TerminalObserver(env, progress=options.progress, force=options.force)
     restored = await restore_stream(env.jetstream, backup, config, observer)
@@ -104,6 +104,6 @@ def _restored_config(env: Env, backup: Backup, options: Options) -> Json:
         config, {flag: value for flag, value in flags.items() if value not in (None, ())}
     )
     if options.new_name:
-        config["name"] = stream_name(options.new_name)
+        config["name"] = validate_stream_name(options.new_name)
     STREAM.validate(config)
     return config

@@ -3,13 +3,13 @@
 import pytest
 
 from jsctl.render.plot import (
-    chart_lines,
+    draw_chart,
+    draw_sparkline,
     plot_bars,
     plot_dots,
     plot_lines,
-    sparkline,
     squeeze,
-    stacked_charts,
+    stack_charts,
 )
 from jsctl.views.consumer import graph as consumer_view
 from jsctl.views.result import Chart
@@ -41,9 +41,9 @@ def test_dots_fill_the_area_below() -> None:
 
 
 def test_sparkline() -> None:
-    assert sparkline([0, None, 7]) == "▁ █"
-    assert sparkline([5, 5]) == "▁▁"
-    assert sparkline([None]) == ""
+    assert draw_sparkline([0, None, 7]) == "▁ █"
+    assert draw_sparkline([5, 5]) == "▁▁"
+    assert draw_sparkline([None]) == ""
 
 
 def test_squeezing_loses_no_peak() -> None:
@@ -54,10 +54,10 @@ def test_squeezing_loses_no_peak() -> None:
 @pytest.mark.parametrize("height", [20, 24, 50])
 def test_stacked_charts_fit(height: int) -> None:
     for charts in (stream_view.charts([]), consumer_view.charts([])):
-        assert len(stacked_charts(charts, 80, height)) <= height
-    assert "increase" in stacked_charts(charts, 19, height)[0].text
+        assert len(stack_charts(charts, 80, height)) <= height
+    assert "increase" in stack_charts(charts, 19, height)[0].text
 
 
 def test_captions() -> None:
-    assert chart_lines(Chart("c", [1], "bars", 1), 40) == ["        1 ┤█", "           c"]
-    assert chart_lines(Chart("c", [1], "dots", 1), 40)[0] == "c"
+    assert draw_chart(Chart("c", [1], "bars", 1), 40) == ["        1 ┤█", "           c"]
+    assert draw_chart(Chart("c", [1], "dots", 1), 40)[0] == "c"

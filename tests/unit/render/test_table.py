@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.render import fit, sheet, table
-from jsctl.render.emit import json_items, json_pieces, json_text
-from jsctl.render.text import cells, show, show_all
+from jsctl.render.emit import format_json, format_json_items, format_json_pieces
+from jsctl.render.text import measure, show, show_all
 from jsctl.views.result import Cell, Column, Field, Kind, Result, Section, Sheet, Table
 
 COLUMNS = (Column("Name", "name"), Column("Messages", "messages", "count"))
@@ -16,7 +16,7 @@ COLUMNS = (Column("Name", "name"), Column("Messages", "messages", "count"))
 
 def test_a_box() -> None:
     rows = [("ORDERS", 1234), ("日本", Cell(5, "five", "bad"))]
-    assert list(table.boxed(Table("", COLUMNS, rows))) == [
+    assert list(table.format_boxed(Table("", COLUMNS, rows))) == [
         "╭────────┬──────────╮",
         "│ Name   │ Messages │",
         "├────────┼──────────┤",
@@ -27,13 +27,13 @@ def test_a_box() -> None:
 
 
 def boxes(one: Table, width: int) -> list[str]:
-    return list(table.boxed(one, width=width))
+    return list(table.format_boxed(one, width=width))
 
 
 @pytest.mark.parametrize("name", ["a" * 60, "日本" * 30, "orders.new." * 6])
 def test_names_are_cut_in_the_middle_and_numbers_are_not(name: str) -> None:
     lines = boxes(Table("", COLUMNS, [(name, 123456789), ("short", 2)]), 40)
-    assert {cells(line) for line in lines} == {40}
+    assert {measure(line) for line in lines} == {40}
     start, end = lines[3].split("│")[1].strip().split("…")
     assert name.startswith(start)
     assert name.endswith(end)
@@ -52,7 +52,7 @@ def test_columns_are_left_out_in_the_declared_order() -> None:
     assert titles(boxes(many, 50)) == ["0", "2", "3", "5"]
     assert titles(boxes(many, 80)) == ["0", "1", "2", "3", "4", "5"]
     assert "no room" not in "".join(boxes(many, 80))
-    assert "Column 4" in next(table.plain(many))
+    assert "Column 4" in next(table.format_plain(many))
 
 
 def test_a_url_is_whole_while_a_column_can_be_left_out() -> None:
@@ -65,7 +65,7 @@ def test_prose_is_folded_between_words() -> None:
     says = "it has no leader: 2 of its 3 followers are away or behind"
     columns = (Column("Name", "name"), Column("Reason", "reason", "prose"))
     lines = boxes(Table("A title that has more words than fit on one line", columns, [("S", says)]), 40)
-    assert max(map(cells, lines)) <= 40
+    assert max(map(measure, lines)) <= 40
     at = next(at for at, line in enumerate(lines) if "┼" in line)
     assert " ".join(line.split("│")[2].strip() for line in lines[at + 1 : -1]) == says
 
@@ -88,7 +88,7 @@ def test_folded_text() -> None:
 
 def test_values_of_sheets_are_folded_beside_or_below_their_labels() -> None:
     fields = [Field("Subjects", ", ".join(["orders.new"] * 5)), Field("URL", "nats://" + "x" * 40)]
-    assert list(sheet.lines(Sheet("", [Section("", fields)]), width=50)) == [
+    assert list(sheet.format_sheet(Sheet("", [Section("", fields)]), width=50)) == [
         "  Subjects: orders.new, orders.new, orders.new,",
         "            orders.new, orders.new",
         "       URL:",
@@ -97,7 +97,7 @@ def test_values_of_sheets_are_folded_beside_or_below_their_labels() -> None:
 
 
 def test_plain_columns_are_aligned() -> None:
-    assert list(table.plain(Table("Streams", COLUMNS, [("日本", 1), ("ORDERS", 22)], ("", 23)))) == [
+    assert list(table.format_plain(Table("Streams", COLUMNS, [("日本", 1), ("ORDERS", 22)], ("", 23)))) == [
         "Streams",
         "Name    Messages",
         "日本           1",
@@ -115,10 +115,12 @@ def test_a_document_in_pieces_is_the_same(count: int) -> None:
     items = [{"name": f"a\n{n}", "tags": [n, {"deep": []}], "none": {}} for n in range(count)]
     document = {"at": 1, "empty": [], "items": items, "inner": [{"more": items}, "x"]}
     lazy = {"at": 1, "empty": iter(()), "items": iter(items), "inner": [{"more": iter(items)}, "x"]}
-    whole = json_text(document)
-    assert "".join(json_pieces(document)) == whole == "".join(json_pieces(lazy))
-    assert "".join(json_pieces(items)) == json_text(items) == "".join(json_pieces(iter(items)))
-    assert json.loads(json_text({"items": iter(items)}, indent=None)) == {"items": items}
+    whole = format_json(document)
+    assert "".join(format_json_pieces(document)) == whole == "".join(format_json_pieces(lazy))
+    assert (
+        "".join(format_json_pieces(items)) == format_json(items) == "".join(format_json_pieces(iter(items)))
+    )
+    assert json.loads(format_json({"items": iter(items)}, indent=None)) == {"items": items}
 
 
 PLAIN = st.one_of(
@@ -129,7 +131,7 @@ OBJECTS = st.dictionaries(st.one_of(st.text(), st.just("},\n    {")), PLAIN, max
 
 @given(st.lists(OBJECTS, min_size=1, max_size=4), st.booleans())
 def test_flat_objects_are_encoded_as_all_others(items: list[dict[str, object]], first: bool) -> None:
-    assert json_items(items, first=first) == ("[" if first else ",") + json_text(items)[1:-2]
+    assert format_json_items(items, first=first) == ("[" if first else ",") + format_json(items)[1:-2]
 
 
 TEXTS = st.one_of(st.text(), st.text().map(lambda text: Cell(len(text), text)))

@@ -6,7 +6,7 @@ from typing import Any
 
 from jsctl.screen.drawing import Line, draw, settle
 from jsctl.screen.keys import press
-from jsctl.screen.model import Model, first_model, with_board, with_size
+from jsctl.screen.model import Model, build_first_model, with_board, with_size
 from jsctl.units import SECOND
 from jsctl.views.board import Board, Grid, GridColumn, Part, Start
 
@@ -41,7 +41,7 @@ def board(rows: Sequence[tuple[str, int, str]], number: int = 1, **rest: Any) ->
 
 def model(rows: Sequence[tuple[str, int, str]], width: int = 80, height: int = 24, **start: Any) -> Model:
     """A screen that shows these streams."""
-    first = first_model(Start("jsctl report", **start), 2 * SECOND)
+    first = build_first_model(Start("jsctl report", **start), 2 * SECOND)
     return settle(with_size(with_board(first, board(rows)), width, height))
 
 

@@ -5,7 +5,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsctl.render.text import cells
+from jsctl.render.text import measure
 from jsctl.screen.model import with_board, with_part, with_size
 from jsctl.views.board import Board, Part, grid_of
 from jsctl.views.result import Column, Table, Text
@@ -35,7 +35,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, height: int, wide: bool)
     state = pressed(state, *(["w"] if wide else []), "down")
     shown = texts(state)
     assert len(shown) == height
-    assert max(map(cells, shown)) <= width
+    assert max(map(measure, shown)) <= width
 
 
 def test_columns_leave_by_their_priority_and_names_are_cut_in_the_middle() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jsctl.screen.model import Model, first_model, tick, with_board
+from jsctl.screen.model import Model, build_first_model, tick, with_board
 from jsctl.units import SECOND, format_time, seconds_to_ns
 from jsctl.views.board import Start
 from tests.unit.screen.support import board, pressed, texts
@@ -12,7 +12,7 @@ TIMES = [1_700_000_000.0 + 10 * number for number in range(40)]
 
 def replay() -> Model:
     """A replay of 40 rounds, ten seconds apart, at the first."""
-    state = tick(first_model(Start("jsctl report"), SECOND, TIMES))
+    state = tick(build_first_model(Start("jsctl report"), SECOND, TIMES))
     return with_board(state, board([("alpha", 1, "")]))
 
 

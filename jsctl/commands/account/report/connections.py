@@ -3,7 +3,7 @@
 import click
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
+from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.monitor.server.reports import STATES, build_connection_request, build_connection_rows
 from jsctl.monitor.server.requests import ping_account
@@ -48,4 +48,4 @@ async def connections(
             rows = [row for row in rows if closed_reason.lower() in row.reason.lower()]
         return view.connections(rows, order, reverse, top, closed=state != "open")
 
-    return await once_or_repeated(fetch, watch)
+    return await fetch_or_watch(fetch, watch)

@@ -1,7 +1,7 @@
 """`jsctl account report statistics`."""
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
+from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.monitor.server.requests import ping_account
 from jsctl.views.account import statistics as view
@@ -22,4 +22,4 @@ async def statistics(env: Env, watch: int | None) -> Report:
     async def fetch() -> Result:
         return view.statistics(await ping_account(connection, "STATZ"))
 
-    return await once_or_repeated(fetch, watch)
+    return await fetch_or_watch(fetch, watch)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from jsctl.auth.fields import ACCOUNT, ACCOUNT_LIMITS, JETSTREAM_LIMITS
 from jsctl.auth.settings import AccountSettings
-from jsctl.commands.cli import all_of, option
+from jsctl.commands.cli import declare_all, option
 from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,4 +58,4 @@ def account_flags(verb: str) -> Callable[[F], F]:
         option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated"),
     ]
 
-    return all_of(flags)
+    return declare_all(flags)

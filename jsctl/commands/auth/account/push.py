@@ -18,7 +18,7 @@ from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_account, pick_operator
 from jsctl.commands.shared.pushing import check_accounts, refuse_older, refuse_untrusted, send_accounts
-from jsctl.commands.shared.system import system_connection
+from jsctl.commands.shared.system import connect_to_system
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.nats.connection import Connection
@@ -85,7 +85,7 @@ async def push(env: Env, options: Options) -> Result:
     accounts = await _choose(env, store, options)
     if not options.diff:
         check_accounts(env, store, accounts, force=options.force)
-    connection = await system_connection(env, store, as_system=options.as_system)
+    connection = await connect_to_system(env, store, as_system=options.as_system)
     servers = await count_servers(connection)
     remote = await lookup_accounts(connection, (account.public for account in accounts), servers)
     differences = [compare(account, remote[account.public]) for account in accounts]

@@ -10,7 +10,7 @@ from jsctl.auth.shapes import check_shape
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_account, pick_operator
-from jsctl.commands.shared.system import system_connection
+from jsctl.commands.shared.system import connect_to_system
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import write_atomically
@@ -67,7 +67,7 @@ async def query(env: Env, options: Options) -> Result:
     if not options.all:
         known = is_public_key(options.account, ACCOUNT)
         publics = [options.account if known else (await pick_account(env, store, options.account)).public]
-    connection = await system_connection(env, store, as_system=options.as_system)
+    connection = await connect_to_system(env, store, as_system=options.as_system)
     servers = await count_servers(connection)
     if options.all:
         publics = await list_accounts(connection, servers)

@@ -45,7 +45,7 @@ def base64_option(help: str) -> Callable[[F], F]:
     return option("--b64/--no-b64", "b64", default=True, help=help)
 
 
-def output_result(env: Env, data: bytes, output: str) -> Result:
+def write_or_show(env: Env, data: bytes, output: str) -> Result:
     """Write to a file, or show it: text as a line, other bytes unchanged on stdout. Raises BadInput."""
     if output:
         with open_output(output) as file:

@@ -2,7 +2,7 @@
 
 import base64
 
-from jsctl.commands.auth.nkey.files import base64_option, output_result, read_data, read_key_file
+from jsctl.commands.auth.nkey.files import base64_option, read_data, read_key_file, write_or_show
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.views.result import Result
@@ -17,4 +17,4 @@ from jsctl.views.result import Result
 def seal(env: Env, file: str, key_file: str, recipient: str, output: str, b64: bool) -> Result:
     """Use the curve seed in the file KEY, and RECIPIENT, the public curve key of the reader."""
     sealed = read_key_file(key_file).seal(read_data(file), recipient)
-    return output_result(env, base64.b64encode(sealed) if b64 else sealed, output)
+    return write_or_show(env, base64.b64encode(sealed) if b64 else sealed, output)

@@ -3,7 +3,7 @@
 import base64
 import binascii
 
-from jsctl.commands.auth.nkey.files import base64_option, output_result, read_data, read_key_file
+from jsctl.commands.auth.nkey.files import base64_option, read_data, read_key_file, write_or_show
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -24,4 +24,4 @@ def unseal(env: Env, file: str, key_file: str, sender: str, output: str, b64: bo
             sealed = base64.b64decode(sealed.strip(), validate=True)
         except binascii.Error:
             raise BadInput(f"{file} is not base64", "--no-b64 reads it as it is") from None
-    return output_result(env, read_key_file(key_file).unseal(sealed, sender), output)
+    return write_or_show(env, read_key_file(key_file).unseal(sealed, sender), output)

@@ -5,7 +5,7 @@ from jsctl.auth.records import Json
 from jsctl.auth.settings import change_tags, check_url
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import ask_name, choices, operator_argument
+from jsctl.commands.shared.pick_auth import ask_name, operator_argument, read_choices
 from jsctl.env import Env
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
@@ -45,6 +45,6 @@ async def add(
         if strict:
             nats["strict_signing_key_usage"] = True
 
-    store = AuthStore(choices(env).folders, name)
+    store = AuthStore(read_choices(env).folders, name)
     create_operator(store, change, signing=signing_key or strict, system=system_account)
     return view.sheet(store)

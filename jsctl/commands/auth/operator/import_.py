@@ -5,7 +5,7 @@ from jsctl.auth.records import list_signing_keys
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick_auth import choices
+from jsctl.commands.shared.pick_auth import read_choices
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import read_text
@@ -37,7 +37,7 @@ def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Res
     for key_file, pair in zip(key_files, pairs, strict=True):
         if pair.public not in known:
             raise BadInput(f"{key_file}: {pair.public} is not a key of operator {name}")
-    store = AuthStore(choices(env).folders, name)
+    store = AuthStore(read_choices(env).folders, name)
     if store.operator_jwt.exists() and not force:
         raise BadInput(f"operator {name!r} already exists", "--force replaces its JWT")
     replaces = store.operator_jwt.exists()

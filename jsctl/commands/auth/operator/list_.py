@@ -2,7 +2,7 @@
 
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import choices
+from jsctl.commands.shared.pick_auth import read_choices
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.views.auth import names_result
@@ -13,7 +13,7 @@ from jsctl.views.result import Result
 @command("list", examples=["jsctl auth operator ls", "jsctl auth operator ls --names"])
 @option("--names", is_flag=True, help="Only names, one per line")
 def list_(env: Env, names: bool) -> Result:
-    chosen = choices(env)
+    chosen = read_choices(env)
     known = chosen.folders.operators()
     if names:
         return names_result(known)

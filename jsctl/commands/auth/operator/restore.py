@@ -7,7 +7,7 @@ from jsctl.auth.archive import import_operator
 from jsctl.auth.store import AuthStore
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick_auth import choices
+from jsctl.commands.shared.pick_auth import read_choices
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import CONFIG_SIZE, read_text
@@ -32,6 +32,6 @@ def restore(env: Env, name: str, input: str, key: str) -> Result:
         text = pair.unseal(sealed, pair.public).decode(errors="replace")
     elif not text.lstrip().startswith("{"):
         raise BadInput(f"{input} is encrypted, or not a backup", "give --key")
-    store = AuthStore(choices(env).folders, name)
+    store = AuthStore(read_choices(env).folders, name)
     import_operator(store, text)
     return view.sheet(store)

@@ -3,7 +3,7 @@
 from jsctl.auth.selection import read_selected_operator, select_operator
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command
-from jsctl.commands.shared.pick_auth import choices, operator_argument, pick_operator, pick_text
+from jsctl.commands.shared.pick_auth import operator_argument, pick_operator, pick_text, read_choices
 from jsctl.env import Env
 from jsctl.views.result import Result
 
@@ -12,7 +12,7 @@ from jsctl.views.result import Result
 @operator_argument()
 async def select(env: Env, name: str) -> Result:
     """Use the operator where none is named; nats uses it, too."""
-    known = choices(env).folders.operators()
+    known = read_choices(env).folders.operators()
     if not name and len(known) > 1:
         name = await pick_text(env, known, "operator", "Operator", "NAME")
     store: AuthStore = await pick_operator(env, name, flag="NAME")

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 import click
 
 from jsctl.bench.plan import CONSUMER, STREAM, Kind
-from jsctl.commands.bench.flags import shared
+from jsctl.commands.bench.flags import parse_shared
 from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run, run_consumer
-from jsctl.commands.cli import all_of, command, destructive, option
+from jsctl.commands.cli import command, declare_all, destructive, option
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
@@ -54,7 +54,7 @@ def _reading_flags(function: F) -> F:
         option("--purge", is_flag=True, help="Remove the stream's messages first"),
         destructive("Purge a stream that no benchmark created, without asking", DRY_RUN),
     )
-    return all_of(flags)(function)
+    return declare_all(flags)(function)
 
 
 def _consumer_flags(function: F) -> F:
@@ -73,11 +73,11 @@ def _consumer_flags(function: F) -> F:
         ),
         option("--doubleack/--no-doubleack", default=False, help="Wait until each ack is confirmed (no)"),
     )
-    return _reading_flags(all_of(flags)(function))
+    return _reading_flags(declare_all(flags)(function))
 
 
 async def _consume(env: Env, kind: Kind, options: Options) -> Result:
-    flags = shared(env, kind)
+    flags = parse_shared(env, kind)
     plan = make_plan(
         kind,
         flags,
@@ -125,7 +125,7 @@ async def fetch(env: Env, options: Options) -> Result:
 @_reading_flags
 async def ordered(env: Env, options: Reading) -> Result:
     """Read the stream in each client, through a consumer of its own that is removed afterwards."""
-    flags = shared(env, "js ordered")
+    flags = parse_shared(env, "js ordered")
     plan = make_plan(
         "js ordered", flags, name=flags.stream or STREAM, batch=options.batch, filters=options.filters
     )

@@ -3,7 +3,7 @@
 import click
 
 from jsctl.bench.plan import STREAM
-from jsctl.commands.bench.flags import shared
+from jsctl.commands.bench.flags import parse_shared
 from jsctl.commands.bench.running import make_plan, run
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
@@ -17,7 +17,7 @@ async def sync(env: Env) -> Result:
     """Get one message after the other in each client, from the start of the stream, and start again after the
     last one.
     """
-    flags = shared(env, "js get sync")
+    flags = parse_shared(env, "js get sync")
     plan = make_plan("js get sync", flags, name=flags.stream or STREAM)
     await streams.fetch_info(await env.jetstream(), plan.name)
     return await run(env, plan, flags)
@@ -39,7 +39,7 @@ async def batch(env: Env, batch: int, subject: str) -> Result:
     """Work like get sync, but in batches, which need nats-server 2.11 and a stream that allows direct
     gets.
     """
-    flags = shared(env, "js get batch")
+    flags = parse_shared(env, "js get batch")
     validate_subject(subject, "read")
     plan = make_plan("js get batch", flags, name=flags.stream or STREAM, batch=batch, filters=(subject,))
     await streams.fetch_info(await env.jetstream(), plan.name)

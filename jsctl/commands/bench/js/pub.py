@@ -8,9 +8,9 @@ import click
 
 from jsctl.bench import targets
 from jsctl.bench.plan import STREAM, Kind
-from jsctl.commands.bench.flags import Sending, sending_flags, shared
+from jsctl.commands.bench.flags import Sending, parse_shared, sending_flags
 from jsctl.commands.bench.running import DRY_RUN, announce, create_stream, make_plan, purge, run
-from jsctl.commands.cli import DURATION, SIZE, all_of, argument, command, destructive, option
+from jsctl.commands.cli import DURATION, SIZE, argument, command, declare_all, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.publish_atomic import LARGEST_BATCH
@@ -84,7 +84,7 @@ def _publish_flags(function: F) -> F:
         option("--purge", is_flag=True, help="Remove the stream's messages first"),
         destructive("Change or purge a stream that no benchmark created, without asking", DRY_RUN),
     )
-    return argument("subject")(sending_flags(all_of(flags)(function)))
+    return argument("subject")(sending_flags(declare_all(flags)(function)))
 
 
 def _batch_flag(text: str, maximum: int | None = None) -> Callable[[F], F]:
@@ -105,7 +105,7 @@ class BatchOptions(Options):
 
 async def _publish(env: Env, kind: Kind, options: Options, batch: int) -> Result:
     sending, target = options.sending, options.target
-    flags = shared(env, kind)
+    flags = parse_shared(env, kind)
     validate_subject(options.subject, "publish to")
     if target.persistasync and kind in ("js pub batch", "js pub fast"):
         raise BadInput("--persistasync cannot be used with batches")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command
-from jsctl.commands.server.check.flags import limits_of, run_check, threshold
+from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.servers import check_connection
 from jsctl.units import MS, SECOND
@@ -27,5 +27,5 @@ _DEFAULTS = {
 @threshold("--req-warn", DURATION, "DURATION", "Warn above this time of a message to itself; 500ms")
 @threshold("--req-critical", DURATION, "DURATION", "Critical above this time of a message to itself; 1s")
 async def connection(env: Env, thresholds: Mapping[str, Any]) -> Result:
-    limits = limits_of(thresholds, _DEFAULTS)
+    limits = merge_thresholds(thresholds, _DEFAULTS)
     return await run_check(env, "connections", "Connection", check_connection(env.settings(), limits))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check, threshold
+from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_consumer
@@ -33,6 +33,6 @@ async def consumer(
 
     async def check() -> Check:
         api = await env.jetstream()
-        return await check_consumer(api, stream, consumer, limits_of(thresholds), pinned=pinned)
+        return await check_consumer(api, stream, consumer, merge_thresholds(thresholds), pinned=pinned)
 
     return await run_check(env, "consumer", f"{stream}_{consumer}", check())

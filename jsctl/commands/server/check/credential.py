@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check, threshold
+from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.servers import check_credential
@@ -20,7 +20,7 @@ async def credential(
     env: Env, credential: str, require_expiry: bool, thresholds: Mapping[str, Any]
 ) -> Result:
     async def check() -> Check:
-        limits = limits_of(thresholds)
+        limits = merge_thresholds(thresholds)
         return check_credential(credential, limits, require_expiry=require_expiry, now=env.clock())
 
     return await run_check(env, "credential", "Credential", check())

@@ -21,7 +21,9 @@ def threshold(name: str, kind: Any, metavar: str, help: str) -> Callable[[Callab
     return option(name, into="thresholds", type=kind, metavar=metavar, help=help)
 
 
-def limits_of(thresholds: Mapping[str, Any], defaults: Mapping[str, float] | None = None) -> dict[str, float]:
+def merge_thresholds(
+    thresholds: Mapping[str, Any], defaults: Mapping[str, float] | None = None
+) -> dict[str, float]:
     """Return thresholds by the name of their flag (`lag-critical`), with defaults."""
     named = {key.replace("_", "-"): float(value) for key, value in thresholds.items() if value is not None}
     return {**(defaults or {}), **named}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check, threshold
+from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_account
@@ -41,7 +41,7 @@ async def jetstream(env: Env, replicas: bool, thresholds: Mapping[str, Any]) -> 
     """Compare usage with the account's limits; percentages are of these."""
 
     async def check() -> Check:
-        limits = limits_of(thresholds, _DEFAULTS)
+        limits = merge_thresholds(thresholds, _DEFAULTS)
         return await check_account(await env.jetstream(), limits, replicas=replicas)
 
     return await run_check(env, "jetstream", "JetStream", check())

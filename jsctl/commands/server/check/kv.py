@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.server.check.flags import limits_of, run_check, threshold
+from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_bucket
@@ -20,6 +20,6 @@ async def kv(env: Env, bucket: str, key: str, thresholds: Mapping[str, Any]) -> 
     """Report a bucket that does not exist as critical."""
 
     async def check() -> Check:
-        return await check_bucket(await env.jetstream(), bucket, key, limits_of(thresholds))
+        return await check_bucket(await env.jetstream(), bucket, key, merge_thresholds(thresholds))
 
     return await run_check(env, "kv", bucket, check())

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check, threshold
+from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_message
@@ -29,7 +29,7 @@ async def message(
             await env.jetstream(),
             stream,
             subject,
-            limits_of(thresholds),
+            merge_thresholds(thresholds),
             content=content,
             body_timestamp=body_timestamp,
             now=seconds_to_ns(env.clock()),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command
-from jsctl.commands.server.check.flags import limits_of, run_check, threshold
+from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.servers import check_meta
@@ -20,6 +20,6 @@ async def meta(env: Env, thresholds: Mapping[str, Any]) -> Result:
 
     async def check() -> Check:
         api = await env.jetstream()
-        return await check_meta(await env.connection(), api.domain, limits_of(thresholds))
+        return await check_meta(await env.connection(), api.domain, merge_thresholds(thresholds))
 
     return await run_check(env, "meta", "JetStream Meta Cluster", check())

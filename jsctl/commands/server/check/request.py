@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check, threshold
+from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.check.outcome import Check
@@ -44,7 +44,7 @@ async def request(
             subject,
             payload.encode(),
             sent,
-            limits_of(thresholds),
+            merge_thresholds(thresholds),
             match_payload=match_payload,
             match_headers=expected,
         )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, SIZE, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check, threshold
+from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.servers import check_server
@@ -47,6 +47,6 @@ async def server(
     required = {"auth": auth_required, "tls": tls_required, "js": js_required}
 
     async def check() -> Check:
-        return await check_server(await env.connection(), name, limits_of(thresholds), required)
+        return await check_server(await env.connection(), name, merge_thresholds(thresholds), required)
 
     return await run_check(env, "server", name or "server", check())

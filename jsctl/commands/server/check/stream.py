@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check, threshold
+from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_stream
@@ -28,6 +28,6 @@ async def stream(env: Env, stream: str, thresholds: Mapping[str, Any]) -> Result
     """Read thresholds from the metadata of the stream, too: io.nats.monitor.lag-critical: 200."""
 
     async def check() -> Check:
-        return await check_stream(await env.jetstream(), stream, limits_of(thresholds))
+        return await check_stream(await env.jetstream(), stream, merge_thresholds(thresholds))
 
     return await run_check(env, "stream", stream, check())

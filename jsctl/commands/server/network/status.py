@@ -2,7 +2,7 @@
 
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.server.network.choose import network_argument
-from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
+from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
 from jsctl.localserver.networks import find_network
@@ -29,4 +29,4 @@ async def status(env: Env, network: str, watch: int | None) -> Report:
         result = view.status(state)
         return result if state.healthy else result._replace(status=ExitStatus.FAILURE)
 
-    return await once_or_repeated(fetch, watch)
+    return await fetch_or_watch(fetch, watch)

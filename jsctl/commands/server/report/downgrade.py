@@ -6,7 +6,7 @@ import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.server.report.flags import ARCHIVE, Flags, Json, read_archive
-from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
+from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.monitor.server.downgrade import find_incompatible
 from jsctl.monitor.server.requests import Filter, fetch_details
@@ -44,4 +44,4 @@ async def downgrade(env: Env, api: int, with_all: bool, servers: Flags) -> Repor
     async def fetch() -> Result:
         return shown(await fetch_details(connection))
 
-    return await once_or_repeated(fetch, watch)
+    return await fetch_or_watch(fetch, watch)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from jsctl.commands.cli import DURATION, argument, option
-from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
+from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.server.requests import Filter, ping
@@ -61,7 +61,7 @@ async def report(
     """
     watch = servers.get("watch")
     check_interval(watch)
-    only = server_filter(servers)
+    only = build_server_filter(servers)
     if servers.get("archive"):
         return view(read_archive(servers, what, only))
     connection = await env.connection()
@@ -69,7 +69,7 @@ async def report(
     async def fetch() -> Result:
         return view(await ping(connection, what, body, only=only, expect=limit or 0))
 
-    return await once_or_repeated(fetch, watch)
+    return await fetch_or_watch(fetch, watch)
 
 
 def read_archive(flags: Flags, what: str, only: Filter) -> list[Json]:
@@ -83,7 +83,7 @@ def read_archive(flags: Flags, what: str, only: Filter) -> list[Json]:
         return read_archived(archive, what, only)
 
 
-def server_filter(servers: Flags) -> Filter:
+def build_server_filter(servers: Flags) -> Filter:
     """Return the filter of servers that the flags describe."""
     return Filter(servers.get("host") or "", servers.get("cluster") or "", servers.get("tags") or ())
 

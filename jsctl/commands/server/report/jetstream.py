@@ -3,8 +3,14 @@
 import click
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.server.report.flags import Flags, is_reversed, read_archive, report_flags, server_filter
-from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
+from jsctl.commands.server.report.flags import (
+    Flags,
+    build_server_filter,
+    is_reversed,
+    read_archive,
+    report_flags,
+)
+from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.monitor.audit.replay import select_account
 from jsctl.monitor.server import requests
@@ -36,7 +42,7 @@ async def jetstream(
     """End the wait once LIMIT servers have answered."""
     watch = servers.get("watch")
     check_interval(watch)
-    only = server_filter(servers)
+    only = build_server_filter(servers)
     report = view.JetStreamReport(
         account=account,
         order=order,
@@ -55,4 +61,4 @@ async def jetstream(
         replies = await requests.fetch_jetstream(connection, account=account, only=only, expect=limit or 0)
         return view.jetstream_report(replies, report)
 
-    return await once_or_repeated(fetch, watch)
+    return await fetch_or_watch(fetch, watch)

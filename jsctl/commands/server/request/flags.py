@@ -45,7 +45,7 @@ def request_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
     return argument("expect", type=click.IntRange(min=1), required=False, metavar="[WAIT]")(verb)
 
 
-def server_filter(flags: Mapping[str, Any]) -> Filter:
+def build_server_filter(flags: Mapping[str, Any]) -> Filter:
     """Return the filter of servers that the flags of a verb, or of the group, describe."""
     return Filter(
         flags.get("name") or "", flags.get("cluster") or "", flags.get("tags") or (), flags.get("host") or ""
@@ -60,7 +60,7 @@ async def request(
     servers: the flags of `request_flags`, without those that were not given.
     """
     flags = {**env.flags.get(GROUP, {}), **servers}
-    only = server_filter(flags)
+    only = build_server_filter(flags)
     if flags.get("archive"):
         return view.as_sent(read_archive(flags, what, only))
     sent = {key: value for key, value in body.items() if value not in (None, "", False, ())}

@@ -5,7 +5,7 @@ import base64
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.server.request.flags import GROUP, server_filter
+from jsctl.commands.server.request.flags import GROUP, build_server_filter
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.files import write_atomically
@@ -24,7 +24,7 @@ _COLUMNS = (Column("Server", "server"), Column("File", "file"), Column("Size", "
 async def profile(env: Env, profile: str, folder: str, level: int) -> Result:
     """Write a file for each server, which go tool pprof reads."""
     place = expand_home(folder)
-    only = server_filter(env.flags.get(GROUP, {}))
+    only = build_server_filter(env.flags.get(GROUP, {}))
     replies = await ping(await env.connection(), "PROFILEZ", {"name": profile, "debug": level}, only=only)
     rows = []
     try:

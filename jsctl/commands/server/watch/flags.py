@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from jsctl.commands.cli import DURATION, option
-from jsctl.commands.shared.watch import check_every, watched
+from jsctl.commands.shared.watch import check_every, watch_results
 from jsctl.env import Env
 from jsctl.units import SECOND
 from jsctl.views.events import Events
@@ -26,4 +26,4 @@ number_flag = option(
 def watch(env: Env, fetch: Callable[[], Any], every: int, count: int | None) -> Events[Result]:
     """Return a result every `every` ns. Raises BadInput for an interval that is too short."""
     check_every(every)
-    return watched(fetch, every, count)
+    return watch_results(fetch, every, count)

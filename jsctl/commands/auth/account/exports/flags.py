@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from jsctl.auth.sharing import RESPONSE_TYPES
-from jsctl.commands.cli import all_of, option
+from jsctl.commands.cli import declare_all, option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,7 +38,7 @@ def export_flags(function: F) -> F:
         _flag("--sampling", metavar="PERCENT", help="Requests that are measured (100), or: header"),
         _flag("--allow-trace/--no-allow-trace", default=None, help="Let traces go through the service"),
     ]
-    return all_of(flags)(function)
+    return declare_all(flags)(function)
 
 
 def _flag(name: str, **attrs: Any) -> Callable[[F], F]:
