@@ -15,7 +15,7 @@ from jsctl.jetstream.object import buckets as object_buckets
 from jsctl.jetstream.object.model import stream_name
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM as SCHEMA
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.units import SECOND
 
 _MARK = "io.jsctl.bench"

@@ -12,8 +12,8 @@ from jsctl.errors import ApiError, MalformedAnswer, NoJetStream, NoResponders, R
 from jsctl.jetstream.shape_check import Malformed
 from jsctl.jetstream.shapes import check_answer, check_error
 from jsctl.json_text import parse_json
-from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
+from jsctl.nats.error_codes import ErrorCode
 
 Json = dict[str, Any]
 

@@ -1,7 +1,7 @@
 """What to do about an error of the JetStream API. Loaded only when there is an error."""
 
 from jsctl import registry
-from jsctl.nats.error_codes import ErrorCode
+from jsctl.nats.error_code_enum import ErrorCode
 
 HINTS: dict[int, str] = {
     ErrorCode.ACCOUNT_RESOURCES_EXCEEDED: "jsctl account info shows the limits",

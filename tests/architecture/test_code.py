@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from tests.support.sources import PACKAGE, ROOT, Use, uses
 
-GENERATED = {PACKAGE / "nats" / "error_codes.py"}
+GENERATED = {PACKAGE / "nats" / "error_code_enum.py"}
 """Made from the server's list of errors: the one place with their numbers."""
 
 SEALED = PACKAGE / "spark" / "session" / "settings_box.py"

@@ -1,6 +1,6 @@
-"""Writes jsctl/nats/error_codes.py from the server's list of errors (jsctl/jetstream/api_errors.tsv).
+"""Writes jsctl/nats/error_code_enum.py from the server's list of errors (jsctl/jetstream/api_errors.tsv).
 
-python -m tests.support.error_codes > jsctl/nats/error_codes.py
+python -m tests.support.error_codes > jsctl/nats/error_code_enum.py
 """
 
 import re

@@ -31,7 +31,7 @@ from jsctl.jetstream.backup.snapshot_writer import write_snapshot
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.acks import Metadata
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.message import Message
 
 _HEADERS_REMOVED_BY_MIRRORS = (b"\nNats-Expected-", b"\nNats-Batch-")

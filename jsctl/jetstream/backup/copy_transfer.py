@@ -20,7 +20,7 @@ from jsctl.jetstream.backup.s2 import FrameScanner
 from jsctl.jetstream.backup.snapshot import Chunks, request_snapshot, restore_snapshot
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 
 ORIGIN = "jsctl.origin"
 """Metadata key of an incomplete copy; the value identifies its origin."""

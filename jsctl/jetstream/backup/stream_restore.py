@@ -22,7 +22,7 @@ from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import mark_of, unmark_stream
 from jsctl.jetstream.backup.snapshot import Chunks, compare_states, restore_snapshot
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 
 _READ_SIZE = 512 << 10
 _LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject")

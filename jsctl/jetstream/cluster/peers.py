@@ -2,7 +2,7 @@
 
 from jsctl.errors import ApiError, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 
 
 def list_peers(info: Json) -> list[str]:

@@ -13,7 +13,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.paging import Collected
 from jsctl.later import asyncio
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.units import SECOND
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from jsctl.jetstream.message.publish import parse_ack
 from jsctl.jetstream.message.receive import ReceiveOptions, Receiver, StreamSource
 from jsctl.jetstream.stream import requests as streams
 from jsctl.json_text import parse_json
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers, find_header
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.subjects import matches, validate_subject

@@ -21,7 +21,7 @@ from jsctl.jetstream.declared.refusals import (
 )
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 
 T = TypeVar("T")
 Action = Literal["create", "change", "remove"]

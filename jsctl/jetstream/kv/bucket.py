@@ -10,7 +10,7 @@ from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix, is_
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
 from jsctl.later import Later
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from jsctl.jetstream import api_levels

@@ -14,7 +14,7 @@ from jsctl.jetstream.kv.names import is_pattern
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.newest import fetch_newest, fetch_newest_messages
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import overlaps
 from jsctl.units import format_time
 

@@ -13,16 +13,16 @@ import os
 import stat
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, BinaryIO, TextIO
+from typing import Any, TextIO
 
 from jsctl.errors import BadInput
 from jsctl.files import open_pipe
 from jsctl.jetstream.kv.entry import DELETE, PURGE, PUT, Entry
 from jsctl.jetstream.kv.names import is_pattern
+from jsctl.jetstream.message.lines import LineSplitter
 from jsctl.jetstream.message.payload import parse_json_headers
 from jsctl.jetstream.message.stdin import read_lines as from_stdin
 from jsctl.json_text import parse_json
-from jsctl.nats.codec import MAX_PAYLOAD
 from jsctl.nats.subjects import is_subject
 from jsctl.user_folders import expand_home
 
@@ -66,20 +66,12 @@ async def read_lines(path: str, stdin: TextIO) -> AsyncGenerator[list[bytes], No
         with open(expand_home(path), "rb", opener=open_pipe) as file:
             if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
                 raise BadInput(f"cannot read {path}: it is a device, which may never end")
-            while lines := _read_group(file, path):
-                yield lines
+            splitter = LineSplitter(path)
+            while chunk := file.read1(_CHUNK):
+                yield splitter.feed(chunk)
+            yield splitter.end()
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from None
-
-
-def _read_group(file: BinaryIO, path: str) -> list[bytes]:
-    lines, size = list[bytes](), 0
-    while size < _CHUNK and (line := file.readline(MAX_PAYLOAD + 1)):
-        if len(line) > MAX_PAYLOAD:
-            raise BadInput(f"{path} has a line of more than {MAX_PAYLOAD:,} bytes, which no server takes")
-        lines.append(line)
-        size += len(line)
-    return lines
 
 
 async def read_entries(path: str, stdin: TextIO) -> AsyncGenerator[list[Entry], None]:

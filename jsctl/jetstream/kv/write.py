@@ -11,7 +11,7 @@ from jsctl.jetstream.kv.read import fetch_newest_entry, missing_key_error
 from jsctl.jetstream.message.publish import PublishTotals, parse_ack
 from jsctl.jetstream.message.publish_acked import publish_with_acks
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.units import SECOND, to_ns

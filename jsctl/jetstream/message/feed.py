@@ -17,7 +17,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message.pull_status import PullEnd, pull_end
 from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.events import ConnectionEvent, Reconnected
 from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message

@@ -8,7 +8,7 @@ from jsctl.errors import ApiError, JsctlError, NoJetStream, NoResponders, NotFou
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import find_header
 from jsctl.units import parse_time_ns
 

@@ -9,8 +9,8 @@ from jsctl.errors import ApiError, BadInput, JsctlError, RequestTimeout
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error
 from jsctl.jetstream.message.publish import parse_ack
-from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import generate_id

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from jsctl.errors import BadInput
+from jsctl.jetstream.message.lines import LineSplitter
 from jsctl.later import asyncio
 from jsctl.nats.codec import MAX_PAYLOAD
 
@@ -112,28 +113,19 @@ async def read_all(stdin: TextIO) -> bytes:
     async for chunk in read_chunks(stdin):
         chunks.append(chunk)
         size += len(chunk)
-        _check_size(size)
+        if size > MAX_PAYLOAD:
+            raise BadInput(
+                f"the payload from stdin has more than {MAX_PAYLOAD:,} bytes, which no server takes"
+            )
     return b"".join(chunks)
 
 
 async def read_lines(stdin: TextIO) -> AsyncIterator[list[bytes]]:
     """Yield lines without their line ends, in groups as they become available. Raises BadInput for a line of
     more than MAX_PAYLOAD bytes."""
-    begun: list[bytes] = []  #: the parts of the last line
-    size = 0
+    splitter = LineSplitter("stdin")
     async for chunk in read_chunks(stdin):
-        first, *others = chunk.split(b"\n")
-        begun.append(first)
-        size += len(first)
-        if others:
-            lines = [b"".join(begun), *others[:-1]]
-            begun, size = [others[-1]], len(others[-1])
-            yield [line.removesuffix(b"\r") for line in lines]
-        _check_size(size)
-    if rest := b"".join(begun):
-        yield [rest]
-
-
-def _check_size(size: int) -> None:
-    if size > MAX_PAYLOAD:
-        raise BadInput(f"the payload from stdin has more than {MAX_PAYLOAD:,} bytes, which no server takes")
+        if lines := splitter.feed(chunk):
+            yield lines
+    if lines := splitter.end():
+        yield lines

@@ -8,7 +8,7 @@ from jsctl.errors import ApiError, BadInput, JsctlError, MissingName
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.object.model import STREAM_PREFIX, chunk_filter, info_filter, stream_name
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import validate_name
 
 

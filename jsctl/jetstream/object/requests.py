@@ -23,7 +23,7 @@ from jsctl.jetstream.object.model import (
     validate_object_name,
 )
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import generate_id

@@ -29,7 +29,7 @@ from jsctl.jetstream.object.model import (
     stream_name,
     validate_object_name,
 )
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers, find_header
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import generate_id

@@ -10,7 +10,7 @@ from jsctl.jetstream import paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Collected
 from jsctl.later import asyncio
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer.facts import Facts
 from jsctl.monitor.consumer.rows import count_messages
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 
 
 async def fetch_facts(api: Api, stream: str, name: str) -> Facts:

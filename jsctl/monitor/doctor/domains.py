@@ -8,8 +8,8 @@ from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.doctor.snapshot import DomainView, Link, Origin, list_links
 from jsctl.monitor.report.overview import MANY, fetch_consumers
-from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.units import SECOND, format_count
 
 _ANSWER = 2 * SECOND  #: ns for what an origin's API says

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import matches
 from jsctl.spark.importing.publish_rows import Preview, preview, publish_rows, read_whole
 from jsctl.spark.importing.rows import ImportOptions, check_headers, message_rows

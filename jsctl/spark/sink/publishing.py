@@ -46,8 +46,8 @@ from jsctl.errors import (
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publish_acked import publish_with_acks
-from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject

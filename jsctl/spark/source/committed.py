@@ -7,7 +7,7 @@ the query continues.
 
 from jsctl.errors import ApiError, BadInput, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Json
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.options import ReadOptions
 

@@ -16,8 +16,8 @@ from jsctl.nats.acks import find_ack_tokens
 from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.blocking import BlockingConnection, ConnectionLost
 from jsctl.nats.codec import MAX_LINE
-from jsctl.nats.codes import ErrorCode
 from jsctl.nats.direct_get import STREAM_MARK
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.message import OutgoingMessage
 from jsctl.spark.source.replies import Reply
 

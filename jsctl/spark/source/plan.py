@@ -9,7 +9,7 @@ from typing import NamedTuple
 from jsctl import registry
 from jsctl.errors import ApiError, BadInput, Denied, NoResponders, NotFound, RequestTimeout
 from jsctl.jetstream.api import Json, is_no_message
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions

@@ -8,8 +8,8 @@ import pytest
 
 from jsctl import registry
 from jsctl.jetstream import error_catalog, error_hints
-from jsctl.nats import error_codes
-from jsctl.nats.error_codes import ErrorCode
+from jsctl.nats import error_code_enum
+from jsctl.nats.error_code_enum import ErrorCode
 from tests.support.error_codes import name, source
 
 
@@ -22,7 +22,7 @@ def test_it_is_the_servers_list() -> None:
 
 
 def test_it_is_what_the_generator_writes() -> None:
-    assert Path(error_codes.__file__).read_text(encoding="utf-8") == source()
+    assert Path(error_code_enum.__file__).read_text(encoding="utf-8") == source()
 
 
 def test_names() -> None:
@@ -40,5 +40,5 @@ def test_every_noun_names_a_code() -> None:
 
 @pytest.mark.slow
 def test_they_are_loaded_for_an_error_only() -> None:
-    code = "import sys, jsctl.jetstream.api; sys.exit('jsctl.nats.error_codes' in sys.modules)"
+    code = "import sys, jsctl.jetstream.api; sys.exit('jsctl.nats.error_code_enum' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

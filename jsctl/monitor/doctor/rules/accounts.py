@@ -15,7 +15,7 @@ from jsctl.monitor.doctor.imports import (
 )
 from jsctl.monitor.doctor.sharing import Gap, find_account_name, mend_gap, mend_invalid
 from jsctl.monitor.doctor.snapshot import Link, ServerView, Snapshot
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import covers
 
 

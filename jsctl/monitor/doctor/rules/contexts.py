@@ -6,7 +6,7 @@ from jsctl.errors import ApiError, Denied, NoResponders, RequestTimeout, Unreach
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import ContextView, DomainView, Snapshot
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 
 
 def context_failed(snapshot: Snapshot) -> Iterator[Finding]:

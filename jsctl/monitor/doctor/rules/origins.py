@@ -9,7 +9,7 @@ from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Link, Snapshot, api_to_domain
 from jsctl.monitor.report.health import SILENT
 from jsctl.monitor.trouble import is_settled
-from jsctl.nats.codes import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.units import NEVER, SECOND, format_count, format_exact_duration, truncate_to_seconds
 
 _HEARD = 10 * SECOND  #: since an origin was heard from that is surely there
