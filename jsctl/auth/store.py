@@ -54,11 +54,15 @@ def is_name(name: str) -> bool:
 
 
 class AuthStore:
-    """The part of the store's folders that belongs to one operator."""
+    """The part of the store's folders that belongs to one operator.
 
-    def __init__(self, folders: StoreFolders, operator: str) -> None:
+    selected: the account that is selected, empty for none.
+    """
+
+    def __init__(self, folders: StoreFolders, operator: str, selected: str = "") -> None:
         self.folders = folders
         self.operator = operator
+        self.selected_account = selected
         self._operator_folder = folders.stores / operator
 
     # -- files --------------------------------------------------------------------------------------

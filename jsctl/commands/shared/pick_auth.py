@@ -34,25 +34,25 @@ async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -
         raise NotFound(f"there are no operators in {folders.stores}", "jsctl auth operator add creates one")
     if name:
         _check_known(name, names, f"there is no operator {name!r}", "jsctl auth operator ls lists them")
-        return AuthStore(folders, name)
-    selected = chosen.operator.value
-    return AuthStore(folders, selected or await _pick(env, names, "operator", "Operator", flag))
+    else:
+        name = chosen.operator.value or await _pick(env, names, "operator", "Operator", flag)
+    return AuthStore(folders, name, chosen.account_of(name))
 
 
 async def pick_account(
     env: Env, store: AuthStore, name: str = "", *, flag: str = "ACCOUNT", default: bool = True
 ) -> Record:
-    """Return an account, by its name or public key; without a name that of `read_choices`, or one that
-    the user picks.
+    """Return an account, by its name or public key; without a name the selected one, or one that the
+    user picks.
 
-    default: whether to take that of `read_choices`. Raises NotFound, BadInput.
+    default: whether to take the selected one. Raises NotFound, BadInput.
     """
     names = store.account_names()
     if not name:
         if not names:
             raise NotFound(f"operator {store.operator} has no accounts", "jsctl auth account add creates one")
-        usual = read_choices(env).account_of(store.operator) if default else ""
-        return store.read_account(usual or await _pick(env, names, "account", "Account", flag))
+        selected = store.selected_account if default else ""
+        return store.read_account(selected or await _pick(env, names, "account", "Account", flag))
     try:
         return store.find_account(name)
     except NotFound as error:

@@ -44,7 +44,9 @@ def _announce(env: Env, local: LocalNetwork, nodes: Sequence[NodeState]) -> None
     env.announce(intents.change_servers(verb, local.state.name, [node.name for node in nodes]))
 
 
-async def _act(env: Env, network: str, servers: Names, everything: bool, act: Act, what: str) -> Result:
+async def _act(
+    env: Env, network: str, servers: Names, everything: bool, act: Act, key: str, label: str = ""
+) -> Result:
     local, nodes = _select(env, network, servers, everything)
     if act is not networks.stop_nodes:
         chosen, nodes = nodes, [node for node in nodes if local.running(node)]
@@ -55,13 +57,16 @@ async def _act(env: Env, network: str, servers: Names, everything: bool, act: Ac
             )
     _announce(env, local, nodes)
     await act(local, nodes)
-    return _tell(env, local, nodes, what)
+    return _report(env, local, nodes, key, label)
 
 
-def _tell(env: Env, local: LocalNetwork, nodes: Sequence[NodeState], what: str) -> Result:
+def _report(env: Env, local: LocalNetwork, nodes: Sequence[NodeState], key: str, label: str = "") -> Result:
+    """Show which servers were changed. key: that of their names in JSON, and without a label what people
+    read before them.
+    """
     names = [node.name for node in nodes]
-    env.say(f"{what} {', '.join(names)}")
-    return Result(data={"network": local.state.name, what.rstrip(":").replace(" ", "_"): names})
+    env.say(f"{label or key} {', '.join(names)}")
+    return Result(data={"network": local.state.name, key: names})
 
 
 @command("start", examples=["jsctl server network start hub", "jsctl server network start --all"])
@@ -70,7 +75,7 @@ async def start(env: Env, servers: Names, everything: bool, network: str) -> Res
     """Resume those that are paused, too, and wait until they accept clients."""
     local, nodes = _select(env, network, servers, everything)
     await networks.start_nodes(local, nodes, env.environ)
-    return _tell(env, local, nodes, "started")
+    return _report(env, local, nodes, "started")
 
 
 @command("stop", examples=["jsctl server network stop srv-4222", "jsctl server network stop hub"])
@@ -90,7 +95,7 @@ async def restart(env: Env, servers: Names, everything: bool, network: str) -> R
     _announce(env, local, nodes)
     await networks.stop_nodes(local, nodes)
     await networks.start_nodes(local, nodes, env.environ)
-    return _tell(env, local, nodes, "restarted")
+    return _report(env, local, nodes, "restarted")
 
 
 @command("kill", examples=["jsctl server network kill hub"])
@@ -121,4 +126,6 @@ async def resume(env: Env, servers: Names, everything: bool, network: str) -> Re
 @dry_run_flag()
 async def lame_duck(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Let them hand over leaders and clients first, which takes nats-server about two minutes."""
-    return await _act(env, network, servers, everything, networks.start_lame_duck, "in lame duck mode:")
+    return await _act(
+        env, network, servers, everything, networks.start_lame_duck, "in_lame_duck_mode", "in lame duck mode:"
+    )
