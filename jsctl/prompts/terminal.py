@@ -53,7 +53,7 @@ class TerminalPrompter(Prompter):
                 # A signal is for the command, not for the prompt, which loses it when it is about to end.
                 answer = await shown.application.run_async(handle_sigint=False)
                 raise_typed_interrupt(shown.application.input)
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, EOFError):  # ctrl-D is EOFError
                 raise Cancelled("interrupted; nothing was changed") from None
             if question.form not in (Form.TEXT, Form.PATH) or not question.verify:
                 return answer
@@ -97,7 +97,7 @@ class TerminalPrompter(Prompter):
                 return shown
 
     def _keys(self, question: Question, shown: questionary.Question) -> KeyBindings:
-        """Return the keys of every question: help, the way back, and the keys of readline in a default."""
+        """Return the keys of every question: help, ctrl-D, the way back, and those of readline in a default."""
         keys = KeyBindings()
         buffer = shown.application.current_buffer
         types = question.form in (Form.TEXT, Form.PATH, Form.SECRET)
@@ -106,6 +106,12 @@ class TerminalPrompter(Prompter):
         @keys.add("?", eager=True, filter=is_untouched)
         def explain(event: KeyPressEvent) -> None:
             run_in_terminal(lambda: self._explain(*question.explanation))
+
+        if not types:
+
+            @keys.add("c-d", eager=True)
+            def end(event: KeyPressEvent) -> None:
+                event.app.exit(exception=EOFError())
 
         if question.can_go_back:
 

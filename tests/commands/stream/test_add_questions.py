@@ -183,6 +183,18 @@ def test_ctrl_c_leaves_what_was_answered(screen: Terminal, have: Cli) -> None:
     assert have("stream info NEW --json", status=0).json["config"]["storage"] == "memory"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("answers", [[], ["NEW\r", "new.>\r"]], ids=["text", "choice"])
+def test_ctrl_d_says_that_nothing_was_changed(screen: Terminal, answers: list[str]) -> None:
+    questions = ["Stream Name", "Subjects to consume", "Storage backend"]
+    for question, answer in zip(questions[1:], answers, strict=False):
+        screen.send(answer)
+        screen.expect_exact(question)
+    screen.send("\x04")
+    screen.expect_exact("interrupted; nothing was changed")
+    assert end(screen) == 130
+
+
 def test_the_command_line_says_where(cli: Cli, url: str) -> None:
     cli("context add here --server " + url, status=0)
     outcome = cli("stream add --context here", answers=["NEW", "new.>"] + [...] * 30)
