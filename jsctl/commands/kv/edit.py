@@ -68,6 +68,7 @@ async def edit(env: Env, options: Options) -> Result:
         update=update,
         sheet=lambda info: view.sheet(last[-1]),
         find_warnings=lambda draft: [*find_warnings(draft), *_lost_names(bucket, draft)],
+        needs_force=False,
     )
     result = await edit_config(env, target, file, options.edit)
     return result if options.edit.dry_run else result._replace(data=view.document(last[-1]))

@@ -56,6 +56,7 @@ async def edit(env: Env, options: Options) -> Result:
         apply_flags=lambda _: from_stream(changed),
         update=update,
         sheet=lambda _: view.bucket(infos[-1]),
+        needs_force=False,
     )
     editing = EditOptions(
         config_file=None, replace=False, force=options.force, interactive=False, dry_run=options.dry_run

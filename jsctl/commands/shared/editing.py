@@ -57,7 +57,8 @@ class Editable:
     label: `Stream ORDERS`. info: as the server sent it. name_keys: the keys that identify it and cannot
     change. apply_flags: returns a copy of a configuration with the flags applied. update: sends a
     configuration and returns the new info. sheet: shows an info. find_warnings: returns warnings about
-    settings that the server accepts but ignores or interprets differently.
+    settings that the server accepts but ignores or interprets differently. needs_force: whether scripts need
+    --force; False where nats asks nothing, so that its scripts go on as they are.
     """
 
     schema: Schema
@@ -68,6 +69,7 @@ class Editable:
     update: Callable[[Json], Awaitable[Json]]
     sheet: Callable[[Json], Result]
     find_warnings: Callable[[Json], Sequence[str]] = lambda draft: ()
+    needs_force: bool = True
 
     @property
     def live(self) -> Json:
@@ -133,7 +135,8 @@ async def _change(env: Env, target: Editable, draft: Json, options: EditOptions)
     for change in changes:
         env.say("  " + format_change(change))
     env.say("")
-    await env.confirm(Intent(f"edit {target.label}", {}), force=options.force)
+    silent = options.force or not (target.needs_force or env.can_ask)
+    await env.confirm(Intent(f"edit {target.label}", {}), force=silent)
     updated = await target.update(draft)
     changed = {change.key for change in find_differences(target.live, updated["config"], target.schema)}
     for change in changes:

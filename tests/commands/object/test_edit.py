@@ -13,4 +13,6 @@ def test_edit(files: Path, cli: Cli, url: str) -> None:
     assert declined.asked and js.info(url, "OBJ_FILES")["config"]["max_age"] == 0
     changed = cli("object edit FILES --ttl 1h --force --json", status=0).json
     assert changed["config"]["max_age"] == js.info(url, "OBJ_FILES")["config"]["max_age"] == 3600 * 10**9
+    cli("object edit FILES --ttl 2h", status=0)  # a script of nats, which has no --force
+    assert js.info(url, "OBJ_FILES")["config"]["max_age"] == 2 * 3600 * 10**9
     assert "there is nothing to change" in cli("object edit FILES", status=64).err
