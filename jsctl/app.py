@@ -4,6 +4,7 @@ import contextlib
 import errno
 import gc
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -163,7 +164,16 @@ def _check_argument(arg: str) -> None:
 
 
 def _usage(error: click.ClickException) -> str:
-    message = " ".join(error.format_message().split()).rstrip(".")
+    message = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        import difflib
+
+        message = error.message  # without click's list, which also has far ones: --trace for --storage
+        if near := difflib.get_close_matches(error.option_name, error.possibilities or (), n=1, cutoff=0.8):
+            return f"{message.rstrip('.')}; did you mean {near[0]!r}?"
+    message = " ".join(message.split()).rstrip(".")
+    # an argument that may be left out
+    message = re.sub(r"^(Invalid value for )'\[(\w+)\]'", r"\1'\2'", message)
     for kind, words in _KINDS.items():
         message = message.replace(f"is not a valid {kind}", f"is not a {words}")
     ctx = getattr(error, "ctx", None)

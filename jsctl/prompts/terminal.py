@@ -97,7 +97,7 @@ class TerminalPrompter(Prompter):
                 return shown
 
     def _keys(self, question: Question, shown: questionary.Question) -> KeyBindings:
-        """Return the keys of every question: help, ctrl-D, the way back, and those of readline in a default."""
+        """Return the keys of every question: help, ctrl-D, the way back, those of readline in a default."""
         keys = KeyBindings()
         buffer = shown.application.current_buffer
         types = question.form in (Form.TEXT, Form.PATH, Form.SECRET)

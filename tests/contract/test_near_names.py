@@ -129,3 +129,16 @@ def test_a_misspelled_key_in_the_editor(orders: Cli, line: str) -> None:
     assert "max_mesgs" in saved.read_text()
     saved.unlink()
     saved.parent.rmdir()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("stream ls --jsn", "No such option '--jsn'; did you mean '--json'?"),
+        ("stream add --max-mesages 5", "No such option '--max-mesages'; did you mean '--max-msgs'?"),
+        ("stream edit --storage file", "No such option '--storage'; jsctl stream edit --help"),
+        ("stream get ORDERS x", "Invalid value for 'ID': 'x' is not a whole number; jsctl stream get --help"),
+    ],
+)
+def test_flags_that_do_not_exist(offline_cli: Cli, line: str, says: str) -> None:
+    assert f"jsctl: error: {says}" in offline_cli(line, status=64).err
