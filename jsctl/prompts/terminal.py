@@ -7,8 +7,9 @@ from typing import Any
 import questionary
 from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.filters import Condition, has_selection
+from prompt_toolkit.filters import Condition, has_selection, has_validation_error, to_filter
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bindings
+from prompt_toolkit.layout import ConditionalContainer, Window
 from prompt_toolkit.output import create_output
 
 from jsctl.errors import Cancelled
@@ -86,13 +87,16 @@ class TerminalPrompter(Prompter):
                     **common,
                 )
             case Form.PATH:
-                return questionary.path(
-                    message, default=str(default or ""), validate=_validator(question), **common
+                shown = questionary.path(
+                    message, default=str(default or ""), validate=self._validator(question), **common
                 )
+                _unfold_reasons(shown)
+                return shown
             case Form.TEXT:
                 shown = questionary.text(
-                    message, default=str(default or ""), validate=_validator(question), **common
+                    message, default=str(default or ""), validate=self._validator(question), **common
                 )
+                _unfold_reasons(shown)
                 _select_text(shown.application.current_buffer)
                 return shown
 
@@ -129,28 +133,40 @@ class TerminalPrompter(Prompter):
 
         return keys
 
+    def _validator(self, question: Question) -> Any:
+        """Return what questionary calls for each text: it returns True, or the reason why the text is not
+        valid, in lines that fit the terminal.
+        """
+
+        def validate(answer: str) -> bool | str:
+            try:
+                if question.check:
+                    question.check(answer)
+            except ValueError as error:
+                return textwrap.fill(str(error), self._columns)
+            return True
+
+        return validate
+
+    @property
+    def _columns(self) -> int:
+        """Columns that lines of text may take."""
+        return max(self._output.get_size().columns, 20) - 1
+
     def _explain(self, *paragraphs: str) -> None:
         """Write paragraphs in lines that fit the terminal."""
-        width = max(self._output.get_size().columns, 20) - 1
         for paragraph in paragraphs:
-            for line in textwrap.wrap(paragraph, width, initial_indent="  ", subsequent_indent="  "):
+            for line in textwrap.wrap(paragraph, self._columns, initial_indent="  ", subsequent_indent="  "):
                 self._say(line)
 
 
-def _validator(question: Question) -> Any:
-    """Return what questionary calls for each text: it returns True, or the reason why the text is not
-    valid.
-    """
-
-    def validate(answer: str) -> bool | str:
-        try:
-            if question.check:
-                question.check(answer)
-        except ValueError as error:
-            return str(error)
-        return True
-
-    return validate
+def _unfold_reasons(shown: questionary.Question) -> None:
+    """Show all lines of the reason why an answer is not valid; prompt_toolkit shows the first."""
+    for container in shown.application.layout.walk():
+        is_reason = isinstance(container, ConditionalContainer) and container.filter is has_validation_error
+        if is_reason and isinstance(window := container.get_children()[0], Window):
+            window.height = None
+            window.dont_extend_height = to_filter(True)
 
 
 def _select_text(buffer: Buffer) -> None:

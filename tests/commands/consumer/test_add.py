@@ -283,6 +283,18 @@ def test_the_questionnaire_in_a_terminal(cli: Cli) -> None:
     assert screen.exitstatus == 0
 
 
+@pytest.mark.slow
+def test_why_an_answer_is_not_valid_is_not_cut_off(cli: Cli) -> None:
+    screen = cli.terminal("consumer add ORDERS C", columns=40)
+    screen.expect_exact("Delivery target")
+    screen.send("\r")
+    screen.expect_exact("Start policy")
+    screen.send("yesterday\r")
+    screen.expect_exact("'yesterday' is not a start policy: use")
+    screen.expect_exact("1h, or a time")
+    screen.close(force=True)
+
+
 def test_what_cannot_be_is_reported_at_its_question(cli: Cli) -> None:
     cli("consumer add ORDERS C --pull --defaults", status=0)
     cli("stream add QUEUE --subjects 'queue.>' --retention work --defaults", status=0)
