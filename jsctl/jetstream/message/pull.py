@@ -101,8 +101,8 @@ class _Puller:
             if messages:
                 self.got += len(messages)
                 self._open -= len(messages)
-                last = loop.time()
                 yield messages
+                last = loop.time()  # the time that they are used for is not silence
             elif self._error:
                 raise self._error
             for status, left in self._ended:

@@ -3,6 +3,9 @@
 import base64
 import hashlib
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from tests.support import js
 from tests.support.objects import DATA, put, start, store_info
 from tests.support.run import Cli
+from tests.support.servers import RealServer
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
@@ -66,3 +70,41 @@ def test_a_killed_get_leaves_the_old_file(files: Path, cli: Cli) -> None:
     cli("object get FILES big --force", status=0)
     assert (files / "big").stat().st_size == 80_000_000
     assert not list(files.glob(".jsctl-*"))
+
+
+def test_a_large_object_comes_through_a_consumer_that_is_removed(files: Path, cli: Cli, url: str) -> None:
+    data = os.urandom(20_000_000)
+    put(cli, "big", data)
+    assert "CONSUMER.MSG.NEXT.OBJ_FILES" in cli("object get FILES big --trace", status=0).err
+    assert (files / "big").read_bytes() == data
+    assert not js.ask(url, "CONSUMER.NAMES.OBJ_FILES")["consumers"]
+
+
+def test_a_login_that_may_not_create_consumers_gets_large_objects(tmp_path: Path) -> None:
+    deny = '["$JS.API.CONSUMER.>"]'
+    config = """listen: "127.0.0.1:{port}"
+    jetstream { store_dir: "{store}" }
+    authorization { users: [{ user: a, password: a, permissions: { publish: { deny: %s } } }] }"""
+    server = RealServer(tmp_path / "server", config % deny).start()
+    try:
+        cli = Cli(tmp_path, server.url_for("a"))
+        source, target = tmp_path / "source", tmp_path / "target"
+        source.write_bytes(os.urandom(20_000_000))
+        cli("object add FILES", status=0)
+        cli(f"object put FILES {source} --name big", status=0)
+        assert not cli(f"object get FILES big -O {target}", status=0).err
+        assert target.read_bytes() == source.read_bytes()
+    finally:
+        server.stop()
+
+
+def test_a_reader_of_stdout_may_take_longer_than_the_timeout(files: Path, cli: Cli) -> None:
+    put(cli, "big", data := os.urandom(40_000_000))
+    line = [sys.executable, "-m", "jsctl", "object", "get", "FILES", "big", "-O", "-", "--timeout", "500ms"]
+    environ = {**os.environ, **cli.environ}
+    with subprocess.Popen(line, 0, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout
+        start = running.stdout.read(1)
+        time.sleep(1)  # what is tried
+        out, err = running.communicate()
+    assert (start + out, err) == (data, b"")
