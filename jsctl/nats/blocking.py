@@ -300,8 +300,9 @@ class BlockingConnection:
 
     def _drop(self, count: int) -> None:
         """Remove what is parsed from the buffer's beginning."""
-        self._buffer[: self._filled - count] = self._buffer[count : self._filled]
-        self._filled -= count
+        if count:  # of a large frame, nothing is parsed until all of it is there
+            self._buffer[: self._filled - count] = self._buffer[count : self._filled]
+            self._filled -= count
 
     def _parse_frame(self, at: int) -> int:
         """Handle the frame at `at`. Returns where the next one starts, or `at` when it is not complete."""

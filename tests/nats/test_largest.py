@@ -1,11 +1,16 @@
 """What a real server delivers that is larger than the max_payload that it tells: no client may take that for
 the bound of what comes in (`codec.compute_message_limit`)."""
 
+import socket
+import time
 from pathlib import Path
 
 import pytest
 
+from jsctl.contexts.settings import Settings
+from jsctl.nats.blocking import BlockingConnection
 from jsctl.nats.codec import ANSWER_ROOM, MAX_PAYLOAD, compute_message_limit
+from jsctl.nats.message import Message
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
@@ -35,3 +40,20 @@ def test_stored_messages_headers_and_answers_exceed_it(cli: Cli, tmp_path: Path)
 @pytest.mark.parametrize("told", [1, 600, 1 << 20, MAX_PAYLOAD, 1 << 40])
 def test_the_bound(told: int) -> None:
     assert compute_message_limit(told) == min(told, MAX_PAYLOAD) + ANSWER_ROOM <= 96 << 20
+
+
+def test_a_large_message_is_read_in_time_that_grows_with_its_size() -> None:
+    """Not all that is there is copied with each part that comes."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        link = BlockingConnection(ours, {}, Settings(), b"")
+        replies: list[Message] = []
+        link._handlers[b"1"] = replies.append
+        frame = b"MSG x.1 1 %d\r\n%b\r\n" % (32 << 20, bytes(32 << 20))
+        before = time.process_time()
+        for at in range(0, len(frame), 32768):
+            theirs.sendall(frame[at : at + 32768])
+            link.pump(time.monotonic() + 10)
+        spent = time.process_time() - before
+    assert len(replies[0].data) == 32 << 20
+    assert spent < 2
