@@ -20,7 +20,7 @@ from jsctl.jetstream.backup import snapshot
 from jsctl.units import SECOND
 from tests.fuzz.commands import is_endless, make_again, prepare, system_lines, without_spark
 from tests.fuzz.commands import lines as command_lines
-from tests.fuzz.record import MAX_SECONDS, Record, cases
+from tests.fuzz.record import Record, cases, max_seconds
 from tests.support import js
 from tests.support.hostile import Change, Middleman, hostile_server, middleman, mutate_answer
 from tests.support.run import Cli, Outcome
@@ -67,7 +67,7 @@ def run(
     except KeyboardInterrupt:  # it had just ended
         return
     spent = time.monotonic() - started
-    assert spent < MAX_SECONDS, (line, spent)
+    assert spent < max_seconds(), (line, spent)
     record.slowest = max(record.slowest, spent)
     assert "bug in jsctl" not in outcome.err and "Traceback" not in outcome.err, (line, outcome.err[-700:])
     assert outcome.status in REFUSED or (endless and outcome.status == 130), (line, outcome.err)
