@@ -19,7 +19,7 @@ from jsctl.nats.codec import MAX_LINE
 from jsctl.nats.direct_get import STREAM_MARK
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.message import OutgoingMessage
-from jsctl.spark.source.replies import Reply
+from jsctl.spark.source.replies import AnswerLimits, Reply
 
 RUN, LONG = 16 << 10, 512 << 10
 """Bytes of replies to a direct get: at least RUN are cut together, and beyond LONG no more are waited for.
@@ -54,7 +54,7 @@ class StreamConnection(BlockingConnection):
         self._has_ended = False  #: whether an answer ended in what was parsed last
         self._mark = b"\r\nHMSG %b." % self._inbox.encode()
         self._replies: dict[bytes, Reply] = {}
-        self._delivered = Reply("")
+        self._delivered = Reply("", AnswerLimits("CONSUMER.MSG.NEXT", 0, 0))
         self.watch("")
 
     def watch(self, stream: str) -> None:
@@ -64,21 +64,21 @@ class StreamConnection(BlockingConnection):
 
     # -- requests -----------------------------------------------------------------------------------
 
-    def ask(self, subject: str, data: bytes) -> tuple[bytes, Reply]:
+    def ask(self, limits: AnswerLimits, data: bytes) -> tuple[bytes, Reply]:
         """Publish a request for messages; return the key for `forget`, and the reply that fills while `pump`
         runs."""
-        key = self._publish_request(OutgoingMessage(subject, data))
-        reply = self._replies[key] = Reply(self._stream)
+        key = self._publish_request(OutgoingMessage(limits.subject, data))
+        reply = self._replies[key] = Reply(self._stream, limits)
         return key, reply
 
     def forget(self, key: bytes) -> None:
         super().forget(key)
         self._replies.pop(key, None)
 
-    def deliver(self) -> Reply:
+    def deliver(self, limits: AnswerLimits) -> Reply:
         """Return the reply that receives a consumer's messages from now on: nothing in them names the
         request."""
-        self._delivered = Reply(self._stream)
+        self._delivered = Reply(self._stream, limits)
         return self._delivered
 
     def call(self, subject: str, body: Json | None = None, timeout: int = 0) -> Json:

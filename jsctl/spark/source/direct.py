@@ -16,7 +16,7 @@ from jsctl.jetstream.api import Json
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
-from jsctl.spark.source.replies import Reply, count_before, payload_size, sequence_of_row
+from jsctl.spark.source.replies import AnswerLimits, Reply, count_before, payload_size, sequence_of_row
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ class DirectReader(RangeReader):
         body: Json = {"seq": start, "batch": batch, "max_bytes": job.max_bytes}
         if self._subject:
             body["next_by_subj"] = self._subject
-        key, reply = connection.ask(f"{job.prefix}.DIRECT.GET.{job.stream}", json.dumps(body).encode())
+        limits = AnswerLimits(f"{job.prefix}.DIRECT.GET.{job.stream}", batch, job.max_bytes)
+        key, reply = connection.ask(limits, json.dumps(body).encode())
         self._requests.append(_Request(key, reply, start, batch))
 
     def _size_of_request(self, start: int) -> int:

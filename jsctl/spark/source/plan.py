@@ -14,6 +14,7 @@ from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.range_reader import DataLoss, ReadJob
+from jsctl.spark.source.replies import AnswerLimits
 from jsctl.units import SECOND, format_rfc3339, parse_time
 
 MAX_DELETED_DETAILS = 100_000
@@ -198,7 +199,8 @@ def _has_batches(connection: StreamConnection, options: ReadOptions) -> bool:
     body = b'{"multi_last":["jsctl.%016x"],"batch":1}' % random.getrandbits(64)
     connection.watch(options.stream)
     try:
-        key, reply = connection.ask(f"{options.prefix}.DIRECT.GET.{options.stream}", body)
+        limits = AnswerLimits(f"{options.prefix}.DIRECT.GET.{options.stream}", 1, options.max_bytes)
+        key, reply = connection.ask(limits, body)
         deadline = time.monotonic() + min(options.timeout, 2 * SECOND) / SECOND
         while not reply.status and not reply.is_single:
             connection.pump(deadline)

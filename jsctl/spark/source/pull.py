@@ -17,7 +17,7 @@ from jsctl.jetstream.message.pull_status import PullEnd, pull_end
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
-from jsctl.spark.source.replies import count_before, sequence_of_row
+from jsctl.spark.source.replies import AnswerLimits, count_before, sequence_of_row
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
@@ -52,11 +52,12 @@ class ConsumerReader(RangeReader):
         job = self.job
         if not self._name:
             self._create(connection)
-        wanted = min(job.batch, job.end - self.at)
+        wanted = min(job.batch, job.end - self.at) if self._max_bytes else 1
         body = {"batch": wanted, "max_bytes": self._max_bytes, "no_wait": True}
         subject = f"{job.prefix}.CONSUMER.MSG.NEXT.{job.stream}.{self._name}"
-        delivered = connection.deliver()
-        key, reply = connection.ask(subject, json.dumps(body).encode())
+        limits = AnswerLimits(subject, wanted, self._max_bytes)
+        delivered = connection.deliver(limits)
+        key, reply = connection.ask(limits, json.dumps(body).encode())
         deadline, seen = 0.0, -1
         while not reply.status and delivered.count < wanted:
             if connection.received != seen:  # the timeout counts from the last bytes
@@ -77,6 +78,7 @@ class ConsumerReader(RangeReader):
             raise ConnectionLost(f"the consumer no longer exists: {reply.description or end.value}")
         if not rows and end is not PullEnd.COMPLETE:
             raise JsctlError(f"{job.stream}: {reply.status} {reply.description}")
+        self._max_bytes = job.max_bytes
         batch = rows.slice(0, count_before(rows, job.end))
         reached = self._reached(connection, rows, len(batch) < len(rows), delivered.pending)
         self.count_missing(connection, batch, reached)

@@ -1,24 +1,43 @@
 """Collect the answer to a request for messages. pyarrow is imported when the first message comes."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from jsctl.errors import MalformedAnswer
+from jsctl.nats.codec import ANSWER_ROOM, MAX_PAYLOAD
 from jsctl.nats.direct_get import parse_direct_reply
 from jsctl.nats.headers import find_header, parse_status
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_LARGEST = MAX_PAYLOAD + ANSWER_ROOM
+"""Bytes of a message at most."""
+
+
+class AnswerLimits(NamedTuple):
+    """What a request asks for: messages at most, and bytes at most, which the last message may exceed.
+
+    subject: of the request.
+    """
+
+    subject: str
+    messages: int
+    bytes: int
+
 
 class Reply:
-    """The answer to one request for messages of a stream.
+    """The answer to one request for messages of a stream. Raises MalformedAnswer when it is larger than what
+    was asked for.
 
     count: messages so far. status: code at the end (204, 404, ...), 0 before it. description: of the status.
     pending: messages that follow this answer. is_foreign: whether another stream (a mirror) answered.
     is_single: whether a reply is not part of a batch.
     """
 
-    def __init__(self, stream: str) -> None:
+    def __init__(self, stream: str, limits: AnswerLimits) -> None:
         self._stream = stream.encode()
+        self._limits = limits
+        self._bytes = 0
         self.count = 0
         self.status = 0
         self.description = ""
@@ -32,7 +51,7 @@ class Reply:
         """Add messages of the stream, in messages.SCHEMA."""
         self._flush()
         self._batches.append(batch)
-        self.count += len(batch)
+        self._count(len(batch), batch.nbytes)
 
     def append(
         self, subject: bytes, sequence: bytes, time: bytes, data: bytes, headers: bytes | None
@@ -44,7 +63,14 @@ class Reply:
         times.append(time)
         payloads.append(data)
         blocks.append(headers)
-        self.count += 1
+        self._count(1, len(data) + len(headers or b""))
+
+    def _count(self, messages: int, size: int) -> None:
+        self.count += messages
+        self._bytes += size
+        limits = self._limits
+        if self.count > limits.messages or self._bytes > limits.bytes + _LARGEST:
+            raise MalformedAnswer(limits.subject, "it has more messages than were asked for")
 
     def decode(self, header_block: bytes, data: bytes) -> None:
         """Add the message of a direct get's reply, or record how the answer ended."""

@@ -20,6 +20,7 @@ from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.options import ReadOptions, parse_read_options
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.range_reader import DataLoss, RangeReader, ReadJob
+from jsctl.spark.source.replies import AnswerLimits
 from tests.support import js
 from tests.support.lagging import with_client
 from tests.support.servers import RealServer
@@ -265,9 +266,9 @@ def test_of_a_subject_with_few_messages_more_are_asked_for_but_not_those_of_othe
     requested = []
 
     class Counting(StreamConnection):
-        def ask(self, subject: str, data: bytes) -> Any:
+        def ask(self, limits: AnswerLimits, data: bytes) -> Any:
             requested.append(json.loads(data)["batch"])
-            return super().ask(subject, data)
+            return super().ask(limits, data)
 
     what = job(url, subjects=("S.7",), batch=20, end=8001)
     assert sequences(DirectReader(what, lambda: Counting.open(Settings(url=url)))) == list(range(7, 8001, 50))

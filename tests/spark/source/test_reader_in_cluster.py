@@ -17,7 +17,7 @@ from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.options import parse_read_options
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
-from jsctl.spark.source.replies import Reply
+from jsctl.spark.source.replies import AnswerLimits, Reply
 from tests.support import js
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
@@ -127,8 +127,8 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
     asked = threading.Event()
     ask = StreamConnection.ask
 
-    def noted(self: StreamConnection, subject: str, data: bytes) -> tuple[bytes, Reply]:
-        result = ask(self, subject, data)
+    def noted(self: StreamConnection, limits: AnswerLimits, data: bytes) -> tuple[bytes, Reply]:
+        result = ask(self, limits, data)
         asked.set()
         return result
 

@@ -3,6 +3,7 @@
 import pytest
 
 from jsctl.spark.source.direct import DirectReader, MirrorAnswered
+from jsctl.spark.source.pull import ConsumerReader
 from tests.spark.source.test_reader import delete, fill, job, reading, sequences
 from tests.support import js
 from tests.support.lagging import Lagging
@@ -66,3 +67,10 @@ def _count_dropped(patch: pytest.MonkeyPatch) -> list[Exception]:
 
     patch.setattr(DirectReader, "count_failure", count)
     return dropped
+
+
+def test_messages_that_are_larger_than_a_request_are_fetched_one_by_one(url: str) -> None:
+    """Not all that are left at once, which may not fit into memory."""
+    fill(url, 5, size=200_000)
+    batches = list(reading(ConsumerReader, url, job(url, max_bytes=100_000)))
+    assert [len(batch) for batch in batches] == [1] * 5

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.contexts.settings import Settings
+from jsctl.errors import MalformedAnswer
 from jsctl.spark.source import connection, cutting, messages
-from jsctl.spark.source.replies import Reply
+from jsctl.spark.source.replies import AnswerLimits, Reply
 
 INBOX = b"_INBOX.0123456789abcdef01234567"
 MARK = b"\r\nHMSG " + INBOX + b"."
@@ -46,7 +47,7 @@ def read(
         link = connection.StreamConnection(ours, {}, Settings(), b"")
         link._mark = MARK
         link.watch("S")
-        results = {key: Reply("S") for key in (1, 2)}
+        results = {key: Reply("S", AnswerLimits("x", 1 << 20, 0)) for key in (1, 2)}
         link._replies = {b"%d" % key: one for key, one in results.items()}
         at = 0
         while at < len(data):
@@ -148,3 +149,12 @@ def test_without_numpy_all_is_parsed_one_by_one(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_nothing_is_a_batch_too(count: int) -> None:
     assert len(messages.join_batches([messages.build_batch()] * count)) == 0
+
+
+@pytest.mark.parametrize(("messages", "size"), [(3, 10), (2, 60 << 20)])
+def test_an_answer_is_bounded_by_what_was_asked_for(messages: int, size: int) -> None:
+    reply = Reply("S", AnswerLimits("$JS.API.DIRECT.GET.S", 2, 1000))
+    data = bytes(size)
+    with pytest.raises(MalformedAnswer, match="it has more messages"):
+        for sequence in range(messages):
+            reply.append(b"s", b"%d" % sequence, b"0", data, None)
