@@ -1,9 +1,7 @@
 """Fixtures of several verbs."""
 
 import contextlib
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,13 +24,7 @@ def replier(cli: Cli) -> Iterator[Start]:
     with contextlib.ExitStack() as stack:
 
         def start(*args: str) -> "subprocess.Popen[str]":
-            process = subprocess.Popen(
-                [sys.executable, "-m", "jsctl", "reply", *args],
-                env={**os.environ, **cli.environ},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+            process = cli.start(["reply", *args])
             stack.callback(process.wait)
             stack.callback(process.kill)
             assert process.stderr

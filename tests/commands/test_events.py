@@ -1,9 +1,6 @@
 """`events`: advisories, samples, connections."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -24,13 +21,7 @@ class Watching:
     """`jsctl events ...` in a process, listening."""
 
     def __init__(self, cli: Cli, *args: str, wait_for: str = "Listening") -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "jsctl", "events", *args],
-            env={**os.environ, **cli.environ},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        self.process = cli.start(["events", *args])
         assert self.process.stderr
         for _ in range(wait_for.count("Listening")):
             assert "Listening" in self.process.stderr.readline()

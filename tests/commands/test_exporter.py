@@ -1,11 +1,9 @@
 """`jsctl exporter`, as a Prometheus reads it."""
 
-import os
 import re
 import signal
 import socket
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -159,13 +157,7 @@ def test_a_file_is_replaced_as_a_whole(filled: Cli, tmp_path: Path) -> None:
 @pytest.fixture
 def running(filled: Cli) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """An exporter, and its port."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jsctl", "exporter", "--listen", "127.0.0.1:0", "--interval", "200ms"],
-        env={**os.environ, **filled.environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = filled.start("exporter --listen 127.0.0.1:0 --interval 200ms")
     assert process.stderr
     announced = re.search(r"127\.0\.0\.1, port (\d+)", process.stderr.readline())
     assert announced

@@ -1,9 +1,7 @@
 """Counters, services and benchmarks over a leaf node and in a cluster."""
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,11 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 @contextmanager
 def serving(cli: Cli, name: str) -> Iterator[None]:
     """A service runs, connected as `cli` is."""
-    running = subprocess.Popen(
-        [sys.executable, "-m", "jsctl", "service", "serve", name],
-        env={**os.environ, **cli.environ},
-        stderr=subprocess.DEVNULL,
-    )
+    running = cli.start(["service", "serve", name], stdout=None, stderr=subprocess.DEVNULL)
     try:
         yield
     finally:

@@ -211,16 +211,7 @@ def test_domains(hub_cli: Cli, hub_leaf: object) -> None:
 
 
 def test_queue_groups_share(cli: Cli, url: str) -> None:
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-m", "jsctl", "sub", "q", "--queue", "g", "--wait", "2s"],
-            env={**os.environ, **cli.environ},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
+    running = [cli.start("sub q --queue g --wait 2s") for _ in range(2)]
     try:
         for process in running:
             assert process.stderr and "Subscribing" in process.stderr.readline()

@@ -1,8 +1,6 @@
 """`jsctl trace` on real servers."""
 
-import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,37 +8,26 @@ from typing import Any
 
 import pytest
 
-from jsctl.contexts.settings import Settings
-from jsctl.nats.connection import Connection
 from jsctl.trace import model
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
+from tests.support.subscribing import subscribing
 from tests.support.waiting import wait_for
 
 
 @contextmanager
 def subscribed(url: str, subject: str, queue: str = "") -> Iterator[list[bytes]]:
-    """Subscribes, in a thread of its own; gives what was received."""
-    ready, stop = threading.Event(), threading.Event()
+    """Subscribe, and yield the list of payloads that are received."""
     received: list[bytes] = []
-
-    async def work() -> None:
-        connection = await Connection.open(Settings(url=url, connection_name="listener"))
-        async with connection.receive(subject, lambda message: received.append(message.data), queue=queue):
-            await connection.flush()
-            ready.set()
-            await asyncio.to_thread(stop.wait)
-        await connection.close()
-
-    thread = threading.Thread(target=lambda: asyncio.run(work()))
-    thread.start()
-    assert ready.wait(10)
-    try:
+    with subscribing(
+        url,
+        subject,
+        handle=lambda connection, message: received.append(message.data),
+        queue=queue,
+        name="listener",
+    ):
         yield received
-    finally:
-        stop.set()
-        thread.join()
 
 
 def test_subscribers_and_streams(cli: Cli, url: str) -> None:

@@ -117,16 +117,7 @@ def test_every_form_of_output_on_a_full_disk(cli: Cli, url: str) -> None:
     js.stream(url, "S", "s.>")
     js.publish(url, "s.a", b"x" * 100_000, count=3)
     with Path("/dev/full").open("wb") as full:
-        running = {
-            line: subprocess.Popen(
-                [sys.executable, "-m", "jsctl", *line.split()],
-                env={**os.environ, **cli.environ},
-                stdout=full,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for line in FORMS
-        }
+        running = {line: cli.start(line.split(), stdout=full) for line in FORMS}
         for line, process in running.items():
             _, err = process.communicate(timeout=60)
             errors = [said for said in err.splitlines() if said.startswith("jsctl: ")]

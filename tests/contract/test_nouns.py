@@ -215,11 +215,7 @@ def test_an_unknown_name_on_this_machine_is_not_found(path: str, here: Path, off
 def served(server: RealServer, tmp_path: Path) -> Iterator[None]:
     """The service PRESENT runs."""
     cli = Cli(tmp_path, server.url_for("all"))
-    running = subprocess.Popen(
-        [sys.executable, "-m", "jsctl", "service", "serve", "PRESENT"],
-        env={**os.environ, **cli.environ},
-        stderr=subprocess.DEVNULL,
-    )
+    running = cli.start("service serve PRESENT", stdout=None, stderr=subprocess.DEVNULL)
     wait_for(lambda: cli("service list --json", status=0).json, "the service answers")
     yield
     running.terminate()

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,7 @@ pytestmark = [pytest.mark.slow]
 
 
 def start(cli: Cli, *args: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "jsctl", "object", *args],
-        env={**os.environ, **cli.environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return cli.start(["object", *args])
 
 
 @pytest.mark.cluster

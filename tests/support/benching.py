@@ -1,9 +1,7 @@
 """Benchmarks in this process and in others; with few messages: what is done is looked at, not how fast."""
 
-import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +12,7 @@ from tests.support.run import Cli
 
 def start(cli: Cli, line: str) -> subprocess.Popen[str]:
     """Start a benchmark in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "jsctl", "bench", *line.split()],
-        env={**os.environ, **cli.environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return cli.start(["bench", *line.split()])
 
 
 def stop(process: subprocess.Popen[str], number: int = signal.SIGINT) -> tuple[str, str]:

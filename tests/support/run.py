@@ -4,6 +4,7 @@ import io
 import json
 import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -97,6 +98,18 @@ class Cli:
         if status is not None:
             assert outcome.status == status, f"{args}: {outcome}"
         return outcome
+
+    def start(
+        self, line: str | Sequence[str], *, environ: Mapping[str, str] | None = None, **options: Any
+    ) -> subprocess.Popen[str]:
+        """Start `jsctl` as a process of its own; the caller ends it. options: of Popen, such as `stdout`."""
+        args = shlex.split(line) if isinstance(line, str) else list(line)
+        return subprocess.Popen(
+            [sys.executable, "-m", "jsctl", *args],
+            env={**os.environ, **self.environ, **(environ or {})},
+            text=True,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
+        )
 
     def terminal(self, line: str | Sequence[str], *, columns: int = 120, rows: int = 40) -> Terminal:
         """Start `jsctl` in a pseudo-terminal; the caller closes it."""

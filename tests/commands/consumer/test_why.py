@@ -1,17 +1,13 @@
 """consumer why: each cause made on a real server, told with its numbers and what would help.
 (Leaders: tests/jetstream/cluster/test_consumers.py.)"""
 
-import asyncio
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from jsctl.contexts.settings import Settings
-from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.subscribing import subscribing
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
@@ -72,33 +68,8 @@ def test_no_interest(cli: Cli, url: str) -> None:
     }
     assert causes["no interest"]["help"] == "jsctl sub out.s --queue g"
     assert "in queue group g" in causes["no interest"]["says"]
-    with listening(url, "out.s", "g"):
+    with subscribing(url, "out.s", queue="g"):
         wait_for(lambda: "no interest" not in why(cli), "there is no interest")
-
-
-@contextlib.contextmanager
-def listening(url: str, subject: str, queue: str) -> Iterator[None]:
-    """Somebody who subscribes, in a thread of their own."""
-    import threading
-
-    ready, end = threading.Event(), threading.Event()
-
-    async def work() -> None:
-        connection = await Connection.open(Settings(url=url))
-        async with connection.subscribe(subject, queue=queue):
-            await connection.flush()
-            ready.set()
-            await asyncio.to_thread(end.wait)
-        await connection.close()
-
-    thread = threading.Thread(target=lambda: asyncio.run(work()))
-    thread.start()
-    assert ready.wait(10)
-    try:
-        yield
-    finally:
-        end.set()
-        thread.join()
 
 
 def test_no_waiting_pulls(cli: Cli, url: str) -> None:

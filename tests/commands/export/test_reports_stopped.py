@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,8 @@ pytestmark = pytest.mark.spark
 
 def start(cli: Cli, folder: Path, *args: str) -> subprocess.Popen[str]:
     folder.mkdir(exist_ok=True)
-    return subprocess.Popen(
-        [sys.executable, "-m", "jsctl", "export", "reports", "--to", "out", *args],
-        cwd=folder,
-        env={**os.environ, **cli.environ, "TMPDIR": str(folder)},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    line = ["export", "reports", "--to", "out", *args]
+    return cli.start(line, cwd=folder, environ={"TMPDIR": str(folder)})
 
 
 def java_of(process: subprocess.Popen[str]) -> int:

@@ -3,10 +3,7 @@
 import json
 import os
 import re
-import shlex
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -323,13 +320,7 @@ def test_groups_of_contexts(both: Cli, east: RealServer) -> None:
 
 
 def test_the_reader_goes(cli: Cli) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jsctl", *shlex.split("report --watch 100ms --json")],
-        env={**os.environ, **cli.environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = cli.start("report --watch 100ms --json")
     assert process.stdout is not None
     assert process.stderr is not None
     try:
@@ -347,12 +338,7 @@ def test_lines_in_a_pipe(both: Cli, west: RealServer) -> None:
     """One document a line while a server comes, dies and is killed; written as they are made."""
     west.start()
     line = "report --context west --context east --watch 100ms --json"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jsctl", *shlex.split(line)],
-        env={**os.environ, **both.environ},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = both.start(line, stderr=None)
     assert process.stdout is not None
     try:
         errors = [json.loads(process.stdout.readline())["reports"][0]["error"] for _ in range(2)]

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,13 +79,7 @@ def fill(url: str, *, domain: str = "", headers: Headers = (), **config: object)
 @contextmanager
 def copying(cli: Cli, line: str) -> Iterator[subprocess.Popen[str]]:
     """The line in a process of its own."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jsctl", *line.split()],
-        env={**os.environ, **cli.environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = cli.start(line)
     try:
         yield process
     finally:

@@ -65,13 +65,7 @@ def own_cli(tmp_path: Path, server: RealServer) -> Cli:
 
 def begin(cli: Cli, line: str) -> subprocess.Popen[str]:
     """jsctl as a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "jsctl", *line.split()],
-        env={**os.environ, **cli.environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return cli.start(line)
 
 
 def messages(url: str, name: str) -> int:

@@ -44,14 +44,7 @@ def own(server: RealServer, tmp_path: Path) -> Cli:
 
 
 def jsctl(cli: Cli, *args: str, **more: Any) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "jsctl", *args],
-        env={**os.environ, **cli.environ, "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **more,
-    )
+    return cli.start(args, environ={"PYTHONUNBUFFERED": "1"}, **more)
 
 
 def read_until(stream: subprocess.Popen[str], wanted: str) -> list[str]:

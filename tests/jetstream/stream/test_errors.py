@@ -3,9 +3,7 @@
 import asyncio
 import os
 import signal
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from jsctl.units import MS
 from tests.support import js
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Cluster, RealServer
+from tests.support.subscribing import subscribing
 
 pytestmark = pytest.mark.slow
 
@@ -98,7 +97,7 @@ def test_a_user_without_rights(offline_cli: Cli, server: RealServer, line: str) 
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_silent_domain(offline_cli: Cli, server: RealServer, line: str) -> None:
-    with silence(server.url_for("full"), "$JS.slow.API.>"):
+    with subscribing(server.url_for("full"), "$JS.slow.API.>"):
         err = fails(
             offline_cli, f"{line} --js-domain slow --timeout 300ms --server {server.url_for('full')}", 4
         )
@@ -141,7 +140,7 @@ def test_only_what_is_not_found_does_not_exist(server: RealServer, name: str, th
     assert asyncio.run(exists("full")) is there
     with pytest.raises(Denied):
         asyncio.run(exists("nothing"))
-    with silence(server.url_for("full"), "$JS.slow.API.>"), pytest.raises(RequestTimeout):
+    with subscribing(server.url_for("full"), "$JS.slow.API.>"), pytest.raises(RequestTimeout):
         asyncio.run(exists("full", "slow"))
 
 
@@ -214,28 +213,3 @@ def test_a_cluster_without_a_majority(offline_cli: Cli, tmp_path: Path) -> None:
         assert "no answer from JetStream" in line or "unavailable" in line
     finally:
         three.stop()
-
-
-@contextmanager
-def silence(url: str, subject: str) -> Iterator[None]:
-    """Somebody who listens on a subject and never answers."""
-    ready, done = threading.Event(), threading.Event()
-
-    async def listen() -> None:
-        connection = await Connection.open(Settings(url=url))
-        try:
-            async with connection.subscribe(subject):
-                await connection.flush()
-                ready.set()
-                await asyncio.to_thread(done.wait)
-        finally:
-            await connection.close()
-
-    thread = threading.Thread(target=lambda: asyncio.run(listen()))
-    thread.start()
-    try:
-        assert ready.wait(10)
-        yield
-    finally:
-        done.set()
-        thread.join()

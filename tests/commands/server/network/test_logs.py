@@ -1,10 +1,7 @@
 """`server network logs`."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -22,13 +19,7 @@ def test_the_logs(networks: Networks, pair: str) -> None:
 @pytest.mark.parametrize("flags", [[], ["--json"]])
 def test_following_writes_to_stdout(networks: Networks, pair: str, flags: list[str]) -> None:
     words = ["server", "network", "logs", "hub", "--follow", "--lines", "2", "-n", pair, *flags]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jsctl", *words],
-        env={**os.environ, **networks.cli.environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = networks.cli.start(words)
     try:
         assert process.stdout
         lines = [process.stdout.readline() for _ in range(2)]
