@@ -34,8 +34,12 @@ def parse_addresses(url: str) -> list[ServerAddress]:
         if not address:
             continue
         address = address if "://" in address else f"nats://{address}"
+        what = ""
         try:
             parts = urlsplit(address)
+            what = "the port of the server address " * (
+                _is_host(parts.hostname or "") and parts.scheme in SCHEMES
+            )
             usable = _is_host(parts.hostname or "") and parts.scheme in SCHEMES and parts.port != 0
         except ValueError:
             usable = False
@@ -43,7 +47,7 @@ def parse_addresses(url: str) -> list[ServerAddress]:
             # What is malformed may hold a password in a strange place.
             shown = repr(strip_login(address)) if "@" not in url else "one of the server addresses"
             raise BadInput(
-                f"{shown} is not a valid server address",
+                f"{what}{shown} is not valid" if what else f"{shown} is not a valid server address",
                 "use nats://host:port; percent-encode special characters in a password",
             )
         public = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

@@ -49,22 +49,55 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
         return Unreachable(
             f"TLS with {server.url} failed: the server has none", "use nats:// and leave the TLS flags out"
         )
-    from ssl import SSLError  # which plain connections do without
-
-    if isinstance(error, SSLError):
-        hint = (
-            "--tlsfirst is for servers that expect it"
-            if settings.tlsfirst
-            else "check --tlsca, --tlscert, --tlskey"
-        )
-        return Unreachable(f"TLS with {server.url} failed: {describe_error(error)}", hint)
+    if failure := _tls_failure(error, settings):
+        reason, hint = failure
+        return Unreachable(f"TLS with {server.url} failed: {reason}", hint)
     if isinstance(error, NoGreeting):
         return Unreachable(
             f"cannot connect to {server.url}: the server closed the connection without a reason",
             "check that it is a NATS server; one with handshake_first needs --tlsfirst",
         )
+    if isinstance(error, (BrokenPipeError, ConnectionResetError)):
+        return Unreachable(
+            f"cannot connect to {server.url}: the server closed the connection",
+            "its log says why; one that verifies clients needs --tlscert and --tlskey",
+        )
     hint = "jsctl server run starts a local server" if _is_local(server) else "check the address, or --server"
     return Unreachable(f"cannot connect to {server.url}: {describe_error(error)}", hint)
+
+
+_UNTRUSTED = (18, 19, 20, 21)
+"""OpenSSL's codes (x509_vfy.h) for certificates that no known authority has signed."""
+
+_OTHER_NAMES = (62, 64)
+"""Those for certificates of other hosts."""
+
+
+def _tls_failure(error: BaseException, settings: Settings) -> tuple[str, str] | None:
+    """Return why a TLS handshake failed, and what to do; None for other errors."""
+    from ssl import SSLCertVerificationError, SSLError  # which plain connections do without
+
+    if isinstance(error, SSLCertVerificationError):
+        reason = describe_error(error).rstrip(".")
+        if error.verify_code in _UNTRUSTED:
+            return f"no known CA has signed the server's certificate ({reason})", "name its CA with --tlsca"
+        if error.verify_code in _OTHER_NAMES:
+            return reason, "connect to a name that is in the server's certificate"
+        return reason, "check --tlsca, and the server's certificate"
+    # With TLS 1.3, the server refuses a client's certificate after the handshake: nats-py has the text alone.
+    # Who still writes when the server closes does not read it.
+    if "CERTIFICATE_REQUIRED" in str(error):
+        return "the server requires a client certificate", "name yours with --tlscert and --tlskey"
+    if "[SSL: " in str(error) and not isinstance(error, SSLError):
+        alert = str(error).partition("[SSL: ")[2].partition("]")[0].lower().replace("_", " ")
+        return f"the server does not accept the client certificate ({alert})", "check --tlscert and --tlskey"
+    if isinstance(error, SSLError):
+        is_first = settings.tlsfirst
+        hint = (
+            "--tlsfirst is for servers that expect it" if is_first else "check --tlsca, --tlscert, --tlskey"
+        )
+        return describe_error(error), hint
+    return None
 
 
 def _is_local(server: ServerAddress) -> bool:

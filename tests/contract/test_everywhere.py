@@ -94,7 +94,11 @@ def test_all_after_every_verb_of_consumers(cli: Cli, url: str) -> None:
 )
 def test_context_add_refuses_what_cannot_be_an_address(address: str, offline_cli: Cli) -> None:
     err = offline_cli(["context", "add", "x", "--server", address], status=64).err
-    assert "is not a valid server address" in err
+    assert (
+        "the port of the server address 'nats://h:99999' is not valid"
+        if address == "h:99999"
+        else "valid server address"
+    ) in err
     assert not offline_cli("context ls --names", status=0).out
     folder = offline_cli.home / "nats" / "context"
     folder.mkdir(parents=True)
