@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -283,3 +284,21 @@ def test_a_dump_is_published_again(cli: Cli, url: str, tmp_path: object) -> None
     assert [(r["subject"], r["data"], r["headers"]) for r in records] == [
         ("t.b", f"text {n}", {"K": ["1", "2"]}) for n in (1, 2, 3)
     ]
+
+
+@pytest.mark.parametrize(
+    ("limits", "says"),
+    [
+        (
+            {"max_msgs": 1, "discard": "new"},
+            "(10077); jsctl stream info shows its limits; jsctl stream purge",
+        ),
+        ({"max_msg_size": 1}, "(10054); jsctl stream edit --max-msg-size raises the stream's limit"),
+    ],
+)
+def test_what_a_full_stream_refuses_says_what_to_do(
+    cli: Cli, url: str, limits: dict[str, Any], says: str
+) -> None:
+    js.stream(url, "ORDERS", "ORDERS.>", **limits)
+    js.publish(url, "ORDERS.a", b"1")
+    assert says in cli("pub -J ORDERS.b two", status=1).err
