@@ -31,7 +31,7 @@ def find_state_folder(environ: Mapping[str, str]) -> Path:
     return _folder(environ, "XDG_STATE_HOME", ".local/state")
 
 
-def cache_folder(environ: Mapping[str, str]) -> Path:
+def find_cache_folder(environ: Mapping[str, str]) -> Path:
     """Return $XDG_CACHE_HOME, else ~/.cache: what is in it may be deleted at any time."""
     return _folder(environ, "XDG_CACHE_HOME", ".cache")
 

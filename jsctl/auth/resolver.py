@@ -78,19 +78,19 @@ async def push_account(connection: Connection, account: Record, expect: int) -> 
     ]
 
 
-async def lookup_accounts(connection: Connection, publics: Iterable[str], expect: int) -> dict[str, str]:
-    """Return the result of `lookup_account` by public key, with several requests in flight."""
+async def fetch_account_jwts(connection: Connection, publics: Iterable[str], expect: int) -> dict[str, str]:
+    """Return the result of `fetch_account_jwt` by public key, with several requests in flight."""
     gate = asyncio.Semaphore(_LOOKUPS)
 
     async def lookup(public: str) -> str:
         async with gate:
-            return await lookup_account(connection, public, expect)
+            return await fetch_account_jwt(connection, public, expect)
 
     keys = list(dict.fromkeys(publics))
     return dict(zip(keys, await asyncio.gather(*map(lookup, keys)), strict=True))
 
 
-async def lookup_account(connection: Connection, public: str, expect: int) -> str:
+async def fetch_account_jwt(connection: Connection, public: str, expect: int) -> str:
     """Return the newest JWT of an account that servers have; empty when none has it. Raises Denied."""
     subject = f"$SYS.REQ.ACCOUNT.{public}.CLAIMS.LOOKUP"
     tokens = []

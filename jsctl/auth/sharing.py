@@ -189,7 +189,7 @@ def check_activation(token: str, importer: str, source: str) -> str:
     return token
 
 
-def matching_exports(nats: Json, subject: str, kind: str) -> Sequence[Json]:
+def find_matching_exports(nats: Json, subject: str, kind: str) -> Sequence[Json]:
     """Return the exports of this kind that cover an import's `subject`."""
     return [
         export

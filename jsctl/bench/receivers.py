@@ -9,7 +9,7 @@ from jsctl.bench.client import Client, Exchange, wait_until
 from jsctl.bench.meter import now
 from jsctl.errors import JsctlError, Unreachable
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.message.pull_status import PullEnd, pull_end
+from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.nats.acks import ACK
 from jsctl.nats.codec import Tally, encode_publish
 from jsctl.nats.message import Message
@@ -275,7 +275,7 @@ class _Pull:
         what = f"consumer {self._client.plan.name} > {self._consumer}"
         for message in self._ended:
             code, description = message.status
-            end = pull_end(code, description)
+            end = explain_end(code, description)
             if end is PullEnd.NO_RESPONDERS:
                 raise Unreachable(f"nobody answers for {what}", "jsctl consumer info shows its state")
             if end is not PullEnd.COMPLETE:

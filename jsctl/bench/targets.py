@@ -12,7 +12,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.names import bucket_to_stream
 from jsctl.jetstream.object import buckets as object_buckets
-from jsctl.jetstream.object.model import stream_name
+from jsctl.jetstream.object.model import build_stream_name
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM as SCHEMA
 from jsctl.nats.error_codes import ErrorCode
@@ -21,7 +21,7 @@ from jsctl.units import SECOND
 _MARK = "io.jsctl.bench"
 """The key of the metadata that says that a benchmark created a stream."""
 
-_OWN = (STREAM, bucket_to_stream(BUCKET), stream_name(OBJECTS))
+_OWN = (STREAM, bucket_to_stream(BUCKET), build_stream_name(OBJECTS))
 
 
 def is_own(info: Json) -> bool:
@@ -119,7 +119,7 @@ async def prepare_object_bucket(api: Api, plan: Plan, settings: Mapping[str, Any
     settings: keys of the stream's configuration. Raises MissingName.
     """
     try:
-        return await object_buckets.info(api, plan.name)
+        return await object_buckets.fetch_info(api, plan.name)
     except MissingName:
         if plan.name != OBJECTS or plan.kind == "object get":
             raise

@@ -18,7 +18,7 @@ from jsctl.nats.error_codes import ErrorCode
 Json = dict[str, Any]
 
 
-def hint(code: int) -> str:
+def find_hint(code: int) -> str:
     """Return what to do about an error with this API error code; empty when nothing better is known."""
     from jsctl.jetstream.error_hints import HINTS
 
@@ -66,7 +66,7 @@ def parse_response(data: bytes, subject: str) -> Json:
     if error is not None:
         code = int(error.get("err_code", 0))
         kind = NoJetStream if is_no_jetstream(code) else ApiError
-        raise kind(int(error.get("code", 0)), code, str(error.get("description", "")), hint(code))
+        raise kind(int(error.get("code", 0)), code, str(error.get("description", "")), find_hint(code))
     reply.pop("type", None)
     return reply
 

@@ -60,7 +60,7 @@ def read(path: str) -> list[Code]:
     return [{**EMPTY, **entry} for entry in entries]
 
 
-def matching(entries: Sequence[Code], pattern: str) -> list[Code]:
+def find_matching(entries: Sequence[Code], pattern: str) -> list[Code]:
     """Return the errors of which a field matches a regular expression, ignoring case.
 
     Raises BadInput, NotFound.
@@ -72,7 +72,7 @@ def matching(entries: Sequence[Code], pattern: str) -> list[Code]:
     return chosen
 
 
-def lookup(entries: Sequence[Code], number: int) -> Code:
+def find_error(entries: Sequence[Code], number: int) -> Code:
     """Return the error with this code. Raises NotFound."""
     for entry in entries:
         if entry["error_code"] == number:

@@ -8,7 +8,7 @@ nats-io/jwt nor nsc looks at two accounts at once.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jsctl.auth.check.activations import find_activation_problem, grant_line
+from jsctl.auth.check.activations import build_grant_line, find_activation_problem
 from jsctl.auth.check.cycles import find_cycle
 from jsctl.auth.check.fixes import build_line, export_line, get_import_name, import_line
 from jsctl.auth.check.model import Finding, Owner, find_owner
@@ -85,7 +85,7 @@ def approve_import(environment: Environment, account: Account, imported: Json) -
         fix = _position_line(owner, exporter, imported, position, account)
         return Approval("import-account-token" if why else "", exporter, at, why, fix)
     if export.get("token_req"):
-        grant = grant_line(exporter.name, export, imported, account.name, owner)
+        grant = build_grant_line(exporter.name, export, imported, account.name, owner)
         if not as_text(imported.get("token")):
             why = "has no activation token, and the export is private"
             return Approval("import-without-token", exporter, at, why, grant)

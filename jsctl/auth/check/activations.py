@@ -49,7 +49,7 @@ def read_activation(imported: Json) -> Json | None:
         return None
 
 
-def grant_line(exporter: str, export: Json, imported: Json, importer: str, owner: Owner) -> str:
+def build_grant_line(exporter: str, export: Json, imported: Json, importer: str, owner: Owner) -> str:
     """Return the command lines with which the exporting account creates a token and the import takes it."""
     offered, imported_subject = as_text(export.get("subject")), find_remote_subject(imported)
     only = ("--only", imported_subject) if imported_subject != offered else ()

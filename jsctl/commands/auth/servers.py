@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from jsctl.auth.resolver import Trust, count_servers, fetch_trust, lookup_accounts
+from jsctl.auth.resolver import Trust, count_servers, fetch_account_jwts, fetch_trust
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import option
 from jsctl.commands.shared.system import connect_to_system
@@ -38,5 +38,5 @@ async def ask_servers(env: Env, store: AuthStore, accounts: Iterable[str], *, as
     """
     connection = await connect_to_system(env, store, as_system=as_system)
     count = await count_servers(connection)
-    tokens = await lookup_accounts(connection, accounts, count)
+    tokens = await fetch_account_jwts(connection, accounts, count)
     return OnServers(await fetch_trust(connection, count), tokens)

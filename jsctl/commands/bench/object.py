@@ -8,7 +8,7 @@ from jsctl.commands.bench.flags import add_shared, parse_shared
 from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run
 from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
-from jsctl.jetstream.object.model import stream_name
+from jsctl.jetstream.object.model import build_stream_name
 from jsctl.views.result import Result
 
 
@@ -38,7 +38,7 @@ async def put(env: Env, storage: str, replicas: int, purge_first: bool, force: b
     api = await env.jetstream()
     settings = {"storage": storage, "num_replicas": replicas}
     own = settings if plan.name == OBJECTS else None
-    await announce(env, api, plan, stream_name(plan.name), purges=purge_first, creates=own)
+    await announce(env, api, plan, build_stream_name(plan.name), purges=purge_first, creates=own)
     info = await targets.prepare_object_bucket(api, plan, settings)
     if purge_first:
         await purge(env, api, info, force=force)

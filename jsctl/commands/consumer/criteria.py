@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 
 from jsctl.commands.cli import DURATION
-from jsctl.commands.shared.criteria import Count, criteria_flags, matching
+from jsctl.commands.shared.criteria import Count, criteria_flags, find_matching
 from jsctl.env import Env
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
@@ -29,7 +29,7 @@ consumer_criteria_flags = criteria_flags(
 )
 
 
-async def matching_consumers(
+async def find_matching_consumers(
     env: Env, api: Api, stream: str, criteria: ConsumerCriteria
 ) -> AsyncIterator[list[Json]]:
     """Yield the infos of the consumers that meet the criteria, by name, a page at a time.
@@ -37,4 +37,4 @@ async def matching_consumers(
     Raises BadInput.
     """
     async for page in consumers.list_info_pages(api, stream):
-        yield matching(env, criteria, page)
+        yield find_matching(env, criteria, page)

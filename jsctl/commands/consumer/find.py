@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.consumer.criteria import consumer_criteria_flags, matching_consumers
+from jsctl.commands.consumer.criteria import consumer_criteria_flags, find_matching_consumers
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.find.criteria import ConsumerCriteria
@@ -34,5 +34,5 @@ async def find(env: Env, options: FindOptions) -> Events[str]:
     them, and over Info, with the names of Go; `jsctl stream find --help` lists the operators.
     """
     api = await env.jetstream()
-    pages = matching_consumers(env, api, await pick_stream(env, api, options.stream), options.criteria)
+    pages = find_matching_consumers(env, api, await pick_stream(env, api, options.stream), options.criteria)
     return names([info["name"] for info in page] async for page in pages)

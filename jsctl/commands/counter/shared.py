@@ -28,7 +28,7 @@ async def change(env: Env, subject: str, amount: str, stream: str) -> Result:
     """Add an amount to a counter, and show its new value."""
     api = await env.jetstream()
     if env.dry_run:
-        name, now, then = await counters.estimate_add(api, subject, amount, stream)
+        name, now, then = await counters.estimate_addition(api, subject, amount, stream)
         env.announce(view.intent(name, subject, amount, now, then))
     number, name = await counters.add(api, subject, amount, stream)
     return view.value(name, subject, number)

@@ -20,5 +20,5 @@ def ls(env: Env, match: str, sort: str, reverse: bool) -> Result:
         raise BadInput(f"unknown sort order {sort!r}", "use code, http or description")
     entries = error_catalog.load(env.flags.get("errors_file", ""))
     if match:
-        entries = error_catalog.matching(entries, match)
+        entries = error_catalog.find_matching(entries, match)
     return view.listing(sorted(entries, key=error_catalog.SORTS[sort], reverse=reverse))

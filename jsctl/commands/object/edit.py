@@ -40,7 +40,7 @@ async def edit(env: Env, options: Options) -> Result:
         raise BadInput("there is nothing to change", "jsctl object edit --help shows the flags")
     api = await env.jetstream()
     name = await pick_bucket(env, api, options.bucket)
-    infos = [await buckets.info(api, name)]
+    infos = [await buckets.fetch_info(api, name)]
     live = infos[0]["config"]
     changed = {**live, **options.flags.settings(live)}
 

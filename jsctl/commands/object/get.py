@@ -14,7 +14,7 @@ from jsctl.jetstream.api import Api
 from jsctl.jetstream.object import download, requests
 from jsctl.jetstream.object.files import open_target, write_all
 from jsctl.jetstream.object.model import ObjectInfo
-from jsctl.jetstream.object.sync import file_name
+from jsctl.jetstream.object.sync import build_file_name
 from jsctl.user_folders import expand_home
 from jsctl.views.events import Events
 from jsctl.views.object import lists as view
@@ -100,4 +100,4 @@ def _retried(env: Env) -> Callable[[str], None]:
 def _target(output: str, name: str) -> Path:
     """Return the file to write. Raises BadInput for a name that is not safe as a file name."""
     path = expand_home(output) if output else Path()
-    return path / file_name(name) if not output or output.endswith("/") or path.is_dir() else path
+    return path / build_file_name(name) if not output or output.endswith("/") or path.is_dir() else path

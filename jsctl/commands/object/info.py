@@ -16,5 +16,5 @@ async def info(env: Env, bucket: str, object: str) -> Result:
     api = await env.jetstream()
     name = await pick_bucket(env, api, bucket)
     if object:
-        return view.one_object(await requests.info(api, name, object))
-    return view.bucket(await buckets.info(api, name))
+        return view.one_object(await requests.fetch_info(api, name, object))
+    return view.bucket(await buckets.fetch_info(api, name))

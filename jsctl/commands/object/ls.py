@@ -22,7 +22,7 @@ async def ls(env: Env, bucket: str, names_only: bool) -> Result | Events[str]:
     api = await env.jetstream()
     if not bucket:
         if names_only or env.wants_json:
-            return names(buckets.name_pages(api))
+            return names(buckets.list_name_pages(api))
         return view.buckets(await streams.collect(api, bucket_info), env.clock())
     name = validate_name(registry.find_noun("object bucket"), bucket)
     if names_only:
@@ -31,9 +31,9 @@ async def ls(env: Env, bucket: str, names_only: bool) -> Result | Events[str]:
 
 
 async def _object_names(api: Api, bucket: str) -> AsyncGenerator[list[str], None]:
-    yield await requests.names(api, bucket)
+    yield await requests.list_names(api, bucket)
 
 
 def bucket_info(info: Json) -> Json | None:
     """Return the stream's info if it is that of an object bucket, else None."""
-    return info if buckets.bucket_of(info) else None
+    return info if buckets.get_bucket(info) else None

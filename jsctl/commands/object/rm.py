@@ -38,7 +38,7 @@ async def rm(env: Env, bucket: str, object: tuple[str, ...], unfinished: bool, f
         return await _remove_unfinished(env, api, name, force=force)
     if not object:
         return await _remove_bucket(env, api, name, force=force)
-    object_info = [await requests.info(api, name, item) for item in dict.fromkeys(object)]
+    object_info = [await requests.fetch_info(api, name, item) for item in dict.fromkeys(object)]
     await env.confirm(lists.intent("remove", object_info), force=force)
     for item in object_info:
         await requests.remove(api, item)
@@ -47,7 +47,7 @@ async def rm(env: Env, bucket: str, object: tuple[str, ...], unfinished: bool, f
 
 async def _remove_bucket(env: Env, api: Api, name: str, *, force: bool) -> Result:
     if env.dry_run or not force:
-        info = await buckets.info(api, name)
+        info = await buckets.fetch_info(api, name)
         objects = len(await requests.list_all(api, name))
         await env.confirm(sheets.removal(name, info, objects), force=force)
     await buckets.remove(api, name)
@@ -55,7 +55,7 @@ async def _remove_bucket(env: Env, api: Api, name: str, *, force: bool) -> Resul
 
 
 async def _remove_unfinished(env: Env, api: Api, name: str, *, force: bool) -> Result:
-    nuids = await requests.unfinished(api, name)
+    nuids = await requests.find_unfinished(api, name)
     count = f"{pluralize(len(nuids), 'unfinished put')} ({pluralize(sum(nuids.values()), 'chunk')})"
     data = {"bucket": name, "unfinished": len(nuids), "chunks": sum(nuids.values())}
     if not nuids:

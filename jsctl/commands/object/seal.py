@@ -19,7 +19,7 @@ async def seal(env: Env, bucket: str, force: bool) -> Result:
     """
     api = await env.jetstream()
     name = await pick_bucket(env, api, bucket)
-    info = await buckets.info(api, name)
+    info = await buckets.fetch_info(api, name)
     if info["config"].get("sealed"):
         env.say(f"Bucket {name} is already sealed; nothing was changed")
         return view.bucket(info)

@@ -23,12 +23,12 @@ async def status(env: Env, bucket: str) -> Result:
     """
     api = await env.jetstream()
     if bucket:
-        infos = [await buckets.info(api, validate_name(registry.find_noun("object bucket"), bucket))]
+        infos = [await buckets.fetch_info(api, validate_name(registry.find_noun("object bucket"), bucket))]
     else:
         collected = await streams.collect(api, bucket_info)
-        infos = sorted(collected.items.values(), key=buckets.bucket_of)
+        infos = sorted(collected.items.values(), key=buckets.get_bucket)
     return view.status(list(await asyncio.gather(*(_row(api, info) for info in infos))))
 
 
 async def _row(api: Api, info: Json) -> tuple[Json, int, int]:
-    return info, *await requests.count(api, buckets.bucket_of(info), info["config"])
+    return info, *await requests.count(api, buckets.get_bucket(info), info["config"])

@@ -153,7 +153,7 @@ class _Transfer:
             await put_file(self._env, self._api, place, source, size, PutOptions(), progress=progress)
 
     async def _get(self, change: plans.Change, *, progress: bool) -> None:
-        path = plans.path_below(self._folder, change.name)
+        path = plans.find_path(self._folder, change.name)
         _create_folder(path.parent)
         await get_file(self._env, self._api, self._objects[change.name], path, progress=progress)
 

@@ -20,6 +20,6 @@ async def watch(env: Env, bucket: str, updates_only: bool, count: int) -> Events
     """Show the newest state of each object first, then what changes."""
     api = await env.jetstream()
     name = await pick_bucket(env, api, bucket)
-    await buckets.info(api, name)
+    await buckets.fetch_info(api, name)
     watcher = Watcher(api, name, env.say, updates_only=updates_only)
     return view.events(watcher.batches(), limit=count, stop=watcher.stop)

@@ -6,7 +6,7 @@ from time import monotonic
 from jsctl.errors import BadInput
 from jsctl.monitor.report.places import Places
 from jsctl.monitor.report.recording import Recorder
-from jsctl.monitor.report.round_json import build_round, round_document
+from jsctl.monitor.report.round_json import build_round, build_round_document
 from jsctl.monitor.report.rounds import Round, States
 from jsctl.units import SECOND
 from jsctl.user_folders import expand_home
@@ -30,7 +30,7 @@ async def record_rounds(
     try:
         async for known in rounds:
             at, taken = clock(), build_round(known, places.taken)
-            recorder.write(round_document(taken, at), at)
+            recorder.write(build_round_document(taken, at), at)
             yield Round(states.take(taken, at, monotonic()))
     finally:
         await rounds.aclose()

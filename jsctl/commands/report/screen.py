@@ -14,7 +14,7 @@ from jsctl.monitor.report.pages import History, fetch_consumer_page, fetch_strea
 from jsctl.monitor.report.places import Places
 from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.replay import Replay
-from jsctl.monitor.report.round_json import build_round, round_document
+from jsctl.monitor.report.round_json import build_round, build_round_document
 from jsctl.monitor.report.rounds import States
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.units import SECOND, format_time, seconds_to_ns
@@ -75,7 +75,7 @@ def build_screen(
             yield last
         at, taken = env.clock(), build_round(known, places.taken)
         if recorder is not None:
-            recorder.write(round_document(taken, at), at)
+            recorder.write(build_round_document(taken, at), at)
         if failing.is_wanted:
             failing.look(states.take(taken, at, monotonic()))
 

@@ -91,7 +91,7 @@ def criteria_flags(flags: Sequence[Flag]) -> Callable[[F], F]:
     return declare
 
 
-def matching(env: Env, criteria: Criteria, infos: Iterable[Json]) -> list[Json]:
+def find_matching(env: Env, criteria: Criteria, infos: Iterable[Json]) -> list[Json]:
     """Return the infos that meet the criteria. Raises BadInput for an expression that does not fit them."""
     try:
         return criteria.matching(infos, env.clock())

@@ -19,7 +19,7 @@ from jsctl.auth.resolver import (
     compare,
     count_servers,
     delete_accounts,
-    lookup_accounts,
+    fetch_account_jwts,
 )
 from jsctl.auth.store import AuthStore
 from jsctl.commands.shared.pushing import (
@@ -130,7 +130,7 @@ async def open_pushes(
         publics = {
             name: store.read_account(name).public for name in store.account_names() if name in concerned
         }
-        remote = await lookup_accounts(connection, publics.values(), servers)
+        remote = await fetch_account_jwts(connection, publics.values(), servers)
         tokens = {name: remote[public] for name, public in publics.items()}
         push = OperatorPush(store, declared, connection, servers, tokens)
         if not is_planning:

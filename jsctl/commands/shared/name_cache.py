@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from jsctl.files import CONFIG_SIZE, read_text, write_atomically
 from jsctl.json_text import parse_json
-from jsctl.user_folders import cache_folder
+from jsctl.user_folders import find_cache_folder
 
 if TYPE_CHECKING:
     from jsctl.contexts.settings import Settings
@@ -42,7 +42,9 @@ class NameCache:
         login = (settings.url, settings.user, settings.token, settings.creds, settings.nkey, settings.jwt)
         place = (*login, settings.nsc, settings.js_domain, settings.js_api_prefix)
         key = hashlib.sha256("\0".join(place).encode(errors="surrogateescape")).hexdigest()[:16]
-        return cls(cache_folder(environ) / "jsctl" / "names" / f"{settings.context or 'server'}-{key}.json")
+        return cls(
+            find_cache_folder(environ) / "jsctl" / "names" / f"{settings.context or 'server'}-{key}.json"
+        )
 
     def names(self, noun: str, parent: str) -> list[str]:
         """Return the known names; none from a file that cannot be read."""

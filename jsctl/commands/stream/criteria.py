@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 
 from jsctl.commands.cli import DURATION
-from jsctl.commands.shared.criteria import Count, Regex, criteria_flags, matching
+from jsctl.commands.shared.criteria import Count, Regex, criteria_flags, find_matching
 from jsctl.commands.shared.system_streams import Listed
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -38,11 +38,11 @@ stream_criteria_flags = criteria_flags(
 )
 
 
-async def matching_streams(env: Env, api: Api, criteria: StreamCriteria) -> AsyncIterator[list[Json]]:
+async def find_matching_streams(env: Env, api: Api, criteria: StreamCriteria) -> AsyncIterator[list[Json]]:
     """Yield the infos of the streams that meet the criteria, by name, a page at a time. Raises BadInput."""
     if criteria.subject and not is_subject(criteria.subject):
         raise BadInput(f"{criteria.subject!r} is not a valid subject")
     listed = Listed(env)
     async for page in streams.list_info_pages(api):
-        yield [info for info in matching(env, criteria, page) if info["config"]["name"] in listed]
+        yield [info for info in find_matching(env, criteria, page) if info["config"]["name"] in listed]
     listed.tell()

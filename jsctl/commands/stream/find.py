@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.stream.criteria import matching_streams, stream_criteria_flags
+from jsctl.commands.stream.criteria import find_matching_streams, stream_criteria_flags
 from jsctl.env import Env
 from jsctl.jetstream.find.criteria import StreamCriteria
 from jsctl.jetstream.paging import Collected
@@ -36,7 +36,7 @@ async def find(env: Env, options: FindOptions) -> Result | Events[Any]:
     or || and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,
     a["b"], true, false, nil. What the server leaves out counts as zero, empty or false.
     """
-    pages = matching_streams(env, await env.jetstream(), options.criteria)
+    pages = find_matching_streams(env, await env.jetstream(), options.criteria)
     if options.names_only:
         return names([info["config"]["name"] for info in page] async for page in pages)
     if env.wants_json:

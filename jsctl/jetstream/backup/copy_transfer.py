@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, NotFound
 from jsctl.jetstream import api_levels
-from jsctl.jetstream.api import Api, Json, hint
+from jsctl.jetstream.api import Api, Json, find_hint
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.marks import add_mark, mark_of, remove_mark, update_marked
@@ -265,7 +265,7 @@ async def _try_config(target: Endpoint, config: Json) -> bool:
         if await streams.list_names(target.api, subject):
             text = "subjects overlap with an existing stream"
             code = ErrorCode.STREAM_SUBJECT_OVERLAP
-            raise ApiError(400, code, text, hint(code))
+            raise ApiError(400, code, text, find_hint(code))
     rest = name_rest_stream(target.stream)
     trial = {key: value for key, value in config.items() if key not in (*_SEALS, *_SENDING)}
     trial |= {"name": rest, "subjects": [name_rest_subject(target.stream)]}

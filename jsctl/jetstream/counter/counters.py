@@ -154,7 +154,9 @@ async def add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[st
     return str(ack.get("val", "")), str(ack.get("stream") or name)
 
 
-async def estimate_add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[str, str, str | None]:
+async def estimate_addition(
+    api: Api, subject: str, amount: str, stream: str = ""
+) -> tuple[str, str, str | None]:
     """Return what `add` would do: the stream, the present value, and the new one; None for a number that is
     too long to calculate. Raises what `add` raises."""
     config = await _find_counting(api, subject, stream)

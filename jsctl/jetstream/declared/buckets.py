@@ -8,7 +8,7 @@ from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.kv import config as kv
 from jsctl.jetstream.kv import names as kv_names
 from jsctl.jetstream.object import config as objects
-from jsctl.jetstream.object.model import stream_name
+from jsctl.jetstream.object.model import build_stream_name
 
 
 class BucketKind(NamedTuple):
@@ -43,8 +43,8 @@ OBJECT = BucketKind(
     "object_buckets",
     "object bucket",
     objects.OBJECT_BUCKET,
-    stream_name,
-    objects.bucket_of,
+    build_stream_name,
+    objects.stream_to_bucket,
     objects.is_bucket,
     objects.to_stream,
     objects.from_stream,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.message.pull_status import PullEnd, pull_end
+from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.error_codes import ErrorCode
@@ -300,7 +300,7 @@ class ConsumerFeed(Feed):
             if answer:
                 self._connection.post(encode_publish(answer, b""))
             return
-        end = pull_end(code, description)
+        end = explain_end(code, description)
         if end in (PullEnd.COMPLETE, PullEnd.TOO_LARGE, PullEnd.OTHER_CONFLICT):
             self._open -= int(find_header(message.header_block, "Nats-Pending-Messages") or 0)
             self._wake.set()

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from jsctl.errors import Denied, JsctlError, NoResponders, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.message.pull_status import PullEnd, pull_end
+from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected, PermissionDenied
@@ -215,7 +215,7 @@ async def _raise_for_status(api: Api, stream: str, consumer: str, status: EndSta
     """Raise the error that a status stands for; some only end a request."""
     code, description = status
     what = f"{stream} > {consumer}"
-    end = pull_end(code, description)
+    end = explain_end(code, description)
     if end is PullEnd.COMPLETE:
         return
     if end is PullEnd.NO_RESPONDERS:

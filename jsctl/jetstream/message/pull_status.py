@@ -39,7 +39,7 @@ _BY_WORDS = {
 }
 
 
-def pull_end(code: int, description: str) -> PullEnd:
+def explain_end(code: int, description: str) -> PullEnd:
     """Return why a pull ended, from the code and description of its last status."""
     if code in _BY_CODE:
         return _BY_CODE[code]

@@ -6,7 +6,12 @@ from functools import partial
 from jsctl import registry
 from jsctl.errors import ApiError, BadInput, JsctlError, MissingName
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.object.model import STREAM_PREFIX, chunk_filter, info_filter, stream_name
+from jsctl.jetstream.object.model import (
+    STREAM_PREFIX,
+    build_chunk_filter,
+    build_info_filter,
+    build_stream_name,
+)
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import validate_name
@@ -20,43 +25,45 @@ def validate_bucket(name: str) -> str:
         raise BadInput(str(error)) from None
 
 
-async def names(api: Api) -> list[str]:
+async def list_names(api: Api) -> list[str]:
     """Return the names of all buckets."""
-    return [name async for page in name_pages(api) for name in page]
+    return [name async for page in list_name_pages(api) for name in page]
 
 
-async def name_pages(api: Api) -> AsyncGenerator[list[str], None]:
-    """Yield the same as `names`, sorted, a page at a time."""
+async def list_name_pages(api: Api) -> AsyncGenerator[list[str], None]:
+    """Yield the same as `list_names`, sorted, a page at a time."""
     async for page in streams.list_name_pages(api):
         yield [name.removeprefix(STREAM_PREFIX) for name in page if name.startswith(STREAM_PREFIX)]
 
 
-def bucket_of(info: Json) -> str:
+def get_bucket(info: Json) -> str:
     """Return the bucket of a stream's info; empty when the stream holds no bucket."""
     name = str(info["config"]["name"])
     return name.removeprefix(STREAM_PREFIX) if name.startswith(STREAM_PREFIX) else ""
 
 
-async def info(api: Api, bucket: str) -> Json:
+async def fetch_info(api: Api, bucket: str) -> Json:
     """Fetch the info of a bucket's stream. Raises MissingName."""
     try:
-        return await streams.fetch_info(api, stream_name(bucket))
+        return await streams.fetch_info(api, build_stream_name(bucket))
     except ApiError as error:
-        raise (missing(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error) from None
+        raise (
+            missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
+        ) from None
 
 
-def missing(api: Api, bucket: str) -> MissingName:
+def missing_error(api: Api, bucket: str) -> MissingName:
     """Return the error for a bucket that does not exist."""
     text = registry.find_noun("object bucket").missing(bucket)
-    return MissingName(ErrorCode.STREAM_NOT_FOUND, text, bucket, partial(names, api))
+    return MissingName(ErrorCode.STREAM_NOT_FOUND, text, bucket, partial(list_names, api))
 
 
-def config(bucket: str, settings: Mapping[str, object]) -> Json:
+def build_config(bucket: str, settings: Mapping[str, object]) -> Json:
     """Return the configuration of a bucket's stream. settings: the keys that differ from the defaults."""
     name = validate_bucket(bucket)
     return {
-        "name": stream_name(name),
-        "subjects": [chunk_filter(name), info_filter(name)],
+        "name": build_stream_name(name),
+        "subjects": [build_chunk_filter(name), build_info_filter(name)],
         "retention": "limits",
         "storage": "file",
         "discard": "new",
@@ -79,7 +86,7 @@ async def create(api: Api, bucket: str, settings: Mapping[str, object]) -> tuple
     Raises BadInput, ApiError.
     """
     try:
-        return await streams.create(api, config(bucket, settings))
+        return await streams.create(api, build_config(bucket, settings))
     except ApiError as error:
         if error.err_code != ErrorCode.STREAM_NAME_EXIST:
             raise
@@ -91,14 +98,18 @@ async def create(api: Api, bucket: str, settings: Mapping[str, object]) -> tuple
 async def remove(api: Api, bucket: str) -> None:
     """Remove a bucket with all that is in it. Raises MissingName."""
     try:
-        await streams.delete(api, stream_name(bucket))
+        await streams.delete(api, build_stream_name(bucket))
     except ApiError as error:
-        raise (missing(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error) from None
+        raise (
+            missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
+        ) from None
 
 
-async def chunk_count(api: Api, bucket: str, subject: str) -> int:
+async def count_chunks(api: Api, bucket: str, subject: str) -> int:
     """Return how many messages a subject of a bucket holds. Raises MissingName."""
     try:
-        return (await streams.count_subjects(api, stream_name(bucket), subject)).get(subject, 0)
+        return (await streams.count_subjects(api, build_stream_name(bucket), subject)).get(subject, 0)
     except ApiError as error:
-        raise (missing(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error) from None
+        raise (
+            missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
+        ) from None

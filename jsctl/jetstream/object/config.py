@@ -13,7 +13,7 @@ from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.kv.config import FIELDS as KV_FIELDS
 from jsctl.jetstream.object import buckets
-from jsctl.jetstream.object.model import STREAM_PREFIX, stream_name
+from jsctl.jetstream.object.model import STREAM_PREFIX, build_stream_name
 from jsctl.jetstream.stream.config import choose_window
 
 _SAME = ("description", "storage", "placement", "metadata")
@@ -39,7 +39,7 @@ OBJECT_BUCKET = ObjectBucketSchema(
 )
 
 
-def bucket_of(stream: str) -> str:
+def stream_to_bucket(stream: str) -> str:
     """Return the bucket that a stream holds."""
     return stream.removeprefix(STREAM_PREFIX)
 
@@ -52,7 +52,10 @@ def is_bucket(stream: str) -> bool:
 def to_stream(config: Json, live: Json | None = None) -> Json:
     """Return the stream configuration for a bucket's. live: the configuration of the stream, if it exists."""
     bucket = str(config["name"])
-    stream: Json = {**(buckets.config(bucket, {}) if live is None else live), "name": stream_name(bucket)}
+    stream: Json = {
+        **(buckets.build_config(bucket, {}) if live is None else live),
+        "name": build_stream_name(bucket),
+    }
     for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
         if config.get(key) is not None:
             stream[name] = config[key]
@@ -71,7 +74,7 @@ def to_stream(config: Json, live: Json | None = None) -> Json:
 
 def from_stream(stream: Json) -> Json:
     """Return the bucket configuration for a stream's, without the keys that the server adds."""
-    config: Json = {"name": bucket_of(str(stream["name"]))}
+    config: Json = {"name": stream_to_bucket(str(stream["name"]))}
     for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
         if stream.get(name) not in (None, "", {}):
             config[key] = stream[name]

@@ -16,7 +16,7 @@ from jsctl.jetstream.api import Api
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message import browse, pull
 from jsctl.jetstream.object import buckets, requests
-from jsctl.jetstream.object.model import ObjectInfo, chunk_subject, parse_digest, stream_name
+from jsctl.jetstream.object.model import ObjectInfo, build_chunk_subject, build_stream_name, parse_digest
 from jsctl.nats.message import Message
 from jsctl.units import SECOND
 
@@ -121,8 +121,8 @@ class _Reader:
         self._retried = retried
         self._position = 1
         self._left = object_info.chunks
-        self._stream = stream_name(object_info.bucket)
-        self._subject = chunk_subject(object_info.bucket, object_info.nuid)
+        self._stream = build_stream_name(object_info.bucket)
+        self._subject = build_chunk_subject(object_info.bucket, object_info.nuid)
         self._parts: list[bytes] = []  #: of the next block
         self._size = 0  #: bytes of these
         self.failure: Exception | None = None
@@ -166,7 +166,7 @@ class _Reader:
 
     async def _browse(self, batch: int) -> None:
         """Read what is left without a consumer: the stream's leader knows best what there is."""
-        config = (await buckets.info(self._api, self._object.bucket))["config"]
+        config = (await buckets.fetch_info(self._api, self._object.bucket))["config"]
         chunks = browse.read(
             self._api,
             self._stream,

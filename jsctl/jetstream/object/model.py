@@ -60,27 +60,27 @@ class ObjectInfo(NamedTuple):
         return {**self.raw, "mtime": self.modified}
 
 
-def stream_name(bucket: str) -> str:
+def build_stream_name(bucket: str) -> str:
     """Return the stream of a bucket."""
     return STREAM_PREFIX + bucket
 
 
-def chunk_subject(bucket: str, nuid: str) -> str:
+def build_chunk_subject(bucket: str, nuid: str) -> str:
     """Return the subject of an object's chunks."""
     return f"$O.{bucket}.C.{nuid}"
 
 
-def info_subject(bucket: str, name: str) -> str:
+def build_info_subject(bucket: str, name: str) -> str:
     """Return the subject of the message that describes an object."""
     return f"$O.{bucket}.M.{base64.urlsafe_b64encode(name.encode()).decode()}"
 
 
-def info_filter(bucket: str) -> str:
+def build_info_filter(bucket: str) -> str:
     """Return the filter for the messages that describe objects of a bucket."""
     return f"$O.{bucket}.M.>"
 
 
-def chunk_filter(bucket: str) -> str:
+def build_chunk_filter(bucket: str) -> str:
     """Return the filter for the chunks of all objects of a bucket."""
     return f"$O.{bucket}.C.>"
 
@@ -161,7 +161,7 @@ def _decode(bucket: str, record: Json, message: Message) -> ObjectInfo:
     options = record.get("options") or {}
     link = options.get("link")
     name = _text(record, "name")
-    if info_subject(bucket, name) != message.subject:
+    if build_info_subject(bucket, name) != message.subject:
         raise ValueError("it is of another name")
     nuid = _text(record, "nuid")
     if any(c.isspace() or c in ".*>" or c < " " for c in nuid):

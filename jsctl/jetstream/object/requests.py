@@ -13,13 +13,13 @@ from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import (
     Link,
     ObjectInfo,
-    chunk_filter,
-    chunk_subject,
+    build_chunk_filter,
+    build_chunk_subject,
+    build_info_filter,
+    build_info_subject,
+    build_stream_name,
     decode_info,
     encode_info,
-    info_filter,
-    info_subject,
-    stream_name,
     validate_object_name,
 )
 from jsctl.jetstream.stream import requests as streams
@@ -36,7 +36,7 @@ async def find(api: Api, bucket: str, name: str) -> ObjectInfo | None:
     """Fetch an object, also a deleted one; None when there never was one. Raises MissingName for the
     bucket."""
     try:
-        message = await browse.fetch_last(api, stream_name(bucket), info_subject(bucket, name))
+        message = await browse.fetch_last(api, build_stream_name(bucket), build_info_subject(bucket, name))
     except NotFound:
         return None
     except ApiError as error:
@@ -44,17 +44,17 @@ async def find(api: Api, bucket: str, name: str) -> ObjectInfo | None:
     return decode_info(bucket, message)
 
 
-async def info(api: Api, bucket: str, name: str) -> ObjectInfo:
+async def fetch_info(api: Api, bucket: str, name: str) -> ObjectInfo:
     """Fetch an object, without following links. Raises MissingName for it and for the bucket."""
     object_info = await find(api, bucket, validate_object_name(name))
     if object_info is None or object_info.is_deleted:
-        raise missing(api, bucket, name)
+        raise missing_error(api, bucket, name)
     return object_info
 
 
 async def resolve(api: Api, bucket: str, name: str) -> ObjectInfo:
     """Fetch the object that a name leads to, through links. Raises MissingName, JsctlError."""
-    object_info = await info(api, bucket, name)
+    object_info = await fetch_info(api, bucket, name)
     for _ in range(_MOST_LINKS):
         link = object_info.link
         if link is None:
@@ -65,7 +65,7 @@ async def resolve(api: Api, bucket: str, name: str) -> ObjectInfo:
                 f"jsctl object ls {link.bucket} lists what is in it",
             )
         try:
-            object_info = await info(api, link.bucket, link.name)
+            object_info = await fetch_info(api, link.bucket, link.name)
         except ApiError as error:
             raise JsctlError(
                 f"{object_info.bucket} > {object_info.name} is a link to {link}, which does not exist",
@@ -74,13 +74,13 @@ async def resolve(api: Api, bucket: str, name: str) -> ObjectInfo:
     raise JsctlError(f"{bucket} > {name} is part of an endless chain of links")
 
 
-def missing(api: Api, bucket: str, name: str) -> MissingName:
+def missing_error(api: Api, bucket: str, name: str) -> MissingName:
     """Return the error for an object that does not exist."""
     text = registry.find_noun("object").missing(name, bucket)
-    return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, name, partial(names, api, bucket))
+    return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, name, partial(list_names, api, bucket))
 
 
-async def names(api: Api, bucket: str) -> list[str]:
+async def list_names(api: Api, bucket: str) -> list[str]:
     """Return the names of all objects of a bucket."""
     return [object_info.name for object_info in await list_all(api, bucket)]
 
@@ -88,18 +88,18 @@ async def names(api: Api, bucket: str) -> list[str]:
 async def list_all(api: Api, bucket: str) -> list[ObjectInfo]:
     """Fetch all objects of a bucket, sorted by name, without those that were deleted."""
     latest: dict[str, ObjectInfo] = {}
-    async with aclosing(pages(api, bucket)) as infos:
+    async with aclosing(fetch_pages(api, bucket)) as infos:
         async for object_info in infos:
             latest[object_info.name] = object_info
     return [latest[name] for name in sorted(latest) if not latest[name].is_deleted]
 
 
-async def pages(api: Api, bucket: str, config: Json | None = None) -> AsyncGenerator[ObjectInfo, None]:
+async def fetch_pages(api: Api, bucket: str, config: Json | None = None) -> AsyncGenerator[ObjectInfo, None]:
     """Yield the objects of a bucket in the order in which they were put, deleted ones too. One that is
     replaced meanwhile may come twice. config: of the bucket, where it is known."""
-    config = config or (await buckets.info(api, bucket))["config"]
+    config = config or (await buckets.fetch_info(api, bucket))["config"]
     bulk = bool(config.get("allow_direct"))
-    reading = browse.read(api, stream_name(bucket), subject=info_filter(bucket), bulk=bulk)
+    reading = browse.read(api, build_stream_name(bucket), subject=build_info_filter(bucket), bulk=bulk)
     async with aclosing(reading) as messages:
         async for message in messages:
             yield decode_info(bucket, message)
@@ -111,7 +111,7 @@ async def put_info(api: Api, description: ObjectInfo, replaced: ObjectInfo | Non
     replaced: the last known one; when yet another was put meanwhile, that one is replaced. Returns the object
     as it is stored. Raises JsctlError.
     """
-    subject = info_subject(description.bucket, description.name)
+    subject = build_info_subject(description.bucket, description.name)
     data = encode_info(description)
     for _ in range(_ATTEMPTS):
         block = encode_headers(
@@ -134,9 +134,11 @@ async def put_info(api: Api, description: ObjectInfo, replaced: ObjectInfo | Non
             continue
         if replaced is not None and replaced.nuid and replaced.nuid != description.nuid:
             await remove_chunks(api, description.bucket, replaced.nuid)
-        message = await browse.fetch(api, stream_name(description.bucket), parse_ack_sequence(subject, ack))
+        message = await browse.fetch(
+            api, build_stream_name(description.bucket), parse_ack_sequence(subject, ack)
+        )
         return decode_info(description.bucket, message)
-    return await info(api, description.bucket, description.name)
+    return await fetch_info(api, description.bucket, description.name)
 
 
 async def _request(api: Api, message: OutgoingMessage) -> Message:
@@ -157,7 +159,7 @@ async def remove(api: Api, object_info: ObjectInfo) -> None:
 async def remove_chunks(api: Api, bucket: str, nuid: str) -> None:
     """Remove the chunks of an object that is replaced, or of a put that failed."""
     if nuid:
-        await streams.purge(api, stream_name(bucket), subject=chunk_subject(bucket, nuid))
+        await streams.purge(api, build_stream_name(bucket), subject=build_chunk_subject(bucket, nuid))
 
 
 async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
@@ -166,9 +168,9 @@ async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
     Raises JsctlError when an object has the name, MissingName when the target does not exist.
     """
     if target.name:
-        await info(api, target.bucket, target.name)
+        await fetch_info(api, target.bucket, target.name)
     else:
-        await buckets.info(api, target.bucket)
+        await buckets.fetch_info(api, target.bucket)
     before = await find(api, bucket, validate_object_name(name))
     if before is not None and not before.is_deleted and before.link is None:
         raise JsctlError(
@@ -178,11 +180,11 @@ async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
     return await put_info(api, wanted, before)
 
 
-async def unfinished(api: Api, bucket: str) -> dict[str, int]:
+async def find_unfinished(api: Api, bucket: str) -> dict[str, int]:
     """Return the nuids of chunks that belong to no object, with their number: of puts that are running or
     were interrupted."""
     chunks = await _chunks(api, bucket)
-    async with aclosing(pages(api, bucket)) as infos:
+    async with aclosing(fetch_pages(api, bucket)) as infos:
         known = {object_info.nuid async for object_info in infos if not object_info.is_deleted}
     return {nuid: count for nuid, count in chunks.items() if nuid not in known}
 
@@ -192,7 +194,7 @@ async def count(api: Api, bucket: str, config: Json) -> tuple[int, int]:
     chunks = await _chunks(api, bucket)  # first: what is put meanwhile does not count as unfinished
     latest: dict[str, ObjectInfo] = {}
     known: set[str] = set()
-    async with aclosing(pages(api, bucket, config)) as infos:
+    async with aclosing(fetch_pages(api, bucket, config)) as infos:
         async for object_info in infos:
             latest[object_info.name] = object_info
             known |= {object_info.nuid} if not object_info.is_deleted else set()
@@ -201,10 +203,10 @@ async def count(api: Api, bucket: str, config: Json) -> tuple[int, int]:
 
 async def _chunks(api: Api, bucket: str) -> dict[str, int]:
     """Return the number of chunks by nuid."""
-    prefix = chunk_subject(bucket, "")
-    counts = await streams.count_subjects(api, stream_name(bucket), chunk_filter(bucket))
+    prefix = build_chunk_subject(bucket, "")
+    counts = await streams.count_subjects(api, build_stream_name(bucket), build_chunk_filter(bucket))
     return {subject.removeprefix(prefix): number for subject, number in counts.items()}
 
 
 def _of_bucket(api: Api, bucket: str, error: ApiError) -> ApiError:
-    return buckets.missing(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
+    return buckets.missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error

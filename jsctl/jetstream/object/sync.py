@@ -91,7 +91,7 @@ def plan_download(
             ignored[name] = f"a link to {info.link}"
             continue
         try:
-            path = path_below(folder, name)
+            path = find_path(folder, name)
         except BadInput as error:
             ignored[name] = error.message
             continue
@@ -124,7 +124,7 @@ def is_same(path: Path, known: ObjectInfo) -> bool:
         raise BadInput(f"cannot read {path}: {error.strerror}") from None
 
 
-def path_below(folder: Path, name: str) -> Path:
+def find_path(folder: Path, name: str) -> Path:
     """Return the file below a folder that an object's name stands for. Raises BadInput for a name that leads
     out of the folder, or that no file can have."""
     parts = name.split("/")
@@ -145,12 +145,12 @@ def path_below(folder: Path, name: str) -> Path:
     return path
 
 
-def file_name(name: str) -> str:
+def build_file_name(name: str) -> str:
     """Return the name of the file that an object is written to where none is given: the last part of its
     name. Raises BadInput for one that no file should have."""
     last = name.rstrip("/").rpartition("/")[2]
     try:
-        path_below(Path("/"), last)
+        find_path(Path("/"), last)
     except BadInput as error:
         raise BadInput(
             f"object {name!r} has no file name: {error.message}", "name a file with --output"

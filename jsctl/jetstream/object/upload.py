@@ -24,9 +24,9 @@ from jsctl.jetstream.object.blocks import BlockReader, Chunk, Readable
 from jsctl.jetstream.object.model import (
     CHUNK_SIZE,
     ObjectInfo,
-    chunk_subject,
+    build_chunk_subject,
+    build_stream_name,
     format_digest,
-    stream_name,
     validate_object_name,
 )
 from jsctl.nats.error_codes import ErrorCode
@@ -103,7 +103,7 @@ async def put(
     same file; after a refusal it is removed. Raises MissingName, BadInput, JsctlError, OSError of the file.
     """
     validate_object_name(name)
-    config = (await buckets.info(api, bucket))["config"]
+    config = (await buckets.fetch_info(api, bucket))["config"]
     _check_bucket(api, bucket, config, options.chunk_size)
     replaced = await requests.find(api, bucket, name)
     nuid = _nuid(api, bucket, name, source, options, replaced) if source.identity else generate_id()
@@ -167,7 +167,7 @@ async def _remove_chunks(api: Api, bucket: str, nuid: str) -> None:
             await requests.remove_chunks(api, bucket, nuid)
             # The server may still have chunks that it has not stored yet.
             await asyncio.sleep(_PAUSE / 2)
-            if not await buckets.chunk_count(api, bucket, chunk_subject(bucket, nuid)):
+            if not await buckets.count_chunks(api, bucket, build_chunk_subject(bucket, nuid)):
                 return
     except JsctlError:
         return  # what failed before says more
@@ -179,8 +179,8 @@ class _Upload:
     def __init__(self, api: Api, bucket: str, nuid: str, reader: BlockReader, observer: PutObserver) -> None:
         self._api = api
         self._bucket = bucket
-        self._stream = stream_name(bucket)
-        self._subject = chunk_subject(bucket, nuid)
+        self._stream = build_stream_name(bucket)
+        self._subject = build_chunk_subject(bucket, nuid)
         self._reader = reader
         self._observer = observer
         self._nuid = nuid
@@ -219,7 +219,7 @@ class _Upload:
     async def _verify(self) -> None:
         """Verify that the bucket has each chunk once, and remove duplicates, which are late chunks that were
         sent again."""
-        if await buckets.chunk_count(self._api, self._bucket, self._subject) == self._reader.chunks:
+        if await buckets.count_chunks(self._api, self._bucket, self._subject) == self._reader.chunks:
             return
         count, surplus = 0, list[int]()
         for one in await self._list_stored(1):
@@ -278,7 +278,7 @@ class _Upload:
 
     async def _find_rest(self) -> None:
         """Find what a put of the same file left."""
-        if not await buckets.chunk_count(self._api, self._bucket, self._subject):
+        if not await buckets.count_chunks(self._api, self._bucket, self._subject):
             return
         stored = await self._list_stored(1)
         good = [one for at, one in enumerate(stored) if one.number == at]

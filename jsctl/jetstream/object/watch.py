@@ -8,7 +8,7 @@ from jsctl.jetstream.api import Api
 from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.jetstream.message.feed import ConsumerFeed, Options
 from jsctl.jetstream.object import buckets
-from jsctl.jetstream.object.model import ObjectInfo, decode_info, info_filter, stream_name
+from jsctl.jetstream.object.model import ObjectInfo, build_info_filter, build_stream_name, decode_info
 from jsctl.nats.message import Message
 
 
@@ -32,9 +32,11 @@ class Watcher:
 
     async def batches(self) -> AsyncGenerator[Sequence[ObjectInfo], None]:
         """Yield objects as they are put and deleted. Raises MissingName, JsctlError."""
-        await buckets.info(self._api, self._bucket)
+        await buckets.fetch_info(self._api, self._bucket)
         options = Options(
-            stream_name(self._bucket), [info_filter(self._bucket)], {"deliver_policy": self._policy}
+            build_stream_name(self._bucket),
+            [build_info_filter(self._bucket)],
+            {"deliver_policy": self._policy},
         )
         feed = ConsumerFeed(self._api, options, self._take, self._warn)
         work = asyncio.ensure_future(feed.run())

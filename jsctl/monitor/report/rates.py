@@ -39,8 +39,10 @@ def compute_rates(before: Overview, after: Overview, seconds: float) -> Rates:
         if stored >= 0:  # less: a memory stream that lost everything, or one that was restored
             messages[row.stream] = stored / seconds
             growth[row.stream] = (row.bytes - old.bytes) / seconds
-    lags = {link_key(row): row.lag for row in before.links}
-    lag = {key: (row.lag - lags[key]) / seconds for row in after.links if (key := link_key(row)) in lags}
+    lags = {build_link_key(row): row.lag for row in before.links}
+    lag = {
+        key: (row.lag - lags[key]) / seconds for row in after.links if (key := build_link_key(row)) in lags
+    }
     waiting = {build_consumer_key(c): c["num_pending"] for c in before.consumers or ()}
     pending = {
         name: (c["num_pending"] - waiting[name]) / seconds
@@ -50,7 +52,7 @@ def compute_rates(before: Overview, after: Overview, seconds: float) -> Rates:
     return Rates(messages, growth, lag, pending)
 
 
-def link_key(row: ReplicationRow) -> LinkKey:
+def build_link_key(row: ReplicationRow) -> LinkKey:
     """Return what distinguishes one mirror or source from another."""
     return row.stream, row.kind, row.origin, row.api_prefix, row.filters
 

@@ -36,7 +36,7 @@ def build_round(places: Sequence[Place], answers: Sequence[Answers | None]) -> l
     ]
 
 
-def round_document(places: Sequence[PlaceRound], at: float) -> Json:
+def build_round_document(places: Sequence[PlaceRound], at: float) -> Json:
     """Return a round as JSON. at: seconds since 1970."""
     return {
         "at": format_rfc3339(seconds_to_ns(at)),

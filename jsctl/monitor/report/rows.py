@@ -8,7 +8,7 @@ from jsctl.jetstream.api import Json
 from jsctl.monitor.consumer.facts import Facts
 from jsctl.monitor.report import health
 from jsctl.monitor.report.overview import Overview
-from jsctl.monitor.report.rates import Rates, build_consumer_key, compute_rates, link_key
+from jsctl.monitor.report.rates import Rates, build_consumer_key, build_link_key, compute_rates
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Trouble
 from jsctl.units import NEVER, compute_age, truncate_to_seconds
@@ -150,10 +150,10 @@ def _links(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[Li
     lags: dict[Any, list[int]] = {}
     for _, overview in history:
         for row in overview.links:
-            lags.setdefault(link_key(row), []).append(row.lag)
+            lags.setdefault(build_link_key(row), []).append(row.lag)
     rows = []
     for row in now.links:
-        key = link_key(row)
+        key = build_link_key(row)
         troubles = health.check_link(row, lags[key], created[row.stream], now.at)
         rows.append(LinkStatus(row, changes.lag.get(key), troubles))
     return sorted(rows, key=lambda row: (row.link.stream, row.link.kind, row.link.origin))

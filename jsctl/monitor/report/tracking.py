@@ -11,7 +11,7 @@ from jsctl.monitor.report import health
 from jsctl.monitor.report.counters import SMOOTH, Counters, Trends
 from jsctl.monitor.report.lines import AccountLine, ConsumerLine, LinkLine, Problem, ServerLine, StreamLine
 from jsctl.monitor.report.overview import Hosting, Limits, Overview
-from jsctl.monitor.report.rates import link_key
+from jsctl.monitor.report.rates import build_link_key
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Trouble
 from jsctl.units import NEVER, SECOND, compute_age
@@ -115,7 +115,7 @@ class Tracker:
         lines = []
         for row in overview.links:
             epoch = (created.get(row.stream), self._purges.get(row.origin, 0))
-            trend = self._lags.add(link_key(row), epoch, at, row.lag)
+            trend = self._lags.add(build_link_key(row), epoch, at, row.lag)
             troubles = health.check_link(row, trend.values[-SMOOTH:], created.get(row.stream), overview.at)
             lines.append(LinkLine(row, trend, _span(trend.seconds_to_zero), troubles))
         self._lags.end_round()

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from jsctl.errors import MissingDependency
 from jsctl.spark.session import java
-from jsctl.user_folders import cache_folder
+from jsctl.user_folders import find_cache_folder
 
 SWITCH = "JSCTL_SPARK_ARCHIVE"
 """The environment variable that forbids the archive when it is `off`."""
@@ -35,7 +35,7 @@ _OPTIONS = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:disable"
 
 def folder() -> Path:
     """Return where archives are, a folder whose content may be deleted at any time."""
-    return cache_folder(os.environ) / "jsctl" / "spark"
+    return find_cache_folder(os.environ) / "jsctl" / "spark"
 
 
 def find() -> Path | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix
-from jsctl.jetstream.object.model import info_filter, stream_name
+from jsctl.jetstream.object.model import build_info_filter, build_stream_name
 from jsctl.spark.source.option_values import OptionValues
 from jsctl.spark.source.payload_options import DECODE_OPTIONS, parse_payload
 
@@ -84,7 +84,7 @@ def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
                 raise BadInput(
                     f"option {option} is for streams and key-value buckets", "objects themselves are not read"
                 )
-        return Bucket(stream_name(name), (info_filter(name),), OBJECT_COLUMNS, latest)
+        return Bucket(build_stream_name(name), (build_info_filter(name),), OBJECT_COLUMNS, latest)
     keys = [key.strip() for key in values.text("keys").split(",") if key.strip()] or [">"]
     subjects = tuple(build_subject_prefix(name) + key for key in keys)
     beside = tuple(column for column in KV_COLUMNS if column != "value")

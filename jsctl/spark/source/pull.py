@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.pull_status import PullEnd, pull_end
+from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
@@ -70,7 +70,7 @@ class ConsumerReader(RangeReader):
             rows = _without_sizes(rows)
         if rows and sequence_of_row(rows, 0) < self.at:
             raise ConnectionLost("the consumer started over")
-        end = pull_end(reply.status, reply.description)
+        end = explain_end(reply.status, reply.description)
         if not rows and end is PullEnd.TOO_LARGE:
             self._max_bytes = 0  # one message is larger: fetch it alone
             return None

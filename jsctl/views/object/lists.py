@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.object.buckets import bucket_of
+from jsctl.jetstream.object.buckets import get_bucket
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.sync import Change
 from jsctl.jetstream.paging import Collected
@@ -50,13 +50,13 @@ _CHANGES = (Column("Change", "change"), Column("Name", "name"), Column("Size", "
 
 def buckets(collected: Collected[Json], now: float) -> Result:
     """Show the buckets, smallest first; the document is their names. now: seconds since the epoch."""
-    infos = sorted(collected.items.values(), key=lambda info: (info["state"]["bytes"], bucket_of(info)))
+    infos = sorted(collected.items.values(), key=lambda info: (info["state"]["bytes"], get_bucket(info)))
     unreachable = unreachable_streams(collected.missing, collected.offline)
     if not infos and not unreachable:
         return Result([Text("No Object Store buckets found")], data=[])
     rows = [
         (
-            bucket_of(info),
+            get_bucket(info),
             info["config"].get("description", ""),
             info.get("created"),
             info["state"]["bytes"],
@@ -93,7 +93,7 @@ def status(rows: Sequence[tuple[Json, int, int]]) -> Result:
         return Result([Text("No Object Store buckets found")], data=[])
     cells = [
         (
-            bucket_of(info),
+            get_bucket(info),
             count,
             info["state"]["bytes"],
             info["config"]["max_bytes"],

@@ -1,7 +1,7 @@
 """Information sheets of buckets and objects."""
 
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.object.buckets import bucket_of
+from jsctl.jetstream.object.buckets import get_bucket
 from jsctl.jetstream.object.model import ObjectInfo, parse_digest
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.units import format_bytes, format_server_time, pluralize
@@ -16,7 +16,7 @@ _RESERVED = "_nats."
 def bucket(info: Json, *, first_line: str = "") -> Result:
     """Show a bucket; the document is the info of its stream. first_line: what was done to it."""
     config, state = info["config"], info["state"]
-    name = bucket_of(info)
+    name = get_bucket(info)
     metadata = {
         key: value
         for key, value in sorted((config.get("metadata") or {}).items())

@@ -11,8 +11,8 @@ from jsctl.auth.resolver import (
     compare,
     count_servers,
     delete_accounts,
+    fetch_account_jwts,
     list_accounts,
-    lookup_accounts,
 )
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command, destructive, option
@@ -87,7 +87,7 @@ async def push(env: Env, options: Options) -> Result:
         check_accounts(env, store, accounts, force=options.force)
     connection = await connect_to_system(env, store, as_system=options.as_system)
     servers = await count_servers(connection)
-    remote = await lookup_accounts(connection, (account.public for account in accounts), servers)
+    remote = await fetch_account_jwts(connection, (account.public for account in accounts), servers)
     differences = [compare(account, remote[account.public]) for account in accounts]
     surplus = (
         await _surplus(connection, store, servers) if options.prune or (options.diff and options.all) else []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.records import Record
-from jsctl.auth.resolver import compare, count_servers, list_accounts, lookup_account
+from jsctl.auth.resolver import compare, count_servers, fetch_account_jwt, list_accounts
 from jsctl.auth.shapes import check_shape
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.commands.cli import argument, command, destructive, option
@@ -82,7 +82,7 @@ async def query(env: Env, options: Options) -> Result:
 
 
 async def _fetch(connection: Connection, public: str, servers: int) -> Record:
-    token = await lookup_account(connection, public, servers)
+    token = await fetch_account_jwt(connection, public, servers)
     if not token:
         raise NotFound(f"no server has account {public}", "jsctl auth account push sends it")
     claims = check_shape(decode_jwt(token), ACCOUNT)

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, dry_run_flag
-from jsctl.commands.consumer.criteria import consumer_criteria_flags, matching_consumers
+from jsctl.commands.consumer.criteria import consumer_criteria_flags, find_matching_consumers
 from jsctl.commands.shared.leaders import announce_move
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
@@ -39,7 +39,7 @@ class BalanceOptions:
 async def balance(env: Env, options: BalanceOptions) -> Result:
     api = await env.jetstream()
     stream = await pick_stream(env, api, options.stream)
-    pages = matching_consumers(env, api, stream, options.criteria)
+    pages = find_matching_consumers(env, api, stream, options.criteria)
     names = [info["name"] async for page in pages for info in page if is_replicated(info)]
     await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
     if not names:

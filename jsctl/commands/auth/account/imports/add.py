@@ -9,8 +9,8 @@ from jsctl.auth.sharing import (
     add_import,
     build_import,
     check_activation,
+    find_matching_exports,
     get_kind,
-    matching_exports,
     sign_activation,
 )
 from jsctl.auth.store import AuthStore
@@ -102,7 +102,7 @@ async def _source(env: Env, store: AuthStore, name: str, account: Record) -> Rec
 
 def _activate(env: Env, store: AuthStore, source: Record, account: Record, imported: Json) -> None:
     """Sign an activation token if the export needs one, and say so; warn if nothing is exported."""
-    exports = matching_exports(source.nats, imported["subject"], get_kind(imported))
+    exports = find_matching_exports(source.nats, imported["subject"], get_kind(imported))
     if not exports:
         env.say(
             f"jsctl: account {source.name} does not export {imported['subject']} as a {get_kind(imported)}"
