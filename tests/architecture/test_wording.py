@@ -62,6 +62,33 @@ NO_VERBS = frozenset(
 )
 """Words that a function's docstring does not begin with, and that D401 of ruff takes for verbs."""
 
+_WORDS = """
+    analyze approve arrange backup balance bring build choose consume decide decompress deduplicate
+    defer diagnose divide elect emit estimate evacuate explain extract finish fit fold follow forgive
+    generate group hash judge launch link load mend negate pack paint plan plot pluralize poll
+    press pull rebuild refuse remember render require rescue roll search seek serve settle
+    shorten simplify space squeeze stack step strip sweep sync tick tidy translate truncate try unmark
+    unpin watch
+"""
+OTHER_VERBS = frozenset(_WORDS.split())
+"""Verbs with which functions begin, and no docstring."""
+
+CONVERSION = re.compile(r"(from|to|with|without|as|is|has|may|can)_|\w+_to_|\w+_error$")
+"""Names of other forms: `with_start` (a changed copy), `as_text`, `bucket_to_stream`, `is_pattern`, and
+`missing_error` (what follows `raise`)."""
+
+NAMED_OTHERWISE = {
+    "commands/": "commands are named for their verbs, decorators for the flags that they add",
+    "views/": "views are named for what they show",
+    "monitor/doctor/rules/": "rules are named for what they find",
+    "spark/": "to be renamed",
+    "registry/model.py": "entries of the registry are declared with their kind: verb(...), group(...)",
+    "jetstream/shapes.py": "shapes are declared with their kind: fields(...)",
+    "app.py": "`root` is the root command",
+    "pytest_plugin.py": "pytest gives the names",
+}
+"""Files whose public functions do not begin with a verb, and why."""
+
 MODULES = frozenset({"plain", "sealed", "visible", "wire", "carried", "closed"})
 """Names of modules that do not say what is in them."""
 
@@ -88,6 +115,22 @@ def test_names_say_what_they_hold() -> None:
 def test_definitions_can_be_guessed() -> None:
     names = [use for use in uses()["definition"] if use.text in DEFINITIONS]
     report(names, "give it a name that a newcomer would guess")
+
+
+def test_public_functions_are_verbs() -> None:
+    """A verb is what begins a docstring, or is listed; predicates say in which form they ask."""
+    docstrings = [use.text.split()[0].strip(".,").lower() for use in uses()["docstring"] if use.text]
+    verbs = OTHER_VERBS | set(docstrings)
+    public = [use for use in uses()["public function"] if use.text != "main"]
+    nouns = [
+        use
+        for use in public
+        if use.text.split("_")[0] not in verbs
+        and not CONVERSION.match(use.text)
+        and not str(use.path.relative_to(PACKAGE)).startswith(tuple(NAMED_OTHERWISE))
+    ]
+    report(nouns, "begin with a verb (fetch, list, find, read, build, format, ...)")
+    assert not OTHER_VERBS - {use.text.split("_")[0] for use in public}
 
 
 def test_docstrings_begin_with_a_verb() -> None:

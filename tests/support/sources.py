@@ -10,7 +10,16 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jsctl"
 
 Kind = Literal[
-    "string", "integer", "stored name", "parameter", "definition", "attribute", "name", "assert", "docstring"
+    "string",
+    "integer",
+    "stored name",
+    "parameter",
+    "definition",
+    "attribute",
+    "name",
+    "assert",
+    "docstring",
+    "public function",
 ]
 
 
@@ -39,7 +48,9 @@ def uses() -> dict[Kind, list[Use]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_text()
         lines = source.encode().split(b"\n")
-        for node in ast.walk(ast.parse(source)):
+        tree = ast.parse(source)
+        by_kind["public function"] += [Use(path, node.lineno, node.name) for node in _public_functions(tree)]
+        for node in ast.walk(tree):
             for kind, text in _words(node, lines):
                 by_kind[kind].append(Use(path, getattr(node, "lineno", 1), text))
     return by_kind
@@ -52,6 +63,18 @@ def comments() -> list[Use]:
         for path in sorted(PACKAGE.rglob("*.py"))
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if "# " in line or "#: " in line
+    ]
+
+
+def _public_functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Return the functions of a module that others may call, without predicates and context managers."""
+    return [
+        node
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and not node.name.startswith("_")
+        and not (isinstance(node.returns, ast.Name) and node.returns.id == "bool")
+        and not any("contextmanager" in ast.unparse(decorator) for decorator in node.decorator_list)
     ]
 
 
