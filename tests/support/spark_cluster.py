@@ -133,6 +133,7 @@ class Cluster:
             "SPARK_DAEMON_MEMORY": "1g" if name == "connect" else "256m",
             "SPARK_DAEMON_JAVA_OPTS": quick,
             "SPARK_SUBMIT_OPTS": quick,
+            "JDK_JAVA_OPTIONS": quick,  # what workers start, too
         }
         with (self.folder / f"{name}.log").open("wb") as log:
             self.processes[name] = subprocess.Popen(

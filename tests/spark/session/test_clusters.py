@@ -23,7 +23,7 @@ from tests.support.waiting import wait_for
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.timeout(500)]
 
-LOCAL_CLUSTER = "local-cluster[2,1,1024]"
+LOCAL_CLUSTER = "local-cluster[1,1,1024]"
 COUNT = 200
 
 SLEEPY = "reflect('java.lang.Thread', 'sleep', 900000L) = ''"
