@@ -22,6 +22,9 @@ from tests.support.jwt import Key, Operator, new_key
 from tests.support.run import Cli
 from tests.support.servers import Account, AccountServers, Cluster, HubLeaf, RealServer
 
+# Collecting tests leaves no garbage to speak of, and looking for it is a quarter of what it takes.
+gc.disable()
+
 # A test's terminal says its own size; xdist gives its workers one that would go before it.
 for _size in ("COLUMNS", "LINES"):
     os.environ.pop(_size, None)
@@ -53,17 +56,20 @@ _QUICK = ("unit", "architecture")
 
 _ORDER = (
     "spark/test_chaos.py",
-    "scenarios/test_readme_tour.py",
-    "spark/session",
+    # While the quick Spark is made, what needs none.
     "scenarios/test_watched_network.py",
-    "commands/demo/test_walk.py",
-    "commands/demo",
     "jetstream/backup/test_copy_resumed.py",
+    "commands/demo/test_walk.py",
+    "architecture/test_lint.py",
+    "commands/test_doctor_cluster.py",
+    "spark/session",
     "commands/export",
+    "commands/test_import.py",
+    "spark/test_pipeline.py",
+    "scenarios/test_readme_tour.py",
+    "commands/demo",
     "spark",
     "scenarios",
-    "architecture/test_lint.py",
-    "commands/test_import.py",
     "jetstream",
     "commands/server",
     "commands",
@@ -74,21 +80,40 @@ _ORDER = (
 """Files and folders by how long they take."""
 
 
+_WITH_SPARK = (
+    "commands/export",
+    "commands/test_import.py",
+    "contract/test_file_modes.py",
+    "scenarios/test_permissions.py",
+    "spark/datasource",
+    "spark/sink",
+    "spark/test_decoding.py",
+)
+"""Files and folders whose tests use the fixture `spark`."""
+
+
 _FAST = "not slow and not spark and not cluster"
-_NOT_FAST = ("architecture", "commands/bench", "contract", "fuzz", "scenarios", "spark")
+_NOT_FAST = ("architecture", "commands/bench", "contract", "fuzz", "scenarios", "spark", "unit/spark")
 """Marks and folders that `--fast` leaves out."""
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """How many processes `-n auto` means: four, or none where they would not help. Tests wait for servers
-    longer than they compute: four keep two cores busy, three in the fast loop, where each costs its start.
+    """How many processes `-n auto` means: five, or none where they would not help. Tests wait for servers
+    longer than they compute: five keep two cores busy, three in the fast loop, where each costs its start.
 
     A file's tests share a worker, so that one file, like the quick folders, runs in this process.
     """
     paths = {config.invocation_params.dir / arg.split("::")[0] for arg in config.args}
     quick = all(any(path.is_relative_to(_TESTS / name) for name in _QUICK) for path in paths)
     one_file = len(paths) == 1 and all(path.is_file() for path in paths)
-    return 0 if quick or one_file else 3 if config.getoption("--fast") else 4
+    return 0 if quick or one_file else 3 if config.getoption("--fast") else 5
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    from tests.support.scheduling import Scheduling  # for the process that has the workers
+
+    with_spark = tuple(f"{_TESTS.name}/{path}" for path in _WITH_SPARK)
+    return Scheduling(config, log, lambda file: file.startswith(with_spark))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -106,6 +131,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = config.option.markexpr or _FAST
     if not hasattr(config, "workerinput") and config.option.numprocesses:
         _compile_package()
+        if config.args == config.getini("testpaths") and not config.option.markexpr:
+            # Workers that need it wait for it; the first files need none.
+            make = [sys.executable, "-m", spark_home.__name__, str(config.cache.mkdir("spark"))]
+            nowhere = subprocess.DEVNULL
+            subprocess.Popen(make, cwd=_TESTS.parent, stdin=nowhere, stdout=nowhere, stderr=nowhere)
 
 
 def _compile_package() -> None:
@@ -174,10 +204,10 @@ def _function_name(item: pytest.Item) -> str:
 
 
 def pytest_collection_finish() -> None:
-    """What is there now stays until the end: the garbage collector need not look at it repeatedly."""
-    gc.collect()
+    """What is there now stays until the end: the garbage collector need not look at it."""
     gc.freeze()
     gc.set_threshold(20_000, 50, 50)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

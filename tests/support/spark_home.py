@@ -1,8 +1,9 @@
 """A Spark that starts several times faster than the one in the PySpark package: dozens of tests start one.
 
 Its JVMs share an archive of the classes that each of them would load and check, and its Python processes
-take PySpark from folders with byte code, where the package has archives of source. Both are made by the first
-worker that needs them, and kept in pytest's cache.
+take PySpark from folders with byte code, where the package has archives of source. Both are kept in
+pytest's cache. A run of all tests makes them in the background (`python -m tests.support.spark_home FOLDER`),
+another the first worker that needs them.
 """
 
 import fcntl
@@ -91,3 +92,7 @@ def _archive_classes(archive: Path) -> None:
         )
     if new.exists() and is_finished(new):
         new.replace(archive)
+
+
+if __name__ == "__main__":
+    use_quick_spark(Path(sys.argv[1]))
