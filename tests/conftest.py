@@ -62,6 +62,7 @@ _ORDER = (
     "commands/demo/test_walk.py",
     "architecture/test_lint.py",
     "commands/test_doctor_cluster.py",
+    "jetstream/backup",
     "spark/session",
     "commands/export",
     "commands/test_import.py",
