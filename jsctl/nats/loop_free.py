@@ -43,11 +43,15 @@ def _open(settings: Settings) -> BlockingConnection:
     return BlockingConnection.open(settings, settings.connection_name or "jsctl", in_order=True)
 
 
+class _LostWhileWaiting(Unreachable):
+    """A connection was lost before the answer to a request, in a way that another one may help."""
+
+
 class LoopFreeConnection(Connection):
     """A connection to one server. See `connect`.
 
-    When it ends, a request is made again over a new one until its timeout: verbs that need no event loop only
-    read with requests. What was sent without one may have arrived; its methods raise Unreachable.
+    When it ends, a `request` is made again over a new one until its timeout: without an event loop, these
+    only read. What was sent otherwise may have arrived; its methods raise Unreachable.
     """
 
     def __init__(self, settings: Settings, link: BlockingConnection) -> None:
@@ -66,9 +70,16 @@ class LoopFreeConnection(Connection):
     def max_payload(self) -> int:
         return int(self._link.info.get("max_payload") or 0)
 
+    async def request(self, subject: str, data: bytes = b"", *, timeout: int | None = None) -> Message:
+        link, deadline = self._link, time.monotonic() + (timeout or self.settings.timeout) / SECOND
+        try:
+            return await super().request(subject, data, timeout=timeout)
+        except _LostWhileWaiting:
+            return self._request_again(link, OutgoingMessage(subject, data), deadline)
+
     async def request_message(self, message: OutgoingMessage, *, timeout: int | None = None) -> Message:
         self.check_size(message)
-        link, deadline = self._link, time.monotonic() + (timeout or self.settings.timeout) / SECOND
+        link = self._link
         try:
             request = link.begin_request(message, timeout or 0)
             await mark_request_sent()
@@ -76,7 +87,7 @@ class LoopFreeConnection(Connection):
         except EndedByServer:
             raise self._lost() from None
         except ConnectionLost:
-            return self._request_again(link, message, deadline)
+            raise _LostWhileWaiting(self._lost().message) from None
 
     def _request_again(self, lost: BlockingConnection, message: OutgoingMessage, deadline: float) -> Message:
         """Connect again, unless another request has, and repeat a request until `deadline` (monotonic).

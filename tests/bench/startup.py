@@ -18,7 +18,15 @@ from tests.bench import environment
 from tests.support.servers import RealServer, many_accounts
 
 PYTHON = sys.executable
-HOT = ("stream ls", "stream info ORDERS", "pub orders.new hello", "kv get CONFIG key")
+HOT = (
+    "stream ls",
+    "stream info ORDERS",
+    "pub orders.new hello",
+    "kv get CONFIG key",
+    "kv put CONFIG key x",
+    "consumer ls ORDERS",
+    "server check stream --stream ORDERS",
+)
 """What runs without an event loop."""
 JSCTL = str(Path(PYTHON).parent / "jsctl")
 

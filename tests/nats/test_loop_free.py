@@ -47,6 +47,15 @@ VERBS = (
     "kv get CONFIG key",
     "kv get CONFIG key --raw",
     "pub orders.new hello",
+    "kv put CONFIG key other",
+    "kv create CONFIG new value",
+    "kv update CONFIG key other 1",
+    "object ls",
+    "server check stream --stream ORDERS",
+    "server check consumer --stream ORDERS --consumer NEW",
+    "server check message --stream KV_CONFIG",
+    "server check kv --bucket CONFIG --key key",
+    "server check jetstream",
 )
 
 
@@ -57,6 +66,7 @@ def test_what_hot_verbs_do_not_import(url: str, cli: Cli, line: str) -> None:
     js.ask(url, "CONSUMER.CREATE.ORDERS.NEW", consumer)
     cli("kv add CONFIG", status=0)
     cli("kv put CONFIG key value", status=0)
+    cli("object add FILES", status=0)
     ended = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "jsctl", *line.split()],
         env={**os.environ, **cli.environ},
@@ -78,6 +88,11 @@ def test_what_hot_verbs_do_not_import(url: str, cli: Cli, line: str) -> None:
         "kv get CONFIG kez",
         "kv get CONFG key",
         "kv get CONFIG key --revision 9",
+        "kv put CONFG key x",
+        "kv create CONFIG key x",
+        "kv update CONFIG key x 9",
+        "server check stream --stream NOPE",
+        "server check kv --bucket CONFIG --key kez",
         "consumer info ORDERS NWE",
         "pub 'a b' x",
         "pub news '{{Nope}}'",
@@ -220,6 +235,31 @@ def test_a_server_that_is_killed_in_a_request_and_comes_back(tmp_path: Path) -> 
         assert b"stream_names_response" in names.data and b"stream_list_response" in infos.data
     finally:
         timer.join()
+        server.stop()
+
+
+def test_a_message_is_not_sent_again_when_the_connection_ends(tmp_path: Path) -> None:
+    """It may be stored already."""
+    server = RealServer(tmp_path, RIGHTS).start()
+
+    def start_again() -> None:
+        server.kill()
+        server.start()
+
+    async def ask(connection: Connection) -> object:
+        assert server.process
+        server.process.send_signal(signal.SIGSTOP)
+        timer = threading.Timer(0.2, start_again)
+        timer.start()
+        try:
+            return await connection.request_message(OutgoingMessage("$JS.API.STREAM.NAMES", b""))
+        finally:
+            timer.join()
+
+    try:
+        with pytest.raises(JsctlError, match="lost the connection to nats://127"):
+            loops.run(_with(Settings(url=server.url_for("all", "x")), ask))
+    finally:
         server.stop()
 
 

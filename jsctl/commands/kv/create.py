@@ -5,12 +5,14 @@ from jsctl.commands.kv.shared import complete_keys, open_named, read_value, warn
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.names import validate_new_key
+from jsctl.loops import await_event_loop
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
 
 @command(
     "create",
+    loop_free=True,
     takes_number=True,
     examples=[
         "jsctl kv create CONFIG user.2 Ann",
@@ -29,6 +31,8 @@ async def create(env: Env, bucket: str, new_key: str, value: str | None, ttl: in
     key = validate_new_key(new_key)
     header = write.format_ttl(ttl)
     data = await read_value(env, value)
+    if not bucket:
+        await await_event_loop()  # the connection lives while the user picks one
     store = await open_named(env, bucket)
     warn_of_ttl(env, store, ttl)
     return view.stored(store.name, key, await write.create(store, key, data, ttl=header))

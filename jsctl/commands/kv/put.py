@@ -5,12 +5,14 @@ from jsctl.commands.kv.shared import complete_keys, open_named, read_value
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.names import validate_new_key
+from jsctl.loops import await_event_loop
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
 
 @command(
     "put",
+    loop_free=True,
     takes_number=True,
     examples=[
         'jsctl kv put CONFIG user.1 \'{"name": "Ann"}\'',
@@ -27,5 +29,7 @@ async def put(env: Env, bucket: str, new_key: str, value: str | None) -> Result:
     """
     key = validate_new_key(new_key)
     data = await read_value(env, value)
+    if not bucket:
+        await await_event_loop()  # the connection lives while the user picks one
     store = await open_named(env, bucket)
     return view.stored(store.name, key, await write.put(store, key, data))

@@ -7,12 +7,14 @@ from jsctl.commands.kv.shared import open_named, read_value
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.names import parse_existing_key
+from jsctl.loops import await_event_loop
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
 
 @command(
     "update",
+    loop_free=True,
     examples=["jsctl kv update CONFIG user.1 Ann 7", "jsctl kv update CONFIG logo - 7 < logo.png"],
 )
 @argument("bucket")
@@ -24,5 +26,7 @@ async def update(env: Env, bucket: str, key: str, value: str, revision: int) -> 
     With - as VALUE, the value is stdin.
     """
     data = await read_value(env, value)
+    if not bucket:
+        await await_event_loop()  # the connection lives while the user picks one
     store = await open_named(env, bucket)
     return view.stored(store.name, key, await write.update(store, parse_existing_key(key), data, revision))

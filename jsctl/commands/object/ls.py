@@ -10,15 +10,22 @@ from jsctl.env import Env
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.object import buckets, requests
 from jsctl.jetstream.stream import requests as streams
+from jsctl.loops import await_event_loop
 from jsctl.views.events import Events, names
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result
 
 
-@command("ls", examples=["jsctl object ls FILES", "jsctl object ls", "jsctl object ls FILES --names"])
+@command(
+    "ls",
+    loop_free=True,
+    examples=["jsctl object ls FILES", "jsctl object ls", "jsctl object ls FILES --names"],
+)
 @bucket_argument()
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 async def ls(env: Env, bucket: str, names_only: bool) -> Result | Events[str]:
+    if bucket:
+        await await_event_loop()  # many messages come at once
     api = await env.jetstream()
     if not bucket:
         if names_only or env.wants_json:

@@ -5,7 +5,6 @@ and the message is sent again. When the connection or the leader is lost, nobody
 what has a `Nats-Msg-Id` is sent again, as the stream stores it once, and nothing else is.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -13,6 +12,7 @@ from jsctl import units
 from jsctl.errors import Denied, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error
 from jsctl.jetstream.message.publish import Bursts, PublishedHandler, PublishTotals, handle_denied, parse_ack
+from jsctl.later import asyncio
 from jsctl.nats.codec import publish_parts
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected

@@ -12,6 +12,7 @@ from typing import TextIO
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.lines import LineSplitter
 from jsctl.later import asyncio
+from jsctl.loops import await_event_loop
 from jsctl.nats.codec import MAX_PAYLOAD
 
 _CHUNK = 1 << 16
@@ -82,6 +83,7 @@ async def read_chunks(stdin: TextIO) -> AsyncIterator[bytes]:
     except (OSError, ValueError):
         yield stdin.read().encode(errors="surrogateescape")
         return
+    await await_event_loop()  # a thread waits for stdin meanwhile
     loop = asyncio.get_running_loop()
     chunks: asyncio.Queue[bytes] = asyncio.Queue()
     room = threading.Semaphore(_CHUNKS)

@@ -22,7 +22,9 @@ _DEFAULTS = {
 
 
 @command(
-    "jetstream", examples=["jsctl server check jetstream", "jsctl server check jetstream --streams-warn 80"]
+    "jetstream",
+    loop_free=True,
+    examples=["jsctl server check jetstream", "jsctl server check jetstream --streams-warn 80"],
 )
 @threshold("--mem-warn", int, "PERCENT", "Warn above this percentage of the memory; 75")
 @threshold("--mem-critical", int, "PERCENT", "Critical above this percentage of the memory; 90")

@@ -13,7 +13,9 @@ from jsctl.views.result import Result
 
 
 @command(
-    "message", examples=["jsctl server check message --stream ORDERS --subject ORDERS.new --age-critical 1h"]
+    "message",
+    loop_free=True,
+    examples=["jsctl server check message --stream ORDERS --subject ORDERS.new --age-critical 1h"],
 )
 @option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")
 @option("--subject", metavar="SUBJECT", default=">", help="Subject of the message (>)")

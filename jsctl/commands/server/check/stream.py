@@ -11,7 +11,11 @@ from jsctl.monitor.check.streams import check_stream
 from jsctl.views.result import Result
 
 
-@command("stream", examples=["jsctl server check stream --stream ORDERS --lag-critical 100 --msgs-warn 1"])
+@command(
+    "stream",
+    loop_free=True,
+    examples=["jsctl server check stream --stream ORDERS --lag-critical 100 --msgs-warn 1"],
+)
 @option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")
 @threshold("--lag-critical", int, "MESSAGES", "Critical above this lag of a mirror or source")
 @threshold("--seen-critical", DURATION, "DURATION", "Critical if an origin was last seen longer ago")
