@@ -5,6 +5,7 @@ extra field of the member (RFC 1952, 2.3.1.1) has its length and its time: an in
 decompressing. What a kill left half written is cut off when the file is opened again.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -28,6 +29,7 @@ _HEADER = struct.Struct(
 _MAGIC, _SUBFIELD, _PAYLOAD = b"\x1f\x8b\x08\x04", b"JC", 12
 _TRAILER = struct.Struct("<II")
 _LARGEST = 64 << 20  #: bytes of a round
+_LATEST = 253_402_214_400_000  #: ms since 1970, a day before the end of the year 9999
 _TRIM_EVERY = 3600.0  #: seconds between two looks for rounds that are too old
 
 
@@ -41,7 +43,7 @@ class Entry(NamedTuple):
 
 def encode_round(document: Mapping[str, Any], at: float) -> bytes:
     """Return a round as a gzip member. at: seconds since 1970."""
-    line = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    line = json.dumps(document, separators=(",", ":")).encode() + b"\n"
     deflate = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
     body = deflate.compress(line) + deflate.flush()
     size = _HEADER.size + len(body) + _TRAILER.size
@@ -86,7 +88,8 @@ class Recorder:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # of a full disk, which `write` reported
+            self._file.close()
 
     def _trim(self, oldest: float) -> None:
         entries, _ = _scan(self.path)
@@ -173,6 +176,8 @@ def _entry(header: bytes, offset: int) -> Entry | None:
     if len(header) < _HEADER.size:
         return None
     magic, _, _, _, _, subfield, payload, size, milliseconds = _HEADER.unpack(header)
-    if (magic, subfield, payload) != (_MAGIC, _SUBFIELD, _PAYLOAD) or size <= _HEADER.size:
+    if (magic, subfield, payload) != (_MAGIC, _SUBFIELD, _PAYLOAD):
+        return None
+    if not _HEADER.size < size <= _LARGEST or milliseconds > _LATEST:
         return None
     return Entry(milliseconds / 1000, offset, size)

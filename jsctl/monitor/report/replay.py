@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 from jsctl.errors import BadInput
+from jsctl.jetstream.shape_check import Malformed
 from jsctl.monitor.report.places import Place, take_answers
 from jsctl.monitor.report.recording import Recording
 from jsctl.monitor.report.round_json import PlaceRound, parse_place
@@ -50,8 +51,9 @@ class Replay:
         try:
             return [parse_place(place) for place in document["places"]]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = str(error) if isinstance(error, Malformed) else repr(error)
             raise BadInput(
-                f"round {number + 1} of {self._recording.path} cannot be read: {error!r}",
+                f"round {number + 1} of {self._recording.path} cannot be read: {reason}",
                 "use the jsctl that recorded it",
             ) from None
 

@@ -5,8 +5,11 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.shape_check import TIME, Shape, check
+from jsctl.jetstream.shapes import CONSUMER_INFO, STATE, STREAM_CONFIG, check_answer, fields
 from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.report.places import Answers, Place
+from jsctl.monitor.server.shapes import check_reply
 from jsctl.monitor.stream.rows import STREAM_KEYS, ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Trouble
 from jsctl.units import format_rfc3339, seconds_to_ns, to_datetime
@@ -15,6 +18,44 @@ _STREAM = ("context", "domain", *STREAM_KEYS)
 _LINK = ["context", "domain", "stream", "kind", "api_prefix", "origin", "filters", "active", "lag", "error"]
 _LIMITS = ["messages", "bytes", "retention"]
 _HOSTING = ["leads", "follows", "behind", "offline", "lag"]
+
+_NUMBERS = "replicas consumers messages bytes lost lost_bytes deleted subjects first_seq last_seq api_level"
+_ROW = Shape(
+    {
+        **fields(str, "context domain stream storage placement cluster leader offline"),
+        **fields(int, _NUMBERS),
+        **fields(TIME, "created first_ts last_ts"),
+        "peers": [str],
+    },
+    ("context", "domain", "stream", "storage", "placement", "peers", *_NUMBERS.split()),
+)
+_FACTS = Shape(
+    {
+        "config": Shape(STREAM_CONFIG.fields),
+        "state": Shape(STATE.fields, ("messages", "first_seq", "last_seq")),
+    },
+    ("config", "state"),
+)
+_OVERVIEW = Shape(
+    {
+        "at": TIME,
+        "links": [
+            Shape(
+                {
+                    **fields(str, "context domain stream kind api_prefix origin filters error"),
+                    **fields(int, "active lag"),
+                },
+                _LINK,
+            )
+        ],
+        "consumers": [CONSUMER_INFO],
+        "consumed": {"*": _FACTS},
+        "gaps": [str],
+        "limits": {"*": Shape({**fields(int, "messages bytes"), "retention": str}, _LIMITS)},
+        "hosting": {"*": Shape(fields(int, " ".join(_HOSTING)), _HOSTING)},
+    },
+    ("streams", "links", "consumed", "gaps", "limits", "hosting", "troubles"),
+)
 
 
 class PlaceRound(NamedTuple):
@@ -56,6 +97,7 @@ def build_round_document(places: Sequence[PlaceRound], at: float) -> Json:
 
 def parse_place(place: Json) -> PlaceRound:
     """Return one place of a round. Raises KeyError, TypeError, ValueError for a document of another shape."""
+    _check(place)
     return PlaceRound(
         str(place["context"]),
         str(place["domain"]),
@@ -64,6 +106,22 @@ def parse_place(place: Json) -> PlaceRound:
         str(place["state"]),
         _parse_answers(place),
     )
+
+
+def _check(place: Json) -> None:
+    """Raise Malformed for a place whose answers have another shape than those of servers."""
+    overview, servers = place.get("overview"), place.get("servers")
+    if overview is not None:
+        check(overview, _OVERVIEW)
+        for row in overview["streams"]:
+            check({key: value for key, value in row.items() if value is not None}, _ROW)
+    for account in (place.get("account"), (overview or {}).get("account")):
+        if account:  # it is empty when the login may not ask for it
+            check_answer(account, "$JS.API.INFO")
+    if servers is not None:
+        for kind, replies in (("STATSZ", "statistics"), ("JSZ", "jetstream")):
+            for reply in servers[replies]:
+                check_reply(reply, kind)
 
 
 def _parse_answers(place: Json) -> Answers | None:
