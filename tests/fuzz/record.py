@@ -32,14 +32,15 @@ def cases(usual: int) -> int:
 
 
 class Record:
-    """Counts the cases of one kind of input, which may take MAX_BYTES of memory: there is no more for it.
+    """Counts the cases of one kind of input, which may take `limit` bytes of memory: there is no more for it.
 
     A case ends well, or with an error in one line. slowest: seconds. largest: bytes at the most, of all
     cases together.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, limit: int = MAX_BYTES) -> None:
         self.name = name
+        self._limit = limit
         self.outcomes: Counter[str] = Counter()
         self.slowest = 0.0
         self.largest = 0
@@ -50,7 +51,7 @@ class Record:
         RECORDS.append(self)
         Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here on
         self._before = _memory("VmRSS")
-        limit = _memory("VmData") + MAX_BYTES
+        limit = _memory("VmData") + self._limit
         resource.setrlimit(resource.RLIMIT_DATA, (limit, self._limits[1]))
         return self
 

@@ -28,7 +28,7 @@ def job_error(error: Exception) -> JsctlError:
         name, message = raised[-1]
         message = _in_words_of_the_command(message)
         kind = DataLoss if name == "DataLoss" else getattr(errors, name, None)
-        if isinstance(kind, type) and issubclass(kind, JsctlError) and kind is not errors.ApiError:
+        if isinstance(kind, type) and issubclass(kind, JsctlError) and kind.__init__ is JsctlError.__init__:
             return kind(message)
         return JsctlError(message)
     if folder := full_folder(text):
