@@ -79,18 +79,18 @@ def change_operator(store: AuthStore, change: Change) -> Record:
         return store.read_operator()
 
 
-def find_operator_signer(store: AuthStore, wanted: str = "") -> KeyPair:
+def find_operator_signer(store: AuthStore, chosen_key: str = "") -> KeyPair:
     """Return the key that signs accounts: a signing key, or the operator's own where that is allowed.
 
-    wanted: the public key. Raises NotFound when no seed is there, BadInput.
+    chosen_key: the public key. Raises NotFound when no seed is there, BadInput.
     """
     operator = store.read_operator()
     signers = [key.public for key in list_signing_keys(operator.nats)]
     strict = bool(operator.nats.get("strict_signing_key_usage"))
-    if wanted:
-        if wanted not in (*signers, operator.public):
-            raise BadInput(f"operator {operator.name} has no signing key {wanted}")
-        return store.read_key(wanted)
+    if chosen_key:
+        if chosen_key not in (*signers, operator.public):
+            raise BadInput(f"operator {operator.name} has no signing key {chosen_key}")
+        return store.read_key(chosen_key)
     candidates = [*signers] if strict else [operator.public, *signers]
     for public in candidates:
         if store.has_seed(public):
@@ -154,32 +154,32 @@ def change_account(
         return store.read_account(name)
 
 
-def find_signing_key(account: Record, wanted: str) -> SigningKey:
+def find_signing_key(account: Record, name: str) -> SigningKey:
     """Return an account's signing key by its public key or its role. Raises NotFound, BadInput."""
     keys = list_signing_keys(account.nats)
-    matching = [key for key in keys if wanted in (key.public, key.role)]
+    matching = [key for key in keys if name in (key.public, key.role)]
     if len(matching) > 1:
         raise BadInput(
-            f"account {account.name} has {len(matching)} keys of role {wanted}", "give the public key"
+            f"account {account.name} has {len(matching)} keys of role {name}", "give the public key"
         )
     if not matching:
         raise NotFound(
-            f"account {account.name} has no signing key {wanted!r}",
+            f"account {account.name} has no signing key {name!r}",
             f"jsctl auth account keys ls {account.name} lists them",
         )
     return matching[0]
 
 
-def find_user_signer(store: AuthStore, account: Record, wanted: str = "") -> KeyPair:
+def find_user_signer(store: AuthStore, account: Record, name: str = "") -> KeyPair:
     """Return the key that signs users: the account's own, or its signing key of this public key or role.
 
     Raises NotFound when the seed is not there, BadInput.
     """
-    if wanted and wanted != account.public:
-        return store.read_key(find_signing_key(account, wanted).public)
+    if name and name != account.public:
+        return store.read_key(find_signing_key(account, name).public)
     strict = bool(store.read_operator().nats.get("strict_signing_key_usage"))
     plain = [key.public for key in list_signing_keys(account.nats) if key.scope is None]
-    if strict and not wanted:
+    if strict and not name:
         for public in plain:
             if store.has_seed(public):
                 return store.read_key(public)
@@ -187,7 +187,7 @@ def find_user_signer(store: AuthStore, account: Record, wanted: str = "") -> Key
             f"operator {store.operator} requires signing keys, and account {account.name} has no plain one",
             f"jsctl auth account keys add {account.name} --no-scope adds one, or give --key",
         )
-    for public in (account.public, *([] if wanted else plain)):
+    for public in (account.public, *([] if name else plain)):
         if store.has_seed(public):
             return store.read_key(public)
     return store.read_key(account.public)

@@ -98,15 +98,15 @@ def make_choices(environ: Mapping[str, str], store: str = "") -> Choices:
     home = find_home_folder(environ)
     settings = _settings_file(environ, home)
     nsc: Mapping[str, Any] = {} if "NSC_CWD_ONLY" in environ else _read_settings(settings)
-    here = None
+    place = None
     if store:
         folders = StoreFolders.below(expand_home(store))
         stores, keys = Chosen(str(folders.stores), "--store"), Chosen(str(folders.keys), "--store")
     else:
-        here = _working_folder()
-        stores, keys = _stores(environ, home, here, nsc), _keys(environ, home)
+        place = _working_folder()
+        stores, keys = _stores(environ, home, place, nsc), _keys(environ, home)
         folders = StoreFolders(Path(stores.value), Path(keys.value))
-    operator, account = _identities(environ, folders, here, nsc)
+    operator, account = _identities(environ, folders, place, nsc)
     return Choices(folders, stores, keys, operator, account, settings)
 
 
@@ -118,14 +118,14 @@ def store_folders(environ: Mapping[str, str], store: str = "") -> StoreFolders:
 def _identities(
     environ: Mapping[str, str],
     folders: StoreFolders,
-    here: _Place | None,
+    place: _Place | None,
     nsc: Mapping[str, Any],
 ) -> tuple[Chosen, Chosen]:
     """Return the selected operator and account. Names that the store does not have are passed over."""
     of_nsc = str(nsc.get("operator") or "")
     operator = _first_known(
         folders.operators(),
-        Chosen(here.operator if here else "", _WORKING_FOLDER),
+        Chosen(place.operator if place else "", _WORKING_FOLDER),
         Chosen(read_selected_operator(environ), "auth operator select"),
         Chosen(of_nsc, NSC_FILE),
     )
@@ -133,7 +133,7 @@ def _identities(
         return operator, Chosen()
     account = _first_known(
         folders.accounts(operator.value),
-        Chosen(here.account if here else "", _WORKING_FOLDER),
+        Chosen(place.account if place else "", _WORKING_FOLDER),
         Chosen(str(nsc.get("account") or "") if of_nsc == operator.value else "", NSC_FILE),
     )
     return operator, account
@@ -145,9 +145,9 @@ def _first_known(names: list[str], *candidates: Chosen) -> Chosen:
     return next((chosen for chosen in candidates if chosen.value in names), Chosen())
 
 
-def _stores(environ: Mapping[str, str], home: Path, here: _Place | None, nsc: Mapping[str, Any]) -> Chosen:
-    if here:
-        return Chosen(str(here.stores), _WORKING_FOLDER)
+def _stores(environ: Mapping[str, str], home: Path, place: _Place | None, nsc: Mapping[str, Any]) -> Chosen:
+    if place:
+        return Chosen(str(place.stores), _WORKING_FOLDER)
     if root := nsc.get("store_root"):
         return Chosen(str(root), NSC_FILE)
     return _new_or_old(find_data_folder(environ) / _NSC / "stores", home / ".nsc" / "nats")
@@ -194,17 +194,17 @@ def _working_folder() -> _Place | None:
     """Return the place in the store that the working folder, the folders in it or those above it are, looked
     for in nsc's order."""
     try:
-        here = Path.cwd()
-        if operator := _operator_of(here):
-            return _Place(here.parent, operator)
-        with os.scandir(here) as entries:
+        working = Path.cwd()
+        if operator := _operator_of(working):
+            return _Place(working.parent, operator)
+        with os.scandir(working) as entries:
             if any(entry.is_dir() and _operator_of(Path(entry.path)) for entry in entries):
-                return _Place(here)
+                return _Place(working)
     except OSError:
         return None
-    for folder in here.parents:
+    for folder in working.parents:
         if operator := _operator_of(folder):
-            below = here.relative_to(folder).parts
+            below = working.relative_to(folder).parts
             account = below[1] if below[0] == "accounts" and len(below) > 1 else ""
             return _Place(folder.parent, operator, account)
     return None

@@ -170,20 +170,22 @@ def compare(account: Record, token: str) -> Difference:
     claims = decode_jwt(token)
     changes = [change for key in ("name", "exp", "iss") for change in _change(account.claims, claims, key)]
     changes += find_differences_of(account.nats, claims["nats"])
-    here, there = int(account.claims.get("iat") or 0), int(claims.get("iat") or 0)
+    stored_at, served_at = int(account.claims.get("iat") or 0), int(claims.get("iat") or 0)
     if not changes and account.token == token:
         return Difference(account.name, account.public, SAME)
-    if there > here:
-        changes.insert(0, f"signed there {format_time(there * 10**9)}, here {format_time(here * 10**9)}")
+    if served_at > stored_at:
+        changes.insert(
+            0, f"signed there {format_time(served_at * 10**9)}, here {format_time(stored_at * 10**9)}"
+        )
         return Difference(account.name, account.public, NEWER, changes)
     return Difference(account.name, account.public, CHANGED, changes or ["signed again"])
 
 
-def find_differences_of(here: Json, there: Json, path: str = "") -> list[str]:
+def find_differences_of(stored: Json, served: Json, path: str = "") -> list[str]:
     """Return the claims that differ, each as `limits.conn: 5 -> 7`: on servers, then here."""
     changes = []
-    for key in sorted({*here, *there}):
-        before, after = there.get(key), here.get(key)
+    for key in sorted({*stored, *served}):
+        before, after = served.get(key), stored.get(key)
         place = f"{path}{key}"
         if isinstance(before, dict) and isinstance(after, dict):
             changes += find_differences_of(after, before, f"{place}.")
@@ -192,10 +194,10 @@ def find_differences_of(here: Json, there: Json, path: str = "") -> list[str]:
     return changes
 
 
-def _change(here: Json, there: Json, key: str) -> list[str]:
-    if here.get(key) == there.get(key):
+def _change(stored: Json, served: Json, key: str) -> list[str]:
+    if stored.get(key) == served.get(key):
         return []
-    return [f"{key}: {_short(there.get(key))} -> {_short(here.get(key))}"]
+    return [f"{key}: {_short(served.get(key))} -> {_short(stored.get(key))}"]
 
 
 def _short(value: Any) -> str:

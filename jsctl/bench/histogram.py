@@ -95,12 +95,12 @@ class Histogram:
     def percentile(self, share: float) -> int:
         """Return the span in ns that `share` percent of all spans do not exceed."""
         count = len(self)
-        wanted = max(ceil(count * share / 100 - 1e-9), 1)
+        target = max(ceil(count * share / 100 - 1e-9), 1)
         seen = 0
         for place in sorted(self._counts):
             seen += self._counts[place]
-            if seen >= wanted:
-                if seen == count and wanted == count:
+            if seen >= target:
+                if seen == count and target == count:
                     return self._largest
                 return min(max(_value(place), self._smallest), self._largest)
         return 0

@@ -215,13 +215,13 @@ class _Window:
             await client.start()
             sent = 0
             while not client.stopping and (not client.goal or sent < client.goal):
-                most = min(burst, batch - len(self._due))
+                room = min(burst, batch - len(self._due))
                 if client.goal:
-                    most = min(most, client.goal - sent)
+                    room = min(room, client.goal - sent)
                 if warm_up := max(meter.warm_up - sent, 0):
-                    most = min(most, warm_up)
+                    room = min(room, warm_up)
                 planned = now() if pace.is_free else await pace.due(sent)
-                count = pace.many(sent, most)
+                count = pace.many(sent, room)
                 for at in range(count):
                     self._due[client.offset + sent + at] = planned + int(at * pace.interval)
                 await client.connection.send(self._frames.many(client.offset + sent, count))

@@ -242,12 +242,12 @@ class _Pull:
         client = self._client
         if self._open > (self._batch // 2 if self._ahead else 0) or client.stopping:
             return b""
-        wanted = min(self._batch - self._open, self._unasked)
-        if wanted <= 0:
+        count = min(self._batch - self._open, self._unasked)
+        if count <= 0:
             return b""
-        self._open += wanted
-        self._unasked -= wanted
-        body = json.dumps({"batch": wanted, "expires": max(client.timeout - 100 * MS, 50 * MS)})
+        self._open += count
+        self._unasked -= count
+        body = json.dumps({"batch": count, "expires": max(client.timeout - 100 * MS, 50 * MS)})
         return encode_publish(self._subject, body.encode(), self._inbox)
 
     async def _next(self) -> "_Arrived":
@@ -287,8 +287,8 @@ class _Pull:
             await self._use_slowly(arrived.messages, exchange)
             return
         if self._acks != "none":
-            wanted = arrived.replies if self._acks == "explicit" else arrived.replies[-1:]
-            await client.connection.send(b"".join([b"PUB %b 4\r\n+ACK\r\n" % reply for reply in wanted]))
+            replies = arrived.replies if self._acks == "explicit" else arrived.replies[-1:]
+            await client.connection.send(b"".join([b"PUB %b 4\r\n+ACK\r\n" % reply for reply in replies]))
         if self._ahead:
             meter.add(arrived.count, arrived.size)
         else:

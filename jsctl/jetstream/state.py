@@ -42,10 +42,10 @@ def read_last_active(source: Json) -> int:
 
 def format_placement(config: Json) -> str:
     """Return where a stream asks to be placed: `cluster: c1 tags: a, b`."""
-    wanted = config.get("placement") or {}
-    parts = [f"cluster: {wanted['cluster']}"] if wanted.get("cluster") else []
-    if wanted.get("tags"):
-        parts.append(f"tags: {', '.join(wanted['tags'])}")
+    placement = config.get("placement") or {}
+    parts = [f"cluster: {placement['cluster']}"] if placement.get("cluster") else []
+    if placement.get("tags"):
+        parts.append(f"tags: {', '.join(placement['tags'])}")
     return " ".join(parts)
 
 

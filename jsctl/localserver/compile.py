@@ -64,7 +64,7 @@ class _Compiler:
 
     def _node(self, cluster: ClusterSpec, server: ServerSpec) -> Node:
         ports = {CLIENT: server.ports.get(CLIENT, 0)}
-        for purpose, wanted in (
+        for purpose, is_needed in (
             # JetStream behind gateways wants routes, if only to the server itself.
             ("cluster", len(cluster.servers) > 1 or cluster.name in self._spec.gateways),
             ("leafnodes", self._is_hub(cluster)),
@@ -73,7 +73,7 @@ class _Compiler:
             ("mqtt", False),
             ("websocket", False),
         ):
-            if wanted or purpose in server.ports:
+            if is_needed or purpose in server.ports:
                 ports[purpose] = server.ports.get(purpose, 0)
         options = self._options(cluster, server, ports)
         include = _OPERATOR if self._spec.operator else _ACCOUNTS
@@ -219,9 +219,9 @@ class _Compiler:
         """Return the clusters that a login on `start` reaches over leaf node connections and gateways."""
         reached, waiting = [start], [start]
         while waiting:
-            here = waiting.pop()
+            cluster = waiting.pop()
             for other in self._spec.clusters:
-                if other not in reached and self._joins(here, other, account):
+                if other not in reached and self._joins(cluster, other, account):
                     reached.append(other)
                     waiting.append(other)
         return reached

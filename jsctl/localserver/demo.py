@@ -217,15 +217,15 @@ async def _stop(process: asyncio.subprocess.Process, gentle: bool) -> None:
                 await process.wait()
 
 
-def choose_folder(wanted: str) -> Path:
-    """Return the folder to create: `wanted`, or else `jsctl-demo`, `jsctl-demo-2` and so on.
+def choose_folder(name: str) -> Path:
+    """Return the folder to create: `name`, or else `jsctl-demo`, `jsctl-demo-2` and so on.
 
     Raises BadInput when the wanted folder exists.
     """
-    if wanted:
-        folder = expand_home(wanted)
+    if name:
+        folder = expand_home(name)
         if folder.exists():
-            raise BadInput(f"{wanted} exists", "name a new folder with --to")
+            raise BadInput(f"{name} exists", "name a new folder with --to")
         return folder
     number, folder = 1, Path(_FOLDER)
     while folder.exists():

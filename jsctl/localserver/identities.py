@@ -57,30 +57,32 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
         account.name: _key(store, store.account_jwt(account.name), ACCOUNT) for account in spec.accounts
     }
     system = next(account.name for account in spec.accounts if account.system)
-    wanted: dict[str, Json] = {
+    account_claims: dict[str, Json] = {
         "": {"type": "operator", "version": 2, "system_account": accounts[system].public},
         **{account.name: _account_claims(account, accounts) for account in spec.accounts},
     }
     declared = _read_declared(folder)
     if not store.operator_jwt.exists():
-        store.write_operator(_sign(wanted[""], operator, spec.operator, operator))
-    elif not keep and (changed := _follow(store.read_operator(), declared.get(""), wanted[""])):
+        store.write_operator(_sign(account_claims[""], operator, spec.operator, operator))
+    elif not keep and (changed := _follow(store.read_operator(), declared.get(""), account_claims[""])):
         changes.change_operator(store, changed)  # servers take no other one while they run
     tokens, creds = {}, {}
     for account in spec.accounts:
         name, key = account.name, accounts[account.name]
         if not store.account_jwt(name).exists():
-            store.write_account(name, _sign(wanted[name], key, name, operator))
-        elif not keep and (changed := _follow(store.read_account(name), declared.get(name), wanted[name])):
+            store.write_account(name, _sign(account_claims[name], key, name, operator))
+        elif not keep and (
+            changed := _follow(store.read_account(name), declared.get(name), account_claims[name])
+        ):
             changes.change_account(store, name, changed)
         tokens[key.public] = store.read_account(name).token
         for user in account.users:
             _create_user(store, name, user, key)
             creds[user] = str(store.creds(name, user).relative_to(folder))
     _write_nsc_settings(store, folder)
-    if not keep and wanted != declared:
+    if not keep and account_claims != declared:
         # Last: after a kill, what was changed is what the file says.
-        write_atomically(folder / FOLDER / _DECLARED, json.dumps(wanted, indent=2) + "\n")
+        write_atomically(folder / FOLDER / _DECLARED, json.dumps(account_claims, indent=2) + "\n")
     return Identities(
         str(store.operator_jwt.relative_to(folder)),
         {name: key.public for name, key in accounts.items()},

@@ -131,8 +131,8 @@ class Network:
             if not ended:
                 continue
             state = load_state(self.folder)
-            wanted = {node.name: node.wanted for node in state.nodes} if state else {}
-            failed = [server for server in ended if wanted.get(server.node.name, "up") == "up"]
+            expected = {node.name: node.wanted for node in state.nodes} if state else {}
+            failed = [server for server in ended if expected.get(server.node.name, "up") == "up"]
             if failed:
                 return explain(failed[0].node.name, failed[0].process.status or 0, failed[0].log)
             if len(ended) == len(self.servers):

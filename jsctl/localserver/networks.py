@@ -198,16 +198,16 @@ async def _signal(
     network: LocalNetwork,
     nodes: Sequence[NodeState],
     number: signal.Signals | None,
-    wanted: str,
+    status: str,
     wait: bool = True,
 ) -> None:
-    """Send a signal; None stops in order. wanted: the status that the servers are to have from then on."""
+    """Send a signal; None stops in order. status: the status that the servers are to have from then on."""
     with folder.changing(network.folder):
         running = [process for node in nodes if (process := network.running(node))]
         for node in nodes:
             # Nothing is paused that does not run, and nothing resumed that was not paused.
-            if wanted not in ("paused", "up") or (network.running(node) and node.wanted != LAME_DUCK):
-                node.wanted = wanted
+            if status not in ("paused", "up") or (network.running(node) and node.wanted != LAME_DUCK):
+                node.wanted = status
         try:
             save_state(network.folder, network.state)
         finally:  # on a full disk, too

@@ -24,13 +24,13 @@ def reserve_ports(
         if keep and known:
             ports[purpose] = known
             return
-        wanted = default or known
-        if port == 0 or not wanted or (wanted in ports.values()):
+        preferred = default or known
+        if port == 0 or not preferred or (preferred in ports.values()):
             holder = socket.socket()
             holder.bind(("127.0.0.1", 0))
             held.append(holder)
-            wanted = int(holder.getsockname()[1])
-        ports[purpose] = wanted
+            preferred = int(holder.getsockname()[1])
+        ports[purpose] = preferred
 
     def release() -> None:
         for holder in held:

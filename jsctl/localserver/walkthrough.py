@@ -90,12 +90,12 @@ class Walkthrough:
     parts: Mapping[str, str]
     steps: tuple[Step, ...]
 
-    def find(self, wanted: str) -> tuple[int, int]:
+    def find(self, part: str) -> tuple[int, int]:
         """Return the first and the last step of a part, or twice the number of one step. Raises BadInput."""
-        numbers = [step.number for step in self.steps if wanted in (step.part, str(step.number))]
+        numbers = [step.number for step in self.steps if part in (step.part, str(step.number))]
         if not numbers:
             raise BadInput(
-                f"walkthrough {self.name} has no part and no step {wanted!r}",
+                f"walkthrough {self.name} has no part and no step {part!r}",
                 f"its parts are {', '.join(self.parts)}; --list shows its {len(self.steps)} steps",
             )
         return numbers[0], numbers[-1]

@@ -80,7 +80,7 @@ async def _measure(
 ) -> Measured:
     subject = subscriber.new_inbox()
     arrived: array[int] = array("q")
-    wanted = max(rate * duration // SECOND, 1)
+    count = max(rate * duration // SECOND, 1)
     complete = asyncio.Event()
 
     def handle(message: Message) -> None:
@@ -89,7 +89,7 @@ async def _measure(
             routed.set()
             return
         arrived.append(time.monotonic_ns() - _TIME.unpack_from(data)[0])
-        if len(arrived) >= wanted:
+        if len(arrived) >= count:
             complete.set()
 
     routed = asyncio.Event()
@@ -99,7 +99,7 @@ async def _measure(
         await _routed(publisher, subject, routed)
         rest = random.randbytes(size - SMALLEST)
         began = time.monotonic_ns()
-        for number in range(wanted):
+        for number in range(count):
             due = began + number * SECOND // rate
             ahead = due - time.monotonic_ns()
             if ahead > 0:
@@ -113,7 +113,7 @@ async def _measure(
             if not arrived:
                 raise JsctlError("no message arrived", "check that both servers are in one network") from None
         ended = time.monotonic_ns()
-    return Measured(*rtts, arrived, wanted - len(arrived), began - started, sent - began, ended - began)
+    return Measured(*rtts, arrived, count - len(arrived), began - started, sent - began, ended - began)
 
 
 async def _routed(publisher: Connection, subject: str, routed: asyncio.Event) -> None:

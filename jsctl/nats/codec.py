@@ -249,14 +249,14 @@ class FrameParser:
             words = data[at:line_end].split()
             count, total = len(words), int(words[-1])
             if kind == MSG:
-                name, most, header_size = b"MSG", 5, 0
+                name, limit, header_size = b"MSG", 5, 0
             else:
-                name, most, header_size = b"HMSG", 6, int(words[-2])
+                name, limit, header_size = b"HMSG", 6, int(words[-2])
             if tallies and kind == MSG and count > 2 and (tally := tallies.get(words[2])) is not None:
                 begin, at = at, tally.run(data, at, words[2], largest)
                 if at > begin:
                     continue
-            is_valid = most - 1 <= count <= most and 0 <= header_size <= total <= largest
+            is_valid = limit - 1 <= count <= limit and 0 <= header_size <= total <= largest
             if words[0] != name or not is_valid:
                 parse_sizes(words, largest)
             start = line_end + 2
@@ -267,7 +267,7 @@ class FrameParser:
             if data[stop:end] != b"\r\n":
                 check_end(data[stop:end])
             at = end
-            reply = words[3] if count == most else b""
+            reply = words[3] if count == limit else b""
             yield end, words[2], words[1], reply, data[start:middle], data[middle:stop]
         if resets == self._resets:
             rest = data[at:]

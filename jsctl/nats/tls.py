@@ -11,8 +11,8 @@ from jsctl.nats.setting_files import on_disk
 
 def build_tls_options(settings: Settings, server: ServerAddress) -> dict[str, Any]:
     """Return nats-py's options for TLS; empty when TLS is the server's choice. Raises BadInput."""
-    wanted = settings.tlscert or settings.tlskey or settings.tlsca or settings.tlsfirst
-    if not wanted and not server.url.startswith(("tls:", "wss:")):
+    is_wanted = settings.tlscert or settings.tlskey or settings.tlsca or settings.tlsfirst
+    if not is_wanted and not server.url.startswith(("tls:", "wss:")):
         return {}
     if bool(settings.tlscert) != bool(settings.tlskey):
         raise BadInput("a client certificate needs both --tlscert and --tlskey")

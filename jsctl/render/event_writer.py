@@ -146,10 +146,10 @@ class _Writer(Generic[E]):
             self._reading = True
             try:
                 async for batch in batches:
-                    wanted = batch[: limit - self._written] if limit else batch
-                    if wanted:
-                        self._write(wanted)
-                        self._written += len(wanted) if counts is None else sum(map(counts, wanted))
+                    items = batch[: limit - self._written] if limit else batch
+                    if items:
+                        self._write(items)
+                        self._written += len(items) if counts is None else sum(map(counts, items))
                     complete = limit and self._written >= limit
                     if complete and events.stop is not None:
                         events.stop()

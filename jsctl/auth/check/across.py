@@ -192,7 +192,7 @@ def _check_local_subjects(environment: Environment, account: Account, owner: Own
             ):
                 continue
             subject, path = as_text(imported.get("subject")), f"imports[{at}]"
-            here = find_local_pattern(imported)
+            local = find_local_pattern(imported)
             names = [environment.name_of(as_text(each.get("account"))) for each in (earlier, imported)]
             fix = import_line(owner, "edit", get_import_name(imported), "--local", "<subject>")
             if kind == "stream" and same and subject == as_text(earlier.get("subject")):
@@ -201,11 +201,11 @@ def _check_local_subjects(environment: Environment, account: Account, owner: Own
                     "import-twice", path, why, import_line(owner, "rm", get_import_name(imported))
                 )
             elif kind == "service" and not same:
-                both = f"of {names[0]} and {names[1]} are both at {here!r} here"
+                both = f"of {names[0]} and {names[1]} are both at {local!r} here"
                 why = f"services {both}: each request goes to both"
                 yield owner.error("import-same-local-subject", path, why, fix)
             elif kind == "stream":
-                both = f"of {names[0]} and {names[1]} are both at {here!r} here"
+                both = f"of {names[0]} and {names[1]} are both at {local!r} here"
                 why = f"streams {both}: their messages mix"
                 yield owner.warning("import-same-local-subject", path, why, fix)
             else:

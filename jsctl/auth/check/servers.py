@@ -72,12 +72,12 @@ def _check_account(environment: Environment, account: Account, token: str) -> It
     if not token:
         yield owner.warning("account-not-on-servers", "", "no server has the account", push)
     elif token != account.token:
-        there = as_number(read_claims(token).get("iat"))
-        if there > account.issued:
-            why = f"servers have a newer JWT of the account, of {format_time(there * SECOND)}"
+        served_at = as_number(read_claims(token).get("iat"))
+        if served_at > account.issued:
+            why = f"servers have a newer JWT of the account, of {format_time(served_at * SECOND)}"
             yield owner.warning(
                 "account-newer-on-servers", "", why, build_account_line(owner, "query", "--save")
             )
         else:
-            why = f"servers have another JWT of the account, of {format_time(there * SECOND)}"
+            why = f"servers have another JWT of the account, of {format_time(served_at * SECOND)}"
             yield owner.warning("account-not-pushed", "", why, push)

@@ -168,21 +168,21 @@ def _merge_items(
 
     exclusive: leave out existing objects that are not declared.
     """
-    wanted = {key_of(item): item for item in declared}
+    declared_items = {key_of(item): item for item in declared}
     items = []
     for live in as_objects(nats.get(key)):
-        item = wanted.pop(key_of(live), None)
+        item = declared_items.pop(key_of(live), None)
         if item is not None:
             items.append(merge(live, item))
         elif not exclusive:
             items.append(live)
-    return [*items, *(merge({}, item) for item in wanted.values())]
+    return [*items, *(merge({}, item) for item in declared_items.values())]
 
 
 def _merge_roles(
     nats: Json, declared: DeclaredAccount, keys: Keys, *, exclusive: bool, strict: bool
 ) -> list[Any]:
-    wanted = {as_text(role.get("role")): role for role in declared.roles}
+    declared_roles = {as_text(role.get("role")): role for role in declared.roles}
     roles: list[Any] = []
     plain = False
     for live in as_list(nats.get("signing_keys")):
@@ -190,12 +190,12 @@ def _merge_roles(
             plain = True
             roles.append(live)
             continue
-        role = wanted.pop(as_text(live.get("role")), None)
+        role = declared_roles.pop(as_text(live.get("role")), None)
         if role is not None:
             roles.append(merge(live, role))
         elif not exclusive:
             roles.append(live)
-    for role in wanted.values():
+    for role in declared_roles.values():
         template = merge(build_permissions(), as_object(role.get("template")))
         scope = {"kind": "user_scope", "key": keys.signing_key(), "role": role["role"], "template": template}
         roles.append({**scope, "description": as_text(role.get("description"))})

@@ -130,8 +130,8 @@ def _make_checks(
     yield Check("revocations", why * bool(key), f"account {account.name}", f"revocations.{key}")
     yield Check("the source address", _find_source_problem(claims, visit.host), where, "src")
     yield Check("the hours", _find_time_problem(claims, visit.now), where, "times")
-    most = account.limits.get("conn", 0)
-    why = "the account may have 0 connections" if most == 0 else ""
+    limit = account.limits.get("conn", 0)
+    why = "the account may have 0 connections" if limit == 0 else ""
     yield Check("the number of connections", why, f"account {account.name}", "limits.conn")
 
 

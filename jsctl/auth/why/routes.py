@@ -27,11 +27,11 @@ def find_imports(environment: Environment, account: Account, subject: str, kind:
     """
     routes = []
     for at, imported in enumerate(account.imports):
-        here, there = find_local_pattern(imported), find_remote_subject(imported)
+        local, remote_subject = find_local_pattern(imported), find_remote_subject(imported)
         if kind and imported.get("type") != kind:
             continue
-        if overlaps(here, subject) or (not kind and subject == there):
-            remote = _translate(imported, subject) if covers(here, subject) else there
+        if overlaps(local, subject) or (not kind and subject == remote_subject):
+            remote = _translate(imported, subject) if covers(local, subject) else remote_subject
             routes.append(Route(at, imported, remote, approve_import(environment, account, imported)))
     return routes
 
@@ -49,27 +49,27 @@ def find_offers(environment: Environment, account: Account, subject: str) -> lis
 
 def _translate(imported: Json, subject: str) -> str:
     """Return the exporting account's subject for a local subject."""
-    here, there = (
+    local, remote = (
         as_text(imported.get("local_subject")) or find_local_pattern(imported),
         find_remote_subject(imported),
     )
     try:
         source = find_local_pattern(imported)
-        return SubjectTransform(source, _in_order_of(here, there)).apply(subject) or there
+        return SubjectTransform(source, _in_order_of(local, remote)).apply(subject) or remote
     except BadInput:
-        return there
+        return remote
 
 
-def _in_order_of(here: str, there: str) -> str:
+def _in_order_of(local: str, remote: str) -> str:
     """Return the exporter's subject with its wildcards numbered by their places in the local one: the local
     `$2` is the second wildcard of the exporter's subject."""
     tokens = [
-        token for token in here.split(".") if token == "*" or (token[:1] == "$" and token[1:].isdigit())
+        token for token in local.split(".") if token == "*" or (token[:1] == "$" and token[1:].isdigit())
     ]
     stars = iter(range(1, len(tokens) + 1))
     places = {int(t[1:]) if t != "*" else number: number for number, t in zip(stars, tokens, strict=True)}
     count, parts = 0, []
-    for token in there.split("."):
+    for token in remote.split("."):
         count += token == "*"
         parts.append(f"${places.get(count, count)}" if token == "*" else token)
     return ".".join(parts)

@@ -12,7 +12,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import Duration
 from jsctl.commands.report.failing import Condition, FailOn
 from jsctl.commands.report.recording import open_recorder, record_rounds
-from jsctl.commands.report.screen import Wanted, build_replay_screen, build_screen, watch_places
+from jsctl.commands.report.screen import Selection, build_replay_screen, build_screen, watch_places
 from jsctl.commands.shared.criteria import Expression
 from jsctl.commands.shared.targets import resolve_targets
 from jsctl.commands.shared.watch import check_interval
@@ -176,7 +176,7 @@ async def report(
     if keep is not None and not record:
         raise BadInput("--keep needs --record", "it says how long recorded rounds are kept")
     interval = watch or 2 * SECOND
-    wanted = Wanted(
+    selection = Selection(
         part=PARTS[int(part) - 1] if part and part.isdigit() else part or "",
         filter=_checked_filter(search),
         sort=sort or "",
@@ -202,7 +202,7 @@ async def report(
         if record or fail_on or env.repeated.get("context") or all_contexts or groups:
             raise BadInput("--replay shows a recorded file", "leave out --record, --fail-on and contexts")
         recorded = Replay(expand_home(replay))
-        return events(recorded.rounds())._replace(live=build_replay_screen(recorded, wanted))
+        return events(recorded.rounds())._replace(live=build_replay_screen(recorded, selection))
     places = resolve_targets(env, groups, all_contexts=all_contexts)
     fetch = partial(fetch_overview, pattern=pattern, consumers=consumers)
     if watch is None and count is None and not record:
@@ -212,11 +212,11 @@ async def report(
         return failing.judge(_round_result(env, states, order, queries(), at=env.clock()), states)
     recorder = open_recorder(record, keep)
     if recorder is not None:
-        all_parts = watch_places(env, places, wanted, lambda: "all")
+        all_parts = watch_places(env, places, selection, lambda: "all")
         rounds = record_rounds(all_parts, recorder, interval=interval, count=count, clock=env.clock)
     else:
         rounds = poll_states(places, fetch, interval=interval, count=count, clock=env.clock, trace=env.trace)
-    shown = build_screen(env, places, wanted, queries, recorder, failing)
+    shown = build_screen(env, places, selection, queries, recorder, failing)
     return events(failing.until_found(rounds))._replace(result=lambda: failing.status, live=shown)
 
 

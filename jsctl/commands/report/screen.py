@@ -27,7 +27,7 @@ from jsctl.views.result import Result, Text
 _SORTS = {"name": "stream", "lag": "lag", "trouble": "trouble"}
 
 
-class Wanted(NamedTuple):
+class Selection(NamedTuple):
     """The flags of the screen. consumers: None where no flag decides. rounds: 0 for no end."""
 
     part: str
@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
 def build_screen(
     env: Env,
     targets: Sequence[Settings],
-    wanted: Wanted,
+    selection: Selection,
     queries: Callable[[], Sequence[SparkQuery] | None],
     recorder: Recorder | None,
     failing: FailOn,
@@ -52,12 +52,12 @@ def build_screen(
 
     recorder: receives every round. failing: ends it. Both make each round ask for all parts.
     """
-    part, states = wanted.part or "streams", States()
+    part, states = selection.part or "streams", States()
 
     def shown() -> str:
         return part if recorder is None and not failing.is_wanted else "all"
 
-    places = watch_places(env, targets, wanted, shown)
+    places = watch_places(env, targets, selection, shown)
     opened = _Pages(places)
     number = 0
     last = Board(())
@@ -70,7 +70,7 @@ def build_screen(
             return
         part = query().part or part
         number += 1
-        async for known in places.one_round(wanted.interval / SECOND):
+        async for known in places.one_round(selection.interval / SECOND):
             last = view.board(known, env.clock(), number, queries())
             yield last
         at, taken = env.clock(), build_round(known, places.taken)
@@ -83,22 +83,26 @@ def build_screen(
         await places.close()
         failing.tell()
 
-    return Live(fetch, _start(wanted), wanted.interval, wanted.rounds, close, status=lambda: failing.status)
+    return Live(
+        fetch, _start(selection), selection.interval, selection.rounds, close, status=lambda: failing.status
+    )
 
 
-def watch_places(env: Env, targets: Sequence[Settings], wanted: Wanted, part: Callable[[], str]) -> Places:
+def watch_places(
+    env: Env, targets: Sequence[Settings], selection: Selection, part: Callable[[], str]
+) -> Places:
     """Return contexts and domains that are asked in rounds. part: see Places."""
     return Places(
         targets,
-        pattern=wanted.pattern,
-        with_consumers=wanted.consumers,
+        pattern=selection.pattern,
+        with_consumers=selection.consumers,
         part=part,
         clock=env.clock,
         trace=env.trace,
     )
 
 
-def build_replay_screen(replay: Replay, wanted: Wanted) -> Live:
+def build_replay_screen(replay: Replay, selection: Selection) -> Live:
     """Return the screen over recorded rounds, which follow each other at the pace of the recording."""
     times = replay.times
     number = -1
@@ -116,20 +120,20 @@ def build_replay_screen(replay: Replay, wanted: Wanted) -> Live:
     gaps = sorted(after - before for before, after in pairwise(times))
     usual = gaps[len(gaps) // 2] if gaps else 1.0
     interval = min(max(round(usual * SECOND), SECOND // 5), 5 * SECOND)
-    return Live(fetch, _start(wanted), interval, times=times)
+    return Live(fetch, _start(selection), interval, times=times)
 
 
 def _moment(at: float) -> str:
     return format_time(seconds_to_ns(at))
 
 
-def _start(wanted: Wanted) -> Start:
+def _start(selection: Selection) -> Start:
     return Start(
         "jsctl report",
-        part=wanted.part or "streams",
-        filter=wanted.filter,
-        sort=_SORTS.get(wanted.sort, wanted.sort),
-        faults=wanted.problems,
+        part=selection.part or "streams",
+        filter=selection.filter,
+        sort=_SORTS.get(selection.sort, selection.sort),
+        faults=selection.problems,
     )
 
 

@@ -31,4 +31,4 @@ async def subjects(env: Env, stream: str, filter: str, sort: str, reverse: bool,
     await streams.fetch_info(api, name)
     counts = await streams.count_subjects(api, name, filter)
     by_name = sort in ("name", "subjects")
-    return view.subjects(name, counts, wanted=filter, by_name=by_name, reverse=reverse, names=names)
+    return view.subjects(name, counts, pattern=filter, by_name=by_name, reverse=reverse, names=names)

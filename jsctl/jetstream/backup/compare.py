@@ -99,34 +99,38 @@ async def _compare_messages(
     left, right = await anext(ours, None), await anext(theirs, None)
     while left is not None or right is not None:
         sequence = min(message.sequence for message in (left, right) if message is not None)
-        here = left if left is not None and left.sequence == sequence else None
-        there = right if right is not None and right.sequence == sequence else None
-        if here is not None:
+        source_message = left if left is not None and left.sequence == sequence else None
+        target_message = right if right is not None and right.sequence == sequence else None
+        if source_message is not None:
             left = await anext(ours, None)
-        if there is not None:
+        if target_message is not None:
             right = await anext(theirs, None)
-        if here != there:
-            here, there = await _fetch(source, sequence), await _fetch(target, sequence)
-        _add_to_comparison(comparison, sequence, here, there)
+        if source_message != target_message:
+            source_message, target_message = await _fetch(source, sequence), await _fetch(target, sequence)
+        _add_to_comparison(comparison, sequence, source_message, target_message)
         if advance:
             advance(1)
 
 
 def _add_to_comparison(
-    comparison: Comparison, sequence: int, here: Message | None, there: Message | None
+    comparison: Comparison, sequence: int, source_message: Message | None, target_message: Message | None
 ) -> None:
     comparison.compared += 1
-    if here == there:
+    if source_message == target_message:
         return
-    if here is None:
+    if source_message is None:
         comparison.removed += 1
         return
     comparison.failures += 1
-    if there is None:
+    if target_message is None:
         if len(comparison.missing) < _MAX_LISTED:
             comparison.missing.append(sequence)
     elif len(comparison.different) < _MAX_LISTED:
-        what = [key for key, name in _COMPARED.items() if getattr(here, name) != getattr(there, name)]
+        what = [
+            key
+            for key, name in _COMPARED.items()
+            if getattr(source_message, name) != getattr(target_message, name)
+        ]
         comparison.different[sequence] = ", ".join(what)
 
 

@@ -129,10 +129,10 @@ def _origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iterator[
         for other in by_name.get(str(origin["name"]), ()):
             same = other.target.key == step.target.key
             if api.startswith("$JS."):
-                there = api in (other.target.api.prefix, domain_to_api(other.target.domain))
+                is_origin = api in (other.target.api.prefix, domain_to_api(other.target.domain))
             else:
-                there = not same if api else same
-            if there and _key(other) != _key(step):
+                is_origin = not same if api else same
+            if is_origin and _key(other) != _key(step):
                 yield _key(other)
 
 

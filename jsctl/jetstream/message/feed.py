@@ -154,9 +154,9 @@ class ConsumerFeed(Feed):
             except ApiError as error:
                 if error.err_code != ErrorCode.CONSUMER_NOT_FOUND:
                     raise
-                wanted = {**self._wanted(options.start), "durable_name": options.durable}
+                consumer_config = {**self._wanted(options.start), "durable_name": options.durable}
                 info, _ = await consumers.create(
-                    self._api, options.stream, {**wanted, "ack_policy": "explicit"}
+                    self._api, options.stream, {**consumer_config, "ack_policy": "explicit"}
                 )
                 self._created_durable = True
                 self._say(f"Created durable consumer {options.durable} on stream {options.stream}")
@@ -174,17 +174,17 @@ class ConsumerFeed(Feed):
         return info
 
     def _wanted(self, start: Json) -> Json:
-        wanted: Json = {**start}
+        config: Json = {**start}
         if self._options.headers_only:
-            wanted["headers_only"] = True
+            config["headers_only"] = True
         subjects = list(self._options.subjects)
         if not subjects and start.get("deliver_policy") == "last_per_subject":
             subjects = [">"]  # the server wants it said
         if len(subjects) == 1:
-            wanted["filter_subject"] = subjects[0]
+            config["filter_subject"] = subjects[0]
         elif subjects:
-            wanted["filter_subjects"] = subjects
-        return wanted
+            config["filter_subjects"] = subjects
+        return config
 
     def _ephemeral_config(self, start: Json) -> Json:
         return {
@@ -207,11 +207,11 @@ class ConsumerFeed(Feed):
     async def _pull(self) -> None:
         while not self._finished:
             self._wake.clear()  # first: what is set while we ask must not be lost
-            wanted = self._batch - self._open
+            count = self._batch - self._open
             if self._options.limit:
-                wanted = min(wanted, self._left - self._open)
-            if self._open <= self._batch // 2 and wanted > 0:
-                await self._ask(wanted)
+                count = min(count, self._left - self._open)
+            if self._open <= self._batch // 2 and count > 0:
+                await self._ask(count)
             if not self._finished and not self._trouble:
                 # asyncio.timeout, here and elsewhere: wait_for can lose a cancellation (Python 3.11).
                 try:

@@ -94,9 +94,9 @@ class _Puller:
             idle = int((loop.time() - last) * SECOND)
             if idle >= self._wait and not self._open:
                 return
-            wanted = min(self._batch, count - self.got) - self._open
-            if self._open <= self._batch // 2 and wanted > 0:
-                await self._ask(wanted, max(self._wait - idle, _SHORTEST))
+            batch = min(self._batch, count - self.got) - self._open
+            if self._open <= self._batch // 2 and batch > 0:
+                await self._ask(batch, max(self._wait - idle, _SHORTEST))
             messages = await self._next_messages(idle)
             if messages:
                 self.got += len(messages)

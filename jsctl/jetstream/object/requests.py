@@ -176,8 +176,8 @@ async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
         raise JsctlError(
             f"{bucket} > {name} is an object, not a link", "remove it first, or choose another name"
         )
-    wanted = ObjectInfo(bucket, name, generate_id(), 0, 0, "", "", link=target)
-    return await put_info(api, wanted, before)
+    info = ObjectInfo(bucket, name, generate_id(), 0, 0, "", "", link=target)
+    return await put_info(api, info, before)
 
 
 async def find_unfinished(api: Api, bucket: str) -> dict[str, int]:

@@ -118,7 +118,7 @@ async def put(
     finally:
         source.stop()
         await reader.close()
-    wanted = ObjectInfo(
+    info = ObjectInfo(
         bucket=bucket,
         name=name,
         nuid=nuid,
@@ -131,7 +131,7 @@ async def put(
         metadata=options.metadata,
         chunk_size=options.chunk_size,
     )
-    return await requests.put_info(api, wanted, replaced)
+    return await requests.put_info(api, info, replaced)
 
 
 def _check_bucket(api: Api, bucket: str, config: Json, chunk_size: int) -> None:
@@ -139,13 +139,13 @@ def _check_bucket(api: Api, bucket: str, config: Json, chunk_size: int) -> None:
         raise JsctlError(f"bucket {bucket} is sealed", "nothing can be put into it any more")
     if config.get("mirror"):
         raise JsctlError(f"bucket {bucket} is a mirror", "put into the bucket that it mirrors")
-    most = api.connection.max_payload
-    if 0 < config.get("max_msg_size", -1) < most:
-        most = config["max_msg_size"]
-    if not 0 < chunk_size <= most - _HEADER_SIZE:
+    limit = api.connection.max_payload
+    if 0 < config.get("max_msg_size", -1) < limit:
+        limit = config["max_msg_size"]
+    if not 0 < chunk_size <= limit - _HEADER_SIZE:
         raise BadInput(
             f"chunks of {chunk_size:,} bytes are not possible",
-            f"--chunk-size takes 1 to {most - _HEADER_SIZE:,} here",
+            f"--chunk-size takes 1 to {limit - _HEADER_SIZE:,} here",
         )
 
 
@@ -248,10 +248,10 @@ class _Upload:
         while self._unsent or await self._read():
             while self._there and self._unsent and await self._is_there(self._unsent[0]):
                 self._reader.release(self._unsent.popleft())
-            wanted = list(self._unsent)
+            unsent = list(self._unsent)
             self._unsent.clear()
-            self._waiting.update((chunk.number, chunk) for chunk in wanted)
-            yield [self._message(chunk) for chunk in wanted]
+            self._waiting.update((chunk.number, chunk) for chunk in unsent)
+            yield [self._message(chunk) for chunk in unsent]
         await self._delete_rest()  # of a longer file
 
     async def _read(self) -> bool:

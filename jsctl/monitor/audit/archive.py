@@ -105,19 +105,23 @@ class Archive:
         self._zip.close()
         self._open.close()
 
-    def load(self, **wanted: str) -> Iterator[tuple[dict[str, str], Json]]:
+    def load(self, **required_tags: str) -> Iterator[tuple[dict[str, str], Json]]:
         """Yield the documents that have these tags, each with all of its tags, by path. Raises BadInput."""
         for name in sorted(self._files):
             tags = self._files[name]
-            if name.endswith(".json") and wanted.items() <= tags.items():
+            if name.endswith(".json") and required_tags.items() <= tags.items():
                 document = self._parse(name)
                 if isinstance(document, dict):
                     yield tags, document
 
-    def values(self, tag: str, **wanted: str) -> list[str]:
+    def values(self, tag: str, **required_tags: str) -> list[str]:
         """Return the values of a tag among the files that have the wanted ones, sorted."""
         return sorted(
-            {tags[tag] for tags in self._files.values() if tag in tags and wanted.items() <= tags.items()}
+            {
+                tags[tag]
+                for tags in self._files.values()
+                if tag in tags and required_tags.items() <= tags.items()
+            }
         )
 
     def special(self, name: str) -> Json:

@@ -131,8 +131,8 @@ def _origins(
                     continue  # an import, which leads to another account
                 other = api.removeprefix("$JS.").removesuffix("API").rstrip(".")
             name = str(link.get("name", ""))
-            there = known.get((account, other))
-            if there is not None and name in there:
-                yield (api, name), Origin(True, there[name])
-            elif there is not None and other in complete:
+            origin = known.get((account, other))
+            if origin is not None and name in origin:
+                yield (api, name), Origin(True, origin[name])
+            elif origin is not None and other in complete:
                 yield (api, name), Origin(True, missing=True)

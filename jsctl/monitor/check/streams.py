@@ -249,14 +249,14 @@ async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
 
 def _wrong_replicas(info: Json, lag: float, seen: float) -> Iterator[tuple[str, str]]:
     """Yield the problems of a stream's replicas: a key of _REPLICAS, and a description. seen: ns."""
-    cluster, wanted = info.get("cluster") or {}, info["config"].get("num_replicas", 1)
-    if wanted < 2:
+    cluster, replicas = info.get("cluster") or {}, info["config"].get("num_replicas", 1)
+    if replicas < 2:
         return
     peers = cluster.get("replicas") or []
     if not cluster.get("leader"):
         yield "replicas_no_leader", "has no leader"
-    elif len(peers) + 1 < wanted:
-        yield "replicas_missing_replicas", f"has {len(peers) + 1} of {wanted} replicas"
+    elif len(peers) + 1 < replicas:
+        yield "replicas_missing_replicas", f"has {len(peers) + 1} of {replicas} replicas"
     for peer in peers:
         if peer.get("offline"):
             yield "replicas_fail", f"misses {peer['name']}"

@@ -76,7 +76,7 @@ async def _limits(api: Api) -> Json:
 async def _origins(api: Api, view: DomainView, links: Iterable[Link]) -> Mapping[tuple[str, str], Origin]:
     """Ask for each origin once, in the account in which the server asks for it, too."""
     gate = asyncio.Semaphore(_AT_ONCE)
-    wanted = {(link.api, link.name): link for link in links}
+    by_origin = {(link.api, link.name): link for link in links}
 
     async def ask(link: Link) -> Origin:
         if not link.api:
@@ -85,8 +85,8 @@ async def _origins(api: Api, view: DomainView, links: Iterable[Link]) -> Mapping
         async with gate:
             return await ask_origin(api, link)
 
-    answers = await asyncio.gather(*map(ask, wanted.values()))
-    return dict(zip(wanted, answers, strict=True))
+    answers = await asyncio.gather(*map(ask, by_origin.values()))
+    return dict(zip(by_origin, answers, strict=True))
 
 
 async def ask_origin(api: Api, link: Link) -> Origin:

@@ -60,9 +60,9 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
             login._replace(view=login.view._replace(reaches=some))
             for login, some in zip(logins, reached, strict=True)
         ]
-        wanted = _places(logins, servers)
+        all_places = _places(logins, servers)
         views, tried, answers = await asyncio.gather(
-            asyncio.gather(*(_look(place, trace) for place in wanted)),
+            asyncio.gather(*(_look(place, trace) for place in all_places)),
             asyncio.gather(*(_try_imports(login, servers) for login in logins)),
             _count_answers(logins, servers),
         )
@@ -139,8 +139,8 @@ def _places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Pl
         view = place.login.view
         named = place.domain or (view.domain if place.is_own else "")
         # Without a domain JetStream is that of the cluster.
-        here = place.prefix or named or place.login.cluster
-        places.setdefault((place.network, view.account, here), place)
+        prefix = place.prefix or named or place.login.cluster
+        places.setdefault((place.network, view.account, prefix), place)
 
     usable = [login for login in logins if login.connection is not None and not login.view.is_system]
     for login in usable:

@@ -113,7 +113,7 @@ async def try_imports(
     """Ask through each service import of an account that leads to a JetStream API whether anybody answers."""
     server = str(connection.server_info.get("server_id") or "")
     own = [view for view in servers if view.id == server] or list(servers)
-    wanted = dict.fromkeys(
+    subjects = dict.fromkeys(
         imported
         for detail in find_details(own, account)
         for imported in list_service_imports(detail)
@@ -131,7 +131,7 @@ async def try_imports(
             return Import(exporter, local, remote)
         return Import(exporter, local, remote, True)
 
-    return await asyncio.gather(*(attempt(*imported) for imported in wanted))
+    return await asyncio.gather(*(attempt(*imported) for imported in subjects))
 
 
 def _request(local: str, remote: str) -> str:
@@ -142,9 +142,9 @@ def _request(local: str, remote: str) -> str:
         return ""
     literal = ".".join(PROBE if token in ("*", ">") else token for token in remote.split("."))
     for name in _API:
-        wanted = f"{head}.API.{name}"
-        if covers(remote, wanted):
-            return translate(remote, local, wanted)
+        subject = f"{head}.API.{name}"
+        if covers(remote, subject):
+            return translate(remote, local, subject)
         # One for a single stream, say: CONSUMER.CREATE.ORDERS.>
         verb = ".".join(name.split(".")[:2])
         if literal.startswith(f"{head}.API.{verb}."):

@@ -72,17 +72,19 @@ def _origins(
     """Return what is known of origins in the same account; other accounts are not known."""
     origins: dict[tuple[str, str], Origin] = {}
     for link in list_links(view):
-        there = [
+        candidates = [
             other
             for other in views
             if other.account == view.account and link.api in ("", build_api_prefix(other.domain))
             if link.api or other.domain == view.domain
         ]
-        if there:
-            info = next((other.streams[link.name] for other in there if link.name in other.streams), None)
+        if candidates:
+            info = next(
+                (other.streams[link.name] for other in candidates if link.name in other.streams), None
+            )
             unsure = any(
                 other.silent or other.error or (other.is_page and not is_complete(servers, other.domain))
-                for other in there
+                for other in candidates
             )
             is_missing = info is None and not unsure
             origins[link.api, link.name] = Origin(None, info or {}, is_missing)

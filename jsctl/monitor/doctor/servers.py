@@ -60,15 +60,17 @@ async def fetch_system_servers(
             view = views.setdefault(reply.server["id"], _view(reply))
             views[view.id] = _with_page(view, page, reply.data)
     known = {name for reply in names for name in reply.data.get("accounts") or ()}
-    wanted = sorted(known) if len(known) <= _MANY_ACCOUNTS else sorted(known & set(accounts))
+    selected = sorted(known) if len(known) <= _MANY_ACCOUNTS else sorted(known & set(accounts))
     gaps = (
         []
-        if len(wanted) == len(known)
-        else [f"imports and exports of {len(known) - len(wanted)} of {len(known)} accounts were not checked"]
+        if len(selected) == len(known)
+        else [
+            f"imports and exports of {len(known) - len(selected)} of {len(known)} accounts were not checked"
+        ]
     )
     details: dict[str, dict[str, Json]] = {}
-    for start in range(0, len(wanted), 16):
-        some = wanted[start : start + 16]
+    for start in range(0, len(selected), 16):
+        some = selected[start : start + 16]
         answers = await asyncio.gather(
             *(
                 _ask_all(connection, "$SYS.REQ.SERVER.PING.ACCOUNTZ", {"account": name}, expect)
@@ -97,13 +99,13 @@ async def _held_streams(
     enabled = {
         name for some in details.values() for name, detail in some.items() if detail.get("jetstream_enabled")
     }
-    wanted = sorted(enabled - set(known))
-    if not wanted:
+    uncovered = sorted(enabled - set(known))
+    if not uncovered:
         return {}, ()
     if any(int(view.jsz.get("streams") or 0) > _MANY_STREAMS for view in views):
-        return {}, [f"the streams of {len(wanted)} accounts without a context: there are too many"]
+        return {}, [f"the streams of {len(uncovered)} accounts without a context: there are too many"]
     held: dict[str, dict[str, Json]] = {}
-    for name in wanted:
+    for name in uncovered:
         body = {"account": name, "accounts": True, "streams": True, "consumer": True, "config": True}
         for reply in await _ask_all(connection, "$SYS.REQ.SERVER.PING.JSZ", body, expect):
             if detail := find_account_detail(reply.data, name):

@@ -246,9 +246,9 @@ def is_complete(servers: Sequence[ServerView], domain: str) -> bool:
 
     Nothing is known of what only an absent one holds.
     """
-    here = [server for server in servers if server.domain == domain]
-    metas = [server.jsz.get("meta_cluster") or {} for server in here]
-    names = {server.name for server in here if server.jsz}
+    members = [server for server in servers if server.domain == domain]
+    metas = [server.jsz.get("meta_cluster") or {} for server in members]
+    names = {server.name for server in members if server.jsz}
     peers = [peer for meta in metas for peer in meta.get("replicas") or ()]
     return not any(is_away(peer) or peer.get("name") not in names for peer in peers)
 

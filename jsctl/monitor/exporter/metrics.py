@@ -138,9 +138,9 @@ def _samples(
         yield from _stream(stream, labels[stream.row.stream])
         limits = overview.limits.get(stream.row.stream)
         if stream.row.offline is None:
-            most = labels[stream.row.stream]
-            yield Sample("jetstream_stream_limit_bytes", most, limits.bytes if limits else -1)
-            yield Sample("jetstream_stream_limit_messages", most, limits.messages if limits else -1)
+            stream_labels = labels[stream.row.stream]
+            yield Sample("jetstream_stream_limit_bytes", stream_labels, limits.bytes if limits else -1)
+            yield Sample("jetstream_stream_limit_messages", stream_labels, limits.messages if limits else -1)
     for name, followers in overview.followers.items():
         for follower in followers:
             hosts.know(follower.name, labels.get(name, {}).get("cluster", ""))

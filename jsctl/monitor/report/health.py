@@ -100,9 +100,9 @@ def check_stream_limits(info: Json) -> Iterator[Trouble]:
         ):
             if limit > 0 and used >= NEARLY * limit:
                 yield Trouble(f"{_share(used, limit)} of its {words}", used >= limit)
-    most = config.get("max_consumers", -1)
-    if most > 0 and state.get("consumer_count", 0) >= NEARLY * most:
-        yield Trouble(f"{_share(state['consumer_count'], most)} of its consumers", False)
+    max_consumers = config.get("max_consumers", -1)
+    if max_consumers > 0 and state.get("consumer_count", 0) >= NEARLY * max_consumers:
+        yield Trouble(f"{_share(state['consumer_count'], max_consumers)} of its consumers", False)
 
 
 def _lost(state: Json) -> Iterator[Trouble]:

@@ -14,9 +14,9 @@ async def find_server(connection: Connection, name: str = "") -> Json:
     """Fetch {"server": {...}, "data": {...}}, with VARZ, of the server of a name or ID; without one, of the
     server that jsctl is connected to. Raises NotFound, Denied."""
     replies = await ping(connection, "VARZ")
-    wanted = name or connection.server_info.get("server_id", "")
+    server = name or connection.server_info.get("server_id", "")
     for reply in replies:
-        if wanted in (reply["server"]["name"], reply["server"]["id"]):
+        if server in (reply["server"]["name"], reply["server"]["id"]):
             return reply
     names = [reply["server"]["name"] for reply in replies]
     near = find_nearest_name(name, names)

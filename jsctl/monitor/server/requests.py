@@ -26,13 +26,13 @@ class Filter(NamedTuple):
 
     def body(self) -> Json:
         """Return the filter as the server's EventFilterOptions (server/events.go)."""
-        wanted = {
+        options = {
             "server_name": self.host,
             "cluster": self.cluster,
             "tags": list(self.tags),
             "host": self.address,
         }
-        return {key: value for key, value in wanted.items() if value}
+        return {key: value for key, value in options.items() if value}
 
 
 async def ping(

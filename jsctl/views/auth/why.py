@@ -49,8 +49,8 @@ def _parts(answer: Answer, with_servers: bool) -> Iterator[Part]:
 def _route_parts(account: str, route: Route) -> Iterator[Part]:
     kind, approval = as_text(route.claims.get("type")), route.approval
     origin = approval.exporter.name if approval.exporter else as_text(route.claims.get("account"))
-    here = find_local_pattern(route.claims)
-    says = f"imports[{route.at}] of {account}: {kind} {here} is {route.subject} in account {origin}"
+    local = find_local_pattern(route.claims)
+    says = f"imports[{route.at}] of {account}: {kind} {local} is {route.subject} in account {origin}"
     if not approval.code:
         export = approval.exporter.exports[approval.at] if approval.exporter else {}
         yield Text(f"{says}, which exports {as_text(export.get('subject'))} (exports[{approval.at}])", "good")

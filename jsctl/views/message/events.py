@@ -55,10 +55,10 @@ def events(listener: EventListener, *, short: bool = False, cloudevent: bool = F
 
 def _summary(listener: EventListener) -> str:
     """Return a line about the events that --count asked for and that did not arrive in time."""
-    wanted = listener.selection.limit
+    limit = listener.selection.limit
     if not listener.missing:
         return ""
-    received, events = units.format_count(wanted - listener.missing), pluralize(wanted, "event")
+    received, events = units.format_count(limit - listener.missing), pluralize(limit, "event")
     waited = units.format_exact_duration(listener.selection.idle)
     return f"jsctl: {received} of {events}; no more arrived in {waited}"
 

@@ -50,10 +50,10 @@ def running(network: Network) -> Result:
 def kept_files(network: Network) -> list[str]:
     """Return sentences about the user's files and contexts that were left unchanged."""
     sentences = [f"{network.folder / name} was edited, and is used unchanged" for name in network.edited]
-    for wanted, used in network.contexts.items():
-        if wanted != used:
+    for context, used in network.contexts.items():
+        if context != used:
             sentences.append(
-                f"context {wanted!r} was not created by jsctl and stays; this server's is {used!r}"
+                f"context {context!r} was not created by jsctl and stays; this server's is {used!r}"
             )
     return sentences
 

@@ -10,11 +10,11 @@ _COLUMNS = (Column("Subject", "subject"), Column("Count", "count", "count"))
 
 
 def subjects(
-    stream: str, counts: Mapping[str, int], *, wanted: str, by_name: bool, reverse: bool, names: bool
+    stream: str, counts: Mapping[str, int], *, pattern: str, by_name: bool, reverse: bool, names: bool
 ) -> Result:
     """Show how many messages each subject has; the document maps subjects to counts, or lists them.
 
-    counts: messages by subject. wanted: the subject filter. names: show the subjects alone.
+    counts: messages by subject. pattern: the subject filter. names: show the subjects alone.
     """
     ordered = sorted(
         counts,
@@ -23,7 +23,7 @@ def subjects(
     )
     data: Any = ordered if names else {subject: counts[subject] for subject in ordered}
     if not counts:
-        return Result([Table("", _COLUMNS, (), empty=f"No subjects found matching {wanted}")], data=data)
+        return Result([Table("", _COLUMNS, (), empty=f"No subjects found matching {pattern}")], data=data)
     if names:
         return Result([Text("\n".join(ordered), whole=True)], data=data)
     title = f"{format_count(len(ordered))} Subject{'' if len(ordered) == 1 else 's'} in stream {stream}"

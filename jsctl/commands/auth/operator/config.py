@@ -79,9 +79,9 @@ async def config(env: Env, options: Options) -> Result:
     return Result([] if options.output else [Text(text, whole=True)], data=document)
 
 
-async def _find_sentinel(env: Env, store: AuthStore, wanted: str) -> str:
+async def _find_sentinel(env: Env, store: AuthStore, sentinel: str) -> str:
     """Return the JWT of a sentinel. Raises NotFound, BadInput for a user that cannot be one."""
-    above, _, name = wanted.rpartition("/")
+    above, _, name = sentinel.rpartition("/")
     account = await pick_user_account(env, store, name, above)
     user = await pick_user(env, store, account, name)
     if not user.nats.get("bearer_token"):

@@ -52,11 +52,11 @@ async def link(
         raise BadInput(
             "the links are missing", "name some, or use --all; jsctl server network link shows them"
         )
-    for flag, value, wanted in (("--by", delay, "delay"), ("--to", limit, "limit")):
-        if (value is not None) != (mode == wanted):
+    for flag, value, kind in (("--by", delay, "delay"), ("--to", limit, "limit")):
+        if (value is not None) != (mode == kind):
             raise BadInput(
                 f"{mode} does not take {flag}" if value is not None else f"{mode} needs {flag}",
-                f"jsctl server network link {wanted} LINK {flag} {'200ms' if wanted == 'delay' else '100KB'}",
+                f"jsctl server network link {kind} LINK {flag} {'200ms' if kind == 'delay' else '100KB'}",
             )
     if everything and not local.state.links:
         raise NotFound(f"network {local.state.name} has no links", view.NO_LINKS)

@@ -80,9 +80,9 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
         for imported in context.tried:
             if imported.answers is not False:
                 continue
-            there = find_details(snapshot.servers, imported.account)
-            is_exported = any(has_export(detail, "service", imported.remote) for detail in there)
-            if not is_exported or not any(detail.get("jetstream_enabled") for detail in there):
+            details = find_details(snapshot.servers, imported.account)
+            is_exported = any(has_export(detail, "service", imported.remote) for detail in details)
+            if not is_exported or not any(detail.get("jetstream_enabled") for detail in details):
                 continue
             if not _is_reachable(snapshot, imported.account, imported.remote):
                 continue

@@ -107,14 +107,14 @@ def _named_consumers(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield mirrors and sources that name a consumer of the origin which, according to the server, does not
     exist."""
     for link in snapshot.links():
-        wanted = (link.config.get("consumer") or {}).get("name")
+        name = (link.config.get("consumer") or {}).get("name")
         error = str((link.state.get("error") or {}).get("description") or "")
-        if wanted and "consumer" in error and "not found" in error:
+        if name and "consumer" in error and "not found" in error:
             yield Finding(
                 "CONSUMER_ORPHANED",
                 link.shown,
-                f"it copies {link.name} through consumer {wanted}, which does not exist there",
+                f"it copies {link.name} through consumer {name}, which does not exist there",
                 "nothing is copied until it exists",
-                f"create it at the origin: jsctl consumer add {link.name} {wanted}",
+                f"create it at the origin: jsctl consumer add {link.name} {name}",
                 [link.object],
             )

@@ -45,8 +45,8 @@ def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield domains and API prefixes that a context names, and where nobody answers."""
     for view in snapshot.domains:
         if isinstance(view.error, NoResponders):
-            there = sorted({server.domain for server in snapshot.servers if server.jetstream} - {""})
-            known = f"; the domains within reach are {', '.join(there)}" if there else ""
+            domains = sorted({server.domain for server in snapshot.servers if server.jetstream} - {""})
+            known = f"; the domains within reach are {', '.join(domains)}" if domains else ""
             yield Finding(
                 "DOMAIN_MISSING",
                 f"domain {view.domain}" if view.domain else f"API prefix {view.prefix}",

@@ -93,18 +93,18 @@ def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
         heard = read_last_active(dict(link.state))
         if link.is_stuck and heard != NEVER and not link.state.get("error"):
             lag = int(link.state.get("lag") or 0)
-            there = int((link.origin.info.get("state") or {}).get("messages") or 0)
+            at_origin = int((link.origin.info.get("state") or {}).get("messages") or 0)
             more = (
                 f"it is {format_count(lag)} messages behind"
                 if lag
-                else f"{link.name} has {format_count(there)}"
+                else f"{link.name} has {format_count(at_origin)}"
             )
-            here = int(link.info["state"]["messages"])
+            copied = int(link.info["state"]["messages"])
             yield Finding(
                 "LINK_IDLE",
                 link.shown,
                 f"it heard from its origin {format_exact_duration(truncate_to_seconds(heard))} ago, "
-                f"but copies nothing: it holds {format_count(here)} messages, {more}",
+                f"but copies nothing: it holds {format_count(copied)} messages, {more}",
                 "the copy stays behind, and reports call it active",
                 _check_delivery(link),
                 [link.object],

@@ -74,13 +74,13 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
         size = max(
             (int(server.jsz["meta_cluster"].get("cluster_size") or 0) for server in servers), default=0
         )
-        there = [server.name for server in servers] or sorted(
+        names = [server.name for server in servers] or sorted(
             server.name for server in snapshot.servers if server.domain == domain and server.jetstream
         )
         seen = (
-            f"of its {pluralize(size, 'server')} only {', '.join(there)}"
-            f" {'answers' if len(there) == 1 else 'answer'}"
-            if size > len(there)
+            f"of its {pluralize(size, 'server')} only {', '.join(names)}"
+            f" {'answers' if len(names) == 1 else 'answer'}"
+            if size > len(names)
             else "they answer, and are electing one"
             if size
             else "no majority of its servers is there"
@@ -135,17 +135,18 @@ def replicas_few(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield streams with fewer replicas than configured, as after an evacuation."""
     for view in snapshot.domains:
         for name, info in view.streams.items():
-            wanted = int(info["config"].get("num_replicas") or 1)
+            configured = int(info["config"].get("num_replicas") or 1)
             group = info.get("cluster") or {}
-            there = 1 + len(group.get("replicas") or ())
-            if group.get("leader") and there < wanted and is_settled(info.get("created"), snapshot.at):
+            existing = 1 + len(group.get("replicas") or ())
+            if group.get("leader") and existing < configured and is_settled(info.get("created"), snapshot.at):
                 yield Finding(
                     "REPLICAS_FEW",
                     f"stream {view.named(name)}",
-                    f"it has {there} of {pluralize(wanted, 'replica')}, as after an evacuation of servers",
+                    f"it has {existing} of {pluralize(configured, 'replica')},"
+                    " as after an evacuation of servers",
                     "each further server that fails brings it closer to a stop, or to losing messages",
-                    f"bring a server back, then: jsctl stream edit {name} --replicas {there} --force,"
-                    f" and the same with --replicas {wanted}",
+                    f"bring a server back, then: jsctl stream edit {name} --replicas {existing} --force,"
+                    f" and the same with --replicas {configured}",
                     [f"stream {view.named(name)}"],
                 )
 
