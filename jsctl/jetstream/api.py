@@ -121,10 +121,12 @@ class Api:
         except NoResponders:
             raise await self._no_responders() from None
         except RequestTimeout as error:
+            # Of a stream without a leader, nobody answers (server: jetstream_api.go).
+            leader = "jsctl doctor tells whether the stream has a leader; " * (subject.count(".") > 1)
             raise RequestTimeout(
                 f"no answer from JetStream on {full}",
-                "the server may be busy, the domain cut off, or the subject not permitted for this account;"
-                " --timeout waits longer",
+                f"{leader}the server may be busy, the domain cut off, or the subject not permitted for this"
+                " account; --timeout waits longer",
             ) from error
         if self._trace:
             self._trace(f"<<< {full}", message.data.decode(errors="replace"))

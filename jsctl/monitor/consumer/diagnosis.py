@@ -79,10 +79,12 @@ def _of_servers(facts: Facts) -> Iterator[Cause]:
             trouble=Trouble("no leader" if what == "consumer" else "stream without leader", True),
         )
     for trouble in check_replicas(facts.consumer, facts.consumer.get("ts")):
+        _, server, state = trouble.words.split(" ", 2)
+        state = state.replace("not seen", "has not been seen") if "not seen" in state else f"is {state}"
         yield Cause(
             kind="replica behind",
             weight=SLOW,
-            says=f"its {trouble.words}",
+            says=f"its replica on {server} {state}",
             numbers={"peers": list(follower_names(facts.consumer["cluster"]))},
             help="jsctl server report jetstream",
             trouble=trouble,

@@ -1,0 +1,30 @@
+"""The sentences of `consumer why` that need a cluster in trouble."""
+
+import pytest
+
+from jsctl.jetstream.api import Json
+from jsctl.monitor.consumer.diagnosis import find_causes
+from jsctl.monitor.consumer.facts import Facts
+from jsctl.units import SECOND
+
+
+@pytest.mark.parametrize(
+    ("peer", "says"),
+    [
+        ({"active": 33 * SECOND, "lag": 1}, "its replica on n1 has not been seen for 33s, 1 behind"),
+        ({"active": SECOND}, "its replica on n1 is outdated"),
+        ({"offline": True}, "its replica on n1 is offline"),
+    ],
+)
+def test_replicas_in_sentences(peer: Json, says: str) -> None:
+    group = {"leader": "n3", "replicas": [{"name": "n1", "current": False, **peer}]}
+    consumer = {
+        "created": "2026-01-01T10:00:00Z",
+        "ts": "2026-01-01T11:00:00Z",
+        "config": {"ack_policy": "explicit"},
+        "delivered": {"consumer_seq": 0, "stream_seq": 0},
+        "ack_floor": {"consumer_seq": 0, "stream_seq": 0},
+        "cluster": group,
+    }
+    stream = {"cluster": {"leader": "n3"}, "config": {}, "state": {}}
+    assert says in [cause.says for cause in find_causes(Facts("S", "C", consumer, stream))]
