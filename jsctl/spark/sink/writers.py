@@ -36,6 +36,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.nats import login
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
+from jsctl.spark.sink.continuous import check_messages, refuse_continuous_trigger
 from jsctl.spark.sink.publishing import Counts, WriteJob
 from jsctl.spark.source import options as read_options
 from jsctl.spark.source.failures import format_messages, log, without_traceback
@@ -96,7 +97,9 @@ class JetStreamStreamWriter(DataSourceStreamArrowWriter):
             _warn(publishing.check_stream(job), self.has_ids)
         return Committed(publishing.publish(job, task.partitionId(), publishing.batch_rows(iterator)))
 
+    @without_traceback
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:
+        check_messages(messages)
         _warn_of_duplicates(messages)
 
 
@@ -154,10 +157,11 @@ def create_writer(
 def create_stream_writer(
     options: Mapping[str, str], schema: StructType, overwrite: bool, settings: Settings | None = None
 ) -> JetStreamStreamWriter:
-    """Return the writer of a streaming query. Raises what `parse_write_options` raises. Does not look up the
-    stream, as Spark creates another writer for each batch."""
+    """Return the writer of a streaming query. Raises what `parse_write_options` raises, and BadInput for a
+    continuous trigger. Does not look up the stream, as Spark creates another writer for each batch."""
     _refuse_overwrite(overwrite)
     job = parse_write_options(options, schema, streaming=True, settings=settings)
+    refuse_continuous_trigger(options)
     return JetStreamStreamWriter(job, has_ids(schema))
 
 

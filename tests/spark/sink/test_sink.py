@@ -14,6 +14,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied
 from jsctl.nats.headers import parse_headers
 from jsctl.spark.sink import publishing
+from jsctl.spark.sink.continuous import check_messages
 from jsctl.spark.sink.publishing import WriteJob
 from tests.support import js
 from tests.support.servers import RealServer
@@ -206,6 +207,21 @@ def test_overwrite_is_refused(spark: Any, url: str) -> None:
         spark.range(1).selectExpr("'a' AS data").write.format("jetstream").mode("overwrite").options(
             servers=url, subject="S.x"
         ).save()
+
+
+def test_a_continuous_trigger_is_refused(spark: Any, url: str, tmp_path: Path) -> None:
+    js.stream(url, "S", "S.>")
+    rows = spark.readStream.format("rate").load().selectExpr("'S.x' AS subject", "string(value) AS data")
+    writer = rows.writeStream.format("jetstream").trigger(continuous="1 second")
+    query = writer.options(servers=url, checkpointLocation=str(tmp_path / "checkpoint")).start()
+    with pytest.raises(Exception, match=r"Spark passes no rows to this sink with trigger\(continuous=...\)"):
+        query.awaitTermination(100)
+
+
+def test_what_no_task_has_written_is_not_committed() -> None:
+    with pytest.raises(BadInput, match="Spark passes no rows"):
+        check_messages([None])
+    check_messages([])
 
 
 @pytest.mark.timeout(300)
