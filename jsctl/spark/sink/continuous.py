@@ -3,7 +3,7 @@
 Its tasks then call `write` for each row, which does nothing (Spark 4.3, PythonBatchWriterFactory.scala:
 an error is made there, and not thrown); nothing of the sink is called in tasks. On the driver Spark calls
 `streamWriter` (WriteToContinuousDataSourceExec.scala), and for every epoch `commit`, with null in place
-of the message of each task (EpochCoordinator.scala). Neither is told the trigger, but both see a trace of
+of the message of each task (EpochCoordinator.scala). Neither learns the trigger, but both see a trace of
 it.
 
 A batch is in the folder `offsets` of the checkpoint before its writer is made; an epoch gets there when
