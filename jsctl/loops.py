@@ -21,6 +21,10 @@ _beginning = contextvars.ContextVar("beginning", default=False)
 _limit = contextvars.ContextVar("limit", default=float("inf"))
 
 
+class NoEventLoop(RuntimeError):
+    """Something needs an event loop, as asyncio's own error says of the rest."""
+
+
 def is_stepped() -> bool:
     """Return whether the running coroutine has no event loop."""
     return _stepped.get()

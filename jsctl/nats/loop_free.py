@@ -8,12 +8,12 @@ at once or outlives its server needs an event loop, and the other connection.
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import NoResponders, Unreachable
-from jsctl.loops import await_event_loop, is_stepped, mark_request_sent
+from jsctl.loops import NoEventLoop, await_event_loop, is_stepped, mark_request_sent
 from jsctl.nats import login
 from jsctl.nats.blocking import BlockingConnection, ConnectionLost, EndedByServer
 from jsctl.nats.connection import Connection
@@ -105,6 +105,12 @@ class LoopFreeConnection(Connection):
                 pass
             time.sleep(_PAUSE)
         raise self._lost()
+
+    def receive(self, *args: object, **options: object) -> NoReturn:
+        raise NoEventLoop("messages are received in an event loop")
+
+    def new_inbox(self) -> NoReturn:
+        raise NoEventLoop("messages are received in an event loop")
 
     async def send(self, *frames: bytes) -> None:
         try:

@@ -59,6 +59,8 @@ def _summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
         f"{pluralize(len(snapshot.contexts), 'context')}, {pluralize(len(domains), 'domain')},"
         f" {pluralize(streams, 'stream')} and {pluralize(len(snapshot.servers), 'server')}"
     )
+    if not findings and not snapshot.domains and not snapshot.has_system:
+        return Text("Nothing was checked but the connection: no JetStream is within reach", "warn")
     if not findings:
         return Text(f"Nothing is wrong with {looked}", "good")
     return Text(f"{pluralize(len(findings), 'finding')} on {looked}", "bad")

@@ -318,6 +318,16 @@ def test_limits_that_are_nearly_reached(tmp_path: Path) -> None:
         assert "100% of the account's streams" in full["seen"]
 
 
+def test_an_account_without_jetstream_is_not_called_well(tmp_path: Path) -> None:
+    patient = Patient(tmp_path)
+    with running(tmp_path, hub(more="NONE: { users: [{user: none, password: none}] }")) as [server]:
+        patient.context("none", server.url_for("none"))
+        out = patient.cli("doctor --context none", status=0).out
+        assert "none: its account has no JetStream" in out
+        assert "Nothing was checked but the connection" in out
+        assert "Nothing is wrong" not in out
+
+
 def test_rules_are_listed(pair: Pair) -> None:
     shown = pair.cli("doctor --rules --json", status=0).json
     assert {"code": "ORIGIN_SILENT", "means": "nobody answers where mirrors and sources copy from"} in shown

@@ -263,6 +263,12 @@ def test_a_message_is_not_sent_again_when_the_connection_ends(tmp_path: Path) ->
         server.stop()
 
 
+def test_what_needs_an_event_loop_says_so(url: str) -> None:
+    """Completion then asks in one."""
+    with pytest.raises(RuntimeError):
+        loops.run(_with(Settings(url=url), lambda connection: connection.request_many("a")))
+
+
 async def _with(settings: Settings, ask: Callable[[Connection], Awaitable[Any]]) -> Any:
     connection = await loop_free.connect(settings)
     assert connection

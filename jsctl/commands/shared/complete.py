@@ -123,7 +123,11 @@ def _listed(
             return cache.names(noun, parent)
 
     def fetch() -> None:
-        cache.store(noun, parent, env.run(list_all()))
+        try:
+            names = env.run(list_all(), loop_free=True)  # half of the moment that completion waits
+        except RuntimeError:  # some lists need an event loop
+            names = env.run(list_all())
+        cache.store(noun, parent, names)
 
     wait = name_cache.wait_of(env.environ)
     if hasattr(os, "fork"):
