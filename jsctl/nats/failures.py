@@ -1,5 +1,6 @@
 """The causes of failed connections, as errors. No secret is ever in an error from here."""
 
+import re
 from urllib.parse import urlsplit
 
 from jsctl.contexts.model import strip_login
@@ -72,6 +73,9 @@ _UNTRUSTED = (18, 19, 20, 21)
 _OTHER_NAMES = (62, 64)
 """Those for certificates of other hosts."""
 
+_REFUSED = re.compile("ALERT_(UNKNOWN_CA|ACCESS_DENIED|[A-Z_]*CERTIFICATE[A-Z_]*)")
+"""Alerts of a server about the client's certificate (RFC 8446, 6.2)."""
+
 
 def _tls_failure(error: BaseException, settings: Settings) -> tuple[str, str] | None:
     """Return why a TLS handshake failed, and what to do; None for other errors."""
@@ -84,11 +88,11 @@ def _tls_failure(error: BaseException, settings: Settings) -> tuple[str, str] | 
         if error.verify_code in _OTHER_NAMES:
             return reason, "connect to a name that is in the server's certificate"
         return reason, "check --tlsca, and the server's certificate"
-    # With TLS 1.3, the server refuses a client's certificate after the handshake: nats-py has the text alone.
-    # Who still writes when the server closes does not read it.
+    # With TLS 1.3, the server refuses a client's certificate after the handshake: nats-py may have the text
+    # alone. Who still writes when the server closes does not read it.
     if "CERTIFICATE_REQUIRED" in str(error):
         return "the server requires a client certificate", "name yours with --tlscert and --tlskey"
-    if "[SSL: " in str(error) and not isinstance(error, SSLError):
+    if "[SSL: " in str(error) and (not isinstance(error, SSLError) or _REFUSED.search(str(error))):
         alert = str(error).partition("[SSL: ")[2].partition("]")[0].lower().replace("_", " ")
         return f"the server does not accept the client certificate ({alert})", "check --tlscert and --tlskey"
     if isinstance(error, SSLError):

@@ -183,7 +183,7 @@ class ProgressListener(StreamingQueryListener):
             if late or len(self._rows) >= FLUSH_ROWS:
                 self.flush()
         if self._text_file:
-            write_atomically(self._text_file, prometheus_text(self.queries()), mode=0o644)
+            write_atomically(self._text_file, format_prometheus_text(self.queries()), mode=0o644)
 
     def flush(self) -> None:
         """Write the rows that wait for the table."""
@@ -210,7 +210,7 @@ class ProgressListener(StreamingQueryListener):
             pq.write_table(table, out)
 
 
-def prometheus_text(queries: Sequence[SparkQuery]) -> str:
+def format_prometheus_text(queries: Sequence[SparkQuery]) -> str:
     """Return metrics in Prometheus' text format."""
     lines = []
     for key, name, kind, text in _METRICS:

@@ -64,11 +64,11 @@ NO_VERBS = frozenset(
 
 _WORDS = """
     analyze approve arrange backup balance bring build choose consume decide decompress deduplicate
-    defer diagnose divide elect emit estimate evacuate explain extract finish fit fold follow forgive
-    generate group hash judge launch link load mend negate pack paint plan plot pluralize poll
-    press pull rebuild refuse remember render require rescue roll search seek serve settle
-    shorten simplify space squeeze stack step strip sweep sync tick tidy translate truncate try unmark
-    unpin watch
+    defer diagnose divide elect emit estimate evacuate explain extend extract finish fit flatten fold
+    follow forgive generate group hash infer judge launch link listen load mend negate pack paint plan
+    plot pluralize poll preload press preview provide pull rebuild refuse remember rename render require
+    rescue roll seal search seek serve settle ship shorten simplify space squeeze stack step strip sweep
+    sync tick tidy translate truncate try unmark unpin watch
 """
 OTHER_VERBS = frozenset(_WORDS.split())
 """Verbs with which functions begin, and no docstring."""
@@ -81,7 +81,7 @@ NAMED_OTHERWISE = {
     "commands/": "commands are named for their verbs, decorators for the flags that they add",
     "views/": "views are named for what they show",
     "monitor/doctor/rules/": "rules are named for what they find",
-    "spark/": "to be renamed",
+    "spark/decoding/frames.py": "`decoded` is for frames, as Spark's own functions of columns are named",
     "registry/model.py": "entries of the registry are declared with their kind: verb(...), group(...)",
     "jetstream/shapes.py": "shapes are declared with their kind: fields(...)",
     "app.py": "`root` is the root command",

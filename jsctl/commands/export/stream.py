@@ -15,7 +15,7 @@ from jsctl.errors import BadInput
 from jsctl.signals import sigterm_as_interrupt
 from jsctl.spark.export import formats
 from jsctl.spark.export.layout import TableLayout, parse_partitions
-from jsctl.spark.export.stream_plan import Selection, source_options, stream_sources
+from jsctl.spark.export.stream_plan import Selection, build_source_options, list_stream_sources
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportResult, StreamExportRun
 from jsctl.spark.export.stream_target import FILE_FORMATS, StreamTarget
 from jsctl.spark.session.folders import parse_folder
@@ -143,7 +143,7 @@ def stream(env: Env, options: Options) -> Result:
     bad_payload. --context and --js-domain may be repeated; their names are then part of the names of the
     folders.
     """
-    sources = stream_sources(resolve_targets(env), list(map(validate_stream_name, options.stream)))
+    sources = list_stream_sources(resolve_targets(env), list(map(validate_stream_name, options.stream)))
     export = StreamExportOptions(
         sources=sources,
         selection=_selection(env, options),
@@ -163,7 +163,7 @@ def stream(env: Env, options: Options) -> Result:
         conf=dict(map(_parse_setting, options.conf)),
     )
     for source in sources:
-        parse_read_options(source_options(source, export.selection), settings=source.settings)
+        parse_read_options(build_source_options(source, export.selection), settings=source.settings)
     check_environment(export.master, export.remote)
     export.layout.check()
     format = formats.parse_format(options.format)

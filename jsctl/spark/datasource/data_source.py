@@ -10,7 +10,12 @@ from jsctl import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import login
-from jsctl.spark.source.batch_reader import FilteringReader, JetStreamReader, spark_schema, validate_schema
+from jsctl.spark.source.batch_reader import (
+    FilteringReader,
+    JetStreamReader,
+    build_spark_schema,
+    validate_schema,
+)
 from jsctl.spark.source.failures import without_traceback
 from jsctl.spark.source.options import parse_read_options
 
@@ -32,7 +37,7 @@ class JetStreamSource(DataSource):
     @without_traceback
     def schema(self) -> StructType:
         # Spark does not say here whether the query is streaming; the readers check that.
-        return spark_schema(parse_read_options(self.options, streaming=None, settings=self.settings))
+        return build_spark_schema(parse_read_options(self.options, streaming=None, settings=self.settings))
 
     @without_traceback
     def reader(self, schema: StructType) -> JetStreamReader:

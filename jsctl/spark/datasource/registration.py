@@ -13,7 +13,7 @@ from jsctl import loops
 from jsctl.contexts.settings import Settings
 from jsctl.nats import login
 from jsctl.spark.session import cluster, task_archive
-from jsctl.spark.session.settings_box import settings_for_tasks
+from jsctl.spark.session.settings_box import prepare_settings_for_tasks
 from jsctl.spark.source import options as read_options
 
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -36,7 +36,7 @@ def connect(spark: "SparkSession", *, pushdown: bool = False, **options: str) ->
     """
     by_name = {name.lower(): value for name, value in options.items()}
     read_options.refuse_unknown_options(by_name, read_options.CONNECTION_OPTIONS)
-    settings = read_options.connection_settings(by_name, os.environ)
+    settings = read_options.resolve_connection_settings(by_name, os.environ)
     if cluster.runs_elsewhere(spark):
         task_archive.ship(spark)
     register(spark, settings, "jetstream", pushdown=pushdown)
@@ -56,7 +56,7 @@ def register(
     portable_settings = loops.run(login.with_files(settings))
 
     class ConnectedSource(JetStreamSource):  # pickled by value, as no module has it
-        settings = settings_for_tasks(spark, portable_settings)
+        settings = prepare_settings_for_tasks(spark, portable_settings)
         takes_filters = switched_on
         is_lenient = lenient
 

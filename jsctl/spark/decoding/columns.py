@@ -24,7 +24,7 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
 from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StructField, StructType
 
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_SCHEMA, Decoding
-from jsctl.spark.decoding.payloads import payload_decoder
+from jsctl.spark.decoding.payloads import build_payload_decoder
 
 DATA = "data"
 
@@ -49,7 +49,7 @@ class PayloadColumns:
 
     def arrays(self, payloads: pa.Array) -> list[pa.Array]:
         """Return the columns for payloads. Raises BadInput, MissingDependency."""
-        values, is_bad = payload_decoder(self.decoding).decode(payloads)
+        values, is_bad = build_payload_decoder(self.decoding).decode(payloads)
         columns = values.flatten() if self.decoding.kind in WITH_SCHEMA else [values]
         if len(columns) < len(self.schema) - 1:
             columns.append(payloads)
@@ -61,7 +61,7 @@ class PayloadColumns:
 @functools.lru_cache(4)
 def _schema(columns: PayloadColumns) -> StructType:
     decoding = columns.decoding
-    type = from_arrow_type(payload_decoder(decoding).type)
+    type = from_arrow_type(build_payload_decoder(decoding).type)
     if isinstance(type, StructType):
         fields = rename_equal(type.fields, (*columns.taken, BAD_PAYLOAD, DATA))
     else:

@@ -87,7 +87,7 @@ class PayloadDecoder:
 
 
 @functools.lru_cache(4)
-def payload_decoder(decoding: Decoding) -> PayloadDecoder:
+def build_payload_decoder(decoding: Decoding) -> PayloadDecoder:
     """Return the decoder of this process. Raises BadInput, MissingDependency."""
     return PayloadDecoder(decoding)
 

@@ -11,7 +11,7 @@ from jsctl.nats import login
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import read_table
-from jsctl.spark.export.formats import spark_options
+from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import TableLayout, decode_data, flatten_for_format, infer_schema
 from jsctl.spark.export.message_reads import read_frame
@@ -99,7 +99,7 @@ def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) ->
         )
         table = flatten_for_format(observed, target.format)
         with target.commit(source.bucket, replace=True) as (folder, checkpoint):
-            writer = table.write.format(target.format).options(**spark_options(target.format))
+            writer = table.write.format(target.format).options(**build_spark_options(target.format))
             writer.mode("append").save(write_path(folder))
             rows = int(counts.get["rows"])
             shared_folder.check_visible(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_FIELDS
-from jsctl.spark.export.formats import spark_options
+from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.stream_target import FILE_FORMATS, KIND, read_checkpoint
 from jsctl.spark.export.target import read_marker
 from jsctl.spark.session.folders import read_path
@@ -44,7 +44,7 @@ def read_table(spark: "SparkSession", folder: Path, format: str, schema: "Struct
     """Return a table as it was written, without rows where there is no file. Raises what Spark raises."""
     if not folder.exists():
         return spark.createDataFrame([], schema)
-    reader = spark.read.format(format).options(**spark_options(format))
+    reader = spark.read.format(format).options(**build_spark_options(format))
     if format in FILE_FORMATS:
         reader = reader.schema(schema)
     return reader.load(read_path(folder))

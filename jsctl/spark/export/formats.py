@@ -39,7 +39,7 @@ _NO_TABLES = {
 }
 
 
-def spark_options(format: str) -> dict[str, str]:
+def build_spark_options(format: str) -> dict[str, str]:
     """Return Spark's options for writing and reading a format."""
     return _SPARK_OPTIONS.get(format, {})
 

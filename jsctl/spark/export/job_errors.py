@@ -4,7 +4,7 @@ import re
 
 from jsctl import errors
 from jsctl.errors import JsctlError
-from jsctl.spark.session.spark_errors import first_line, full_folder, missing_dependency
+from jsctl.spark.session.spark_errors import extract_message, find_full_folder, find_missing_dependency
 from jsctl.spark.source.range_reader import DataLoss
 
 _OPTION_TO_FLAG = {
@@ -21,7 +21,7 @@ def job_error(error: Exception) -> JsctlError:
     if isinstance(error, JsctlError):
         return error
     text = str(error)
-    if missing := missing_dependency(text):
+    if missing := find_missing_dependency(text):
         return missing
     raised = re.findall(r"^(?:[\w.]*: )?jsctl\.[\w.]*\.(\w+): (.*)$", text, re.MULTILINE)
     if raised:
@@ -31,9 +31,9 @@ def job_error(error: Exception) -> JsctlError:
         if isinstance(kind, type) and issubclass(kind, JsctlError) and kind.__init__ is JsctlError.__init__:
             return kind(message)
         return JsctlError(message)
-    if folder := full_folder(text):
-        return JsctlError(f"Spark cannot write to {folder}: {first_line(error)}")
-    return JsctlError(f"Spark failed: {first_line(error)}")
+    if folder := find_full_folder(text):
+        return JsctlError(f"Spark cannot write to {folder}: {extract_message(error)}")
+    return JsctlError(f"Spark failed: {extract_message(error)}")
 
 
 def _in_words_of_the_command(message: str) -> str:

@@ -61,10 +61,10 @@ class TableLayout(NamedTuple):
 
     def check(self) -> None:
         """Raise BadInput for a schema that is not valid, MissingDependency."""
-        from jsctl.spark.decoding.payloads import payload_decoder
+        from jsctl.spark.decoding.payloads import build_payload_decoder
 
         if self.can_be_bad and (self.schema or self.decode not in WITH_SCHEMA):
-            payload_decoder(self.decoding)
+            build_payload_decoder(self.decoding)
 
 
 def parse_partitions(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from jsctl import loops
 from jsctl.contexts.settings import Settings
 from jsctl.nats import login
 from jsctl.spark.datasource.registration import register
-from jsctl.spark.export.stream_plan import ReadPlan, Selection, StreamSource, source_options
+from jsctl.spark.export.stream_plan import ReadPlan, Selection, StreamSource, build_source_options
 from jsctl.spark.session.cluster import runs_elsewhere
 from jsctl.spark.source.options import ReadOptions, parse_read_options
 
@@ -43,7 +43,7 @@ class MessageReads:
 
     def options(self, source: StreamSource) -> ReadOptions:
         """Return the options of the source as they are, without a range."""
-        return parse_read_options(source_options(source, self.selection), settings=source.settings)
+        return parse_read_options(build_source_options(source, self.selection), settings=source.settings)
 
     def short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
         """Return the messages of a plan when they are few, else None.
@@ -65,7 +65,7 @@ class MessageReads:
                 size += batch.nbytes
                 if size > SHORT_BYTES:  # the plan only estimates
                     return None
-        return pa.Table.from_batches(batches, columns.schema(reader.options.columns))
+        return pa.Table.from_batches(batches, columns.build_schema(reader.options.columns))
 
     def frame(
         self,
@@ -99,7 +99,7 @@ class MessageReads:
     def _range(
         self, source: StreamSource, start: int, end: int, read_plan: ReadPlan | None
     ) -> dict[str, str]:
-        options = source_options(source, self.selection)
+        options = build_source_options(source, self.selection)
         options |= {"startingOffsets": str(start), "endingOffsets": str(end)}
         if start == end:
             # An empty range, which is valid in an empty stream, too.
@@ -136,7 +136,7 @@ def _reader(settings: Settings, options: Mapping[str, str], *, lenient: bool) ->
 
 def _read_in_tasks(spark: "SparkSession", reader: "JetStreamReader") -> "DataFrame":
     """Return what a reader reads, in a task for each of its partitions."""
-    from jsctl.spark.source.batch_reader import spark_schema
+    from jsctl.spark.source.batch_reader import build_spark_schema
 
     partitions = reader.partitions()
 
@@ -146,4 +146,4 @@ def _read_in_tasks(spark: "SparkSession", reader: "JetStreamReader") -> "DataFra
                 yield from reader.read(partitions[number])
 
     numbers = spark.range(0, len(partitions), 1, len(partitions))
-    return numbers.mapInArrow(read, spark_schema(reader.options))
+    return numbers.mapInArrow(read, build_spark_schema(reader.options))

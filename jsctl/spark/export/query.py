@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.spark.export.exported_tables import read_exported
-from jsctl.spark.export.formats import spark_options
+from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.report_tables import SCHEMAS
 from jsctl.spark.export.stream_target import read_checkpoint
 from jsctl.spark.export.target import FORMATS, read_marker
 from jsctl.spark.session.folders import read_path
-from jsctl.spark.session.spark_errors import first_line
+from jsctl.spark.session.spark_errors import extract_message
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -70,7 +70,8 @@ def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Ans
         table = frame.limit(limit + 1).toArrow()
     except Exception as error:
         raise BadInput(
-            f"Spark refuses the query: {first_line(error).rstrip('.')}", f"the tables are {', '.join(tables)}"
+            f"Spark refuses the query: {extract_message(error).rstrip('.')}",
+            f"the tables are {', '.join(tables)}",
         ) from None
     values = [table.column(at).to_pylist() for at in range(table.num_columns)]
     rows = [list(row) for row in zip(*values, strict=True)]
@@ -115,7 +116,7 @@ def _parses(spark: "SparkSession", sql: str, problem: str = "") -> bool:
         spark.sql(sql)
     except ParseException as error:
         if problem:
-            raise BadInput(f"{problem}: {first_line(error).rstrip('.')}") from None
+            raise BadInput(f"{problem}: {extract_message(error).rstrip('.')}") from None
         return False
     except AnalysisException:  # such as a table that does not exist yet
         pass
@@ -132,7 +133,7 @@ def register_views(spark: "SparkSession", path: Path) -> dict[str, str]:
         try:
             _read(spark, path, name, format).createOrReplaceTempView(f"`{name}`")
         except Exception as error:
-            raise JsctlError(f"Spark cannot read {path / name}: {first_line(error)}") from None
+            raise JsctlError(f"Spark cannot read {path / name}: {extract_message(error)}") from None
     return tables
 
 
@@ -140,7 +141,7 @@ def _read(spark: "SparkSession", path: Path, name: str, format: str) -> "DataFra
     folder = path / name
     if checkpoint := read_checkpoint(path, name):
         return read_exported(spark, folder, format, checkpoint)
-    reader = spark.read.format(format).options(**spark_options(format))
+    reader = spark.read.format(format).options(**build_spark_options(format))
     if (read_marker(path) or {}).get("kind") == "reports" and name in SCHEMAS:
         schema = SCHEMAS[name].ddl()
         if not folder.is_dir():

@@ -161,7 +161,7 @@ async def fetch_sample(api: Api) -> Sample:
     return Sample(streams, consumers or (), replies, gaps)
 
 
-def rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, Any]]]:
+def build_rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, Any]]]:
     """Return samples as rows of the tables, by column name."""
     rows: dict[str, list[Mapping[str, Any]]] = {name: [] for name in SCHEMAS}
     for sample in samples:
@@ -183,7 +183,7 @@ def rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, 
     return dict(rows)
 
 
-def recorded_rows(
+def build_recorded_rows(
     answers: Answers, context: str, domain: str, at: datetime
 ) -> dict[str, Sequence[Mapping[str, Any]]]:
     """Return the answers of one place in a recorded round as rows of the tables. at: of the round."""

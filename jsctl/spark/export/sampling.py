@@ -12,7 +12,13 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import ExitStatus
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.watching import Poller, Watch, watch
-from jsctl.spark.export.report_tables import SCHEMAS, Sample, fetch_sample, recorded_rows, rows_by_table
+from jsctl.spark.export.report_tables import (
+    SCHEMAS,
+    Sample,
+    build_recorded_rows,
+    build_rows_by_table,
+    fetch_sample,
+)
 from jsctl.spark.export.table_writer import Rows, TableWriter
 from jsctl.spark.export.target import Target
 from jsctl.units import SECOND, seconds_to_ns, to_datetime
@@ -82,7 +88,9 @@ async def export_recording(replay: Replay, target: Target, master: str, remote: 
                 if place.answers is None:
                     continue
                 when = to_datetime(seconds_to_ns(at))
-                for name, rows in recorded_rows(place.answers, place.context, place.domain, when).items():
+                for name, rows in build_recorded_rows(
+                    place.answers, place.context, place.domain, when
+                ).items():
                     buffer[name].extend(rows)
             if sum(map(len, buffer.values())) >= FLUSH_ROWS:
                 await writer.write(buffer)
@@ -159,7 +167,7 @@ class _Sampler:
                 self._notify(f"jsctl: in the samples again: {_name(poller)}")
             if not poller.failure:
                 self._notify_of_gaps(position, poller)
-        return rows_by_table(_with_place(poller) for poller in self._pollers if not poller.failure)
+        return build_rows_by_table(_with_place(poller) for poller in self._pollers if not poller.failure)
 
     def _notify_of_gaps(self, position: int, poller: Poller[Sample]) -> None:
         gaps = poller.history[-1].data.gaps

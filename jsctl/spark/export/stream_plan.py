@@ -93,7 +93,7 @@ class Outcome:
         )
 
 
-def stream_sources(places: Sequence[Settings], names: Sequence[str]) -> list[StreamSource]:
+def list_stream_sources(places: Sequence[Settings], names: Sequence[str]) -> list[StreamSource]:
     """Return every stream in every context and domain, with the name of its table.
 
     Contexts and domains are part of the name where there are several. Raises BadInput when two streams would
@@ -116,7 +116,7 @@ def stream_sources(places: Sequence[Settings], names: Sequence[str]) -> list[Str
     return list(sources.values())
 
 
-def source_options(source: StreamSource, selection: Selection) -> dict[str, str]:
+def build_source_options(source: StreamSource, selection: Selection) -> dict[str, str]:
     """Return the options of the data source that a selection stands for, without the connection's.
 
     Raises BadInput for settings that Spark's readers cannot use.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from jsctl.errors import JsctlError
-from jsctl.spark.export.formats import spark_options
+from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.session.folders import write_path
 
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ class SparkFiles:
 
     def write(self, folder: Path) -> Counts:
         # The folder is new; "append", because not every format can fail when a table exists.
-        writer = self.table.write.format(self.format).options(**spark_options(self.format)).mode("append")
+        writer = (
+            self.table.write.format(self.format).options(**build_spark_options(self.format)).mode("append")
+        )
         if self.partition_by:
             writer = writer.partitionBy(*self.partition_by)
         writer.save(write_path(folder))
@@ -102,9 +104,9 @@ class TaskFiles:
     def schema(self) -> "StructType":
         from pyspark.sql.types import StructType
 
-        from jsctl.spark.source.batch_reader import spark_schema
+        from jsctl.spark.source.batch_reader import build_spark_schema
 
-        fields = spark_schema(self.reader.options)
+        fields = build_spark_schema(self.reader.options)
         return StructType([fields[name] for name in _ORDER if name in fields.names])
 
     def write(self, folder: Path) -> Counts:
@@ -165,7 +167,7 @@ def _write_part(
     rows = size = 0
     first = last = None
     name = f".part-{number:05}-{uuid.uuid4()}.parquet"
-    with _RowGroups(folder / name, columns.schema(names), about) as file:
+    with _RowGroups(folder / name, columns.build_schema(names), about) as file:
         for batch in reader.read(partition):
             if len(batch):
                 messages = batch.select(names)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from jsctl.errors import Cancelled, JsctlError
 from jsctl.spark.export import shared_folder
-from jsctl.spark.export.formats import spark_options
+from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.table_schema import PARTITION, TableSchema
 from jsctl.spark.export.target import Target
 from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.session import FAST_START_CONF, open_session
-from jsctl.spark.session.spark_errors import first_line
+from jsctl.spark.session.spark_errors import extract_message
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,11 +108,11 @@ def _write(spark: "SparkSession", table: Any, format: str, folder: Path) -> None
     try:
         writer = spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION)
         path = write_path(folder)
-        writer.options(**spark_options(format)).format(format).save(path)
-        reader = spark.read.format(format).options(**spark_options(format))
+        writer.options(**build_spark_options(format)).format(format).save(path)
+        reader = spark.read.format(format).options(**build_spark_options(format))
         shared_folder.check_visible(spark, folder, table.num_rows, lambda: reader.load(read_path(folder)))
     except JsctlError:
         raise
     except Exception as error:
         path = str(folder.parent).partition("/.staging")[0]
-        raise JsctlError(f"Spark cannot write to {path}: {first_line(error)}") from None
+        raise JsctlError(f"Spark cannot write to {path}: {extract_message(error)}") from None

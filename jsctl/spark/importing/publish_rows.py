@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl import errors
 from jsctl.errors import BadInput, ExitStatus, JsctlError
-from jsctl.spark.session.settings_box import settings_for_tasks
-from jsctl.spark.session.spark_errors import damaged_file, first_line, missing_dependency
+from jsctl.spark.session.settings_box import prepare_settings_for_tasks
+from jsctl.spark.session.spark_errors import extract_message, find_damaged_file, find_missing_dependency
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import Counts, Row, WriteJob, publish
@@ -48,14 +48,14 @@ def read_whole(frame: "DataFrame") -> int:
     try:
         read = frame.agg(F.count("*"), F.max(F.xxhash64(*frame.columns))).collect()[0]
     except Exception as error:
-        if path := damaged_file(error):
+        if path := find_damaged_file(error):
             raise BadInput(f"{path} is damaged", "nothing was published") from None
         raise task_error(error) from None
     return int(read[0])
 
 
 def publish_rows(frame: "DataFrame", job: WriteJob, write_id: str) -> Counts:
-    """Publish all rows of `rows.message_rows`. Raises what `publishing.publish` raises."""
+    """Publish all rows of `rows.build_message_rows`. Raises what `publishing.publish` raises."""
     from pyspark.sql.utils import is_remote
 
     job = replace(job, write_id=write_id)
@@ -83,7 +83,7 @@ def _publish_classic(frame: "DataFrame", job: WriteJob) -> Sequence[Sequence[int
 
 
 def _publish_over_connect(frame: "DataFrame", job: WriteJob) -> Sequence[Sequence[int]]:
-    job = replace(job, settings=settings_for_tasks(frame.sparkSession, job.settings))
+    job = replace(job, settings=prepare_settings_for_tasks(frame.sparkSession, job.settings))
 
     def task(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
         import pyarrow
@@ -91,7 +91,7 @@ def _publish_over_connect(frame: "DataFrame", job: WriteJob) -> Sequence[Sequenc
 
         provide_pynacl()
         context = TaskContext.get()
-        counts = publish(job, context.partitionId() if context else 0, publishing.batch_rows(batches))
+        counts = publish(job, context.partitionId() if context else 0, publishing.list_batch_rows(batches))
         row = {"published": counts.published, "duplicates": counts.duplicates, "bytes": counts.bytes}
         yield pyarrow.record_batch({name: [value] for name, value in row.items()})
 
@@ -104,7 +104,7 @@ def task_error(error: Exception) -> JsctlError:
         text = str(error)
     except Exception:  # a Java error has its text in the JVM, which may be gone
         text = ""
-    if missing := missing_dependency(text):
+    if missing := find_missing_dependency(text):
         return missing
     if ours := re.findall(r"^\s*(?:\w+: )?jsctl\.errors\.(\w+): (.*)$", text, re.MULTILINE):
         name, message = ours[-1]
@@ -118,5 +118,5 @@ def task_error(error: Exception) -> JsctlError:
     )
     # The first line of an error in the JVM says only what was called.
     inner = re.search(r"Exception: (\[[A-Z0-9_.]+\] .*)", text)
-    line = first_line(RuntimeError(inner[1])) if inner else first_line(error)
+    line = extract_message(RuntimeError(inner[1])) if inner else extract_message(error)
     return JsctlError(f"Spark failed: {others[-1] if others else line}")

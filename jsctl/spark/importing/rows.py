@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsctl.errors import BadInput, NotFound
 from jsctl.json_text import parse_json
 from jsctl.spark.export import exported_tables
-from jsctl.spark.export.formats import spark_options
+from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.session.folders import read_path
-from jsctl.spark.session.spark_errors import damaged_file, first_line
+from jsctl.spark.session.spark_errors import extract_message, find_damaged_file
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -102,7 +102,7 @@ def _guess_format(path: Path) -> str:
     return next((format for format in FORMATS if format in endings), "")
 
 
-def message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFrame, str]":
+def build_message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFrame, str]":
     """Return (rows, id of the write).
 
     The rows have the columns subject, data, msg_id and where the files have them headers, in the order in
@@ -119,9 +119,9 @@ def message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFr
         frame = _read(spark, options, files)
         columns = dict(frame.dtypes)
     except Exception as error:
-        if where := damaged_file(error) or _damaged_line(files):
+        if where := find_damaged_file(error) or _damaged_line(files):
             raise BadInput(f"{where} is damaged", "nothing was published") from None
-        raise BadInput(f"Spark cannot read {options.path}: {first_line(error)}") from None
+        raise BadInput(f"Spark cannot read {options.path}: {extract_message(error)}") from None
     if "data" not in columns:
         raise BadInput(f"{options.path} has no column data", f"it has {', '.join(columns) or 'none'}")
     if "subject" not in columns and not options.subject:
@@ -156,7 +156,7 @@ def message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFr
 
 def _read(spark: "SparkSession", options: ImportOptions, files: ImportFiles) -> "DataFrame":
     if not files.tables:
-        reader = spark.read.format(files.format).options(**spark_options(files.format))
+        reader = spark.read.format(files.format).options(**build_spark_options(files.format))
         if files.format == "json":  # else a line that is not JSON would be a message without data
             reader = reader.option("mode", "FAILFAST")
         frame = reader.load(read_path(options.path))

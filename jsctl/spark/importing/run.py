@@ -15,7 +15,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import matches
 from jsctl.spark.importing.publish_rows import Preview, preview, publish_rows, read_whole
-from jsctl.spark.importing.rows import ImportOptions, check_headers, message_rows
+from jsctl.spark.importing.rows import ImportOptions, build_message_rows, check_headers
 from jsctl.spark.session.session import FAST_START_CONF, open_session
 from jsctl.spark.session.task_progress import cancel_jobs
 from jsctl.spark.sink.publishing import Counts, WriteJob
@@ -119,7 +119,7 @@ class ImportRun:
 
     def _publish(self, config: Json) -> Counts:
         with self._session() as self._spark:
-            frame, write_id = message_rows(self._spark, self._options)
+            frame, write_id = build_message_rows(self._spark, self._options)
             self._total = read_whole(frame)
             check_headers(frame, config)
             if self._stopped.is_set():
@@ -129,7 +129,7 @@ class ImportRun:
 
     def _preview(self, config: Json) -> Preview:
         with self._session() as self._spark:
-            frame, _ = message_rows(self._spark, self._options)
+            frame, _ = build_message_rows(self._spark, self._options)
             rows = preview(frame)
             check_headers(frame, config)
             return rows

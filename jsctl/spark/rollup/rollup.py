@@ -32,7 +32,7 @@ from jsctl.spark.export import query, shared_folder
 from jsctl.spark.export.table_schema import PARTITION
 from jsctl.spark.export.target import Target, read_marker
 from jsctl.spark.session.folders import read_path, write_path
-from jsctl.spark.session.spark_errors import DISK_FULL, first_line
+from jsctl.spark.session.spark_errors import DISK_FULL, extract_message
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -190,7 +190,7 @@ def roll_up(spark: "SparkSession", path: Path, target: Target, since: date | Non
     except JsctlError:
         raise
     except Exception as error:
-        why = first_line(error)
+        why = extract_message(error)
         what = f"write to {target.path}" if why == DISK_FULL else f"roll up {path}"
         raise JsctlError(f"Spark cannot {what}: {why}") from None
     return rows

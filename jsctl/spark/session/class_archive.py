@@ -33,7 +33,7 @@ _OPTIONS = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:disable"
 """What is wrong with an archive is of no interest: Spark then starts without."""
 
 
-def folder() -> Path:
+def find_folder() -> Path:
     """Return where archives are, a folder whose content may be deleted at any time."""
     return find_cache_folder(os.environ) / "jsctl" / "spark"
 
@@ -45,14 +45,14 @@ def find() -> Path | None:
         return None
     try:
         binary, jars = java.find_java(), _jars()
-        parts = [str(binary), java.release(binary), *_identity(binary), *_identity(jars)]
+        parts = [str(binary), java.read_release(binary), *_identity(binary), *_identity(jars)]
         parts += [part for jar in sorted(jars.glob("*.jar")) for part in _identity(jar)]
     except (OSError, MissingDependency):
         return None
-    if any(c in str(folder()) for c in "\"\\'"):  # Spark would not pass it on as it is
+    if any(c in str(find_folder()) for c in "\"\\'"):  # Spark would not pass it on as it is
         return None
     digest = hashlib.blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=12).hexdigest()
-    return folder() / f"{digest}.jsa"
+    return find_folder() / f"{digest}.jsa"
 
 
 def read_options() -> str:

@@ -33,18 +33,18 @@ def runs_elsewhere(spark: "SparkSession") -> bool:
     return context is None or not context._jsc.sc().isLocal()
 
 
-def public_url(url: str) -> str:
+def strip_url_secrets(url: str) -> str:
     """Return a URL of Spark without what may be secret in it (sc://host:port/;token=...)."""
     return re.sub(r"^([\w-]+://)(?:[^/@]*@)?([^/;]*).*$", r"\1\2", url)
 
 
-def local_address(url: str) -> str:
+def find_local_address(url: str) -> str:
     """Return the address of this machine from which it reaches a master or Connect server; empty for a URL
     without a host. Raises Unreachable when no server listens there, BadInput."""
     kind = url.partition("://")[0]
     if kind not in _DEFAULT_PORTS:
         return ""
-    for address in public_url(url).removeprefix(f"{kind}://").split(","):
+    for address in strip_url_secrets(url).removeprefix(f"{kind}://").split(","):
         try:
             parts = urlsplit(f"//{address}")
             host, port = parts.hostname, parts.port or _DEFAULT_PORTS[kind]
@@ -52,14 +52,14 @@ def local_address(url: str) -> str:
             host = None
         if not host:
             raise BadInput(
-                f"{public_url(url)} is not an address of Spark",
+                f"{strip_url_secrets(url)} is not an address of Spark",
                 f"give one such as {kind}://host:{_DEFAULT_PORTS[kind]}",
             )
         with contextlib.suppress(OSError), socket.create_connection((host, port), _CONNECT_TIMEOUT) as probe:
             return str(probe.getsockname()[0])
     what, flag = ("Spark master", "--master") if kind == "spark" else ("Spark Connect server", "--remote")
     raise Unreachable(
-        f"no {what} answers at {public_url(url)}",
+        f"no {what} answers at {strip_url_secrets(url)}",
         f"check the address: {flag} {kind}://host:{_DEFAULT_PORTS[kind]}",
     )
 
@@ -67,7 +67,7 @@ def local_address(url: str) -> str:
 def is_reachable(url: str) -> bool:
     """Return whether a server listens at a URL."""
     try:
-        local_address(url)
+        find_local_address(url)
     except Unreachable:
         return False
     return True
@@ -92,10 +92,10 @@ def watch_connection(spark: "SparkSession", url: str) -> Iterator[None]:
         if lost:
             raise Unreachable(lost[0]) from None
         if context is None and not is_reachable(url):
-            raise Unreachable(f"the Spark Connect server at {public_url(url)} went away") from None
+            raise Unreachable(f"the Spark Connect server at {strip_url_secrets(url)} went away") from None
         if context is not None and _is_stopped(context):
             raise Unreachable(
-                f"Spark at {public_url(url)} ended this application",
+                f"Spark at {strip_url_secrets(url)} ended this application",
                 "the logs of its master and workers say why",
             ) from None
         raise
@@ -120,10 +120,10 @@ def _watch(
             is_gone = now - last_good > 3 and not is_reachable(url)
             if is_gone or (now - last_good > _EXECUTOR_TIMEOUT and url.startswith(("spark:", "local"))):
                 lose(
-                    f"the Spark master at {public_url(url)} went away, and its executors with it"
+                    f"the Spark master at {strip_url_secrets(url)} went away, and its executors with it"
                     if is_gone
-                    else f"Spark at {public_url(url)} gives no executor: check that workers have a free core"
-                    " and enough memory"
+                    else f"Spark at {strip_url_secrets(url)} gives no executor: check that workers have a"
+                    " free core and enough memory"
                 )
                 while not ended.wait(0.5):
                     cancel_jobs(spark)

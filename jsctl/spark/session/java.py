@@ -31,14 +31,14 @@ def find_java() -> Path:
 def check_java() -> None:
     """Raise MissingDependency unless there is a Java that Spark can use."""
     java = find_java()
-    version = re.match(r"(?:1\.)?(\d+)", release(java) or _ask(java))
+    version = re.match(r"(?:1\.)?(\d+)", read_release(java) or _ask(java))
     if not version:
         raise MissingDependency(f"{java} is not a working Java", _HINT)
     if int(version[1]) < MIN_VERSION:
         raise MissingDependency(f"{java} is Java {version[1]}, too old for Spark", _HINT)
 
 
-def release(java: Path) -> str:
+def read_release(java: Path) -> str:
     """Return the version in the file `release` of a Java, which is read faster than Java starts; empty
     without one.
     """

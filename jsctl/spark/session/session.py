@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
 from jsctl.files import temporary_folder
 from jsctl.spark.session import class_archive, cluster, java, task_archive
-from jsctl.spark.session.spark_errors import first_line
+from jsctl.spark.session.spark_errors import extract_message
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -78,7 +78,7 @@ def check_environment(master: str = "", remote: str = "") -> None:
         raise BadInput("--master and --remote cannot be used together", "give one")
     if remote and not remote.startswith("sc://"):
         raise BadInput(
-            f"--remote {cluster.public_url(remote)} is not the URL of a Spark Connect server",
+            f"--remote {cluster.strip_url_secrets(remote)} is not the URL of a Spark Connect server",
             "give one such as sc://host:15002",
         )
     for module, package in {**_PACKAGES, **(_CONNECT_PACKAGES if remote else {})}.items():
@@ -86,7 +86,7 @@ def check_environment(master: str = "", remote: str = "") -> None:
             raise MissingDependency(f"{package} is not installed", "run: pip install 'jsctl[spark]'")
     if not remote:
         java.check_java()
-    cluster.local_address(remote or master)  # Spark would try for minutes
+    cluster.find_local_address(remote or master)  # Spark would try for minutes
 
 
 def _is_installed(module: str) -> bool:
@@ -157,7 +157,7 @@ def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
 
     # The warning says what the error says, too.
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")
-    shown = cluster.public_url(remote)
+    shown = cluster.strip_url_secrets(remote)
     try:
         channel = DefaultChannelBuilder(remote).toChannel()
         with contextlib.closing(channel):
@@ -175,7 +175,7 @@ def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
             "check the address, and whether the server expects TLS",
         ) from None
     except Exception as error:
-        raise JsctlError(f"cannot use Spark Connect at {shown}: {first_line(error)}") from None
+        raise JsctlError(f"cannot use Spark Connect at {shown}: {extract_message(error)}") from None
     try:
         yield spark
     finally:
@@ -206,7 +206,7 @@ def _start(
     }
     if master.startswith("spark:"):
         # Executors must reach this process, also where its host's name means 127.0.1.1.
-        chosen["spark.driver.host"] = cluster.local_address(master)
+        chosen["spark.driver.host"] = cluster.find_local_address(master)
     elif master.startswith("local") or local:
         chosen |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     chosen |= conf
@@ -325,4 +325,4 @@ def _failure_reason(log: Path, error: BaseException) -> str:
         for line in lines
         if ("Exception" in line or line.startswith("Error")) and not line.endswith("of boot layer")
     ]
-    return re.sub(r"^.*?(Exception|Error): ", "", causes[0]).strip() if causes else first_line(error)
+    return re.sub(r"^.*?(Exception|Error): ", "", causes[0]).strip() if causes else extract_message(error)

@@ -27,11 +27,11 @@ class BoxedSettings:
         self._settings = settings
 
     def __reduce__(self) -> tuple[Any, ...]:
-        module, key = task_archive.session_key()
+        module, key = task_archive.get_session_key()
         return open_box, (module, seal(self._settings, key))
 
 
-def settings_for_tasks(spark: "SparkSession", settings: Settings) -> Settings:
+def prepare_settings_for_tasks(spark: "SparkSession", settings: Settings) -> Settings:
     """Return settings to be pickled for tasks: boxed when they hold a secret and go through a Connect server.
 
     Only tasks may read the result: here it need not have the attributes of Settings.

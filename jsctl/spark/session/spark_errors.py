@@ -11,7 +11,7 @@ _PYTHON_HINT = "PYSPARK_PYTHON names the Python of the executors"
 DISK_FULL = "No space left on device"
 
 
-def first_line(error: BaseException) -> str:
+def extract_message(error: BaseException) -> str:
     """Return the message of a Spark error, without its class, its SQLSTATE and its Java stack. Of a call that
     failed in the JVM it is the cause; of a full disk, always that it is full."""
     try:
@@ -28,14 +28,14 @@ def first_line(error: BaseException) -> str:
     return re.sub(r"^\[[A-Z0-9_.]+\] | SQLSTATE: .*", "", line)
 
 
-def full_folder(text: str) -> str:
+def find_full_folder(text: str) -> str:
     """Return the folder of an export on whose disk a job found no space, from its text; empty for other
     failures."""
     match = re.search(r"file:/*(/\S*?)/\.staging/", text) if DISK_FULL in text else None
     return unquote(match[1]) if match else ""
 
 
-def damaged_file(error: BaseException) -> str:
+def find_damaged_file(error: BaseException) -> str:
     """Return the path of the file that Spark could not read; empty for other failures."""
     try:
         text = str(error)
@@ -45,7 +45,7 @@ def damaged_file(error: BaseException) -> str:
     return unquote(match[1]) if match else ""
 
 
-def missing_dependency(text: str) -> JsctlError | None:
+def find_missing_dependency(text: str) -> JsctlError | None:
     """Return what the executors lack, from the text of a failed job; None for other failures."""
     if match := re.search(r"has different version: (\d+\.\d+) than that in driver: (\d+\.\d+)", text):
         message = f"the executors have Python {match[1]}, this machine has {match[2]}"

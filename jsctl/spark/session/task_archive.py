@@ -59,7 +59,7 @@ def ship(spark: "SparkSession", folder: Path | None = None) -> None:
 
 
 @functools.cache
-def session_key() -> tuple[str, bytes]:
+def get_session_key() -> tuple[str, bytes]:
     """Return the name of a module that only the archives of this process have, and the 32 byte key in it."""
     return f"jsctl_key_{secrets.token_hex(8)}", secrets.token_bytes(32)
 
@@ -69,7 +69,7 @@ def write_archive(path: Path) -> Path:
 
     Raises MissingDependency when one of the packages is not installed here.
     """
-    module, key = session_key()
+    module, key = get_session_key()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in _PACKAGES:
             root = _package_folder(name)

@@ -161,7 +161,7 @@ def publish(job: WriteJob, partition: int, rows: Iterable[Row]) -> Counts:
 
     Raises BadInput for a row that cannot be a message, Unreachable, ApiError.
     """
-    return loops.run_in_loop(_publish(job, message_bursts(job, partition, rows)))
+    return loops.run_in_loop(_publish(job, build_message_bursts(job, partition, rows)))
 
 
 async def _publish(job: WriteJob, bursts: Iterable[Sequence[OutgoingMessage]]) -> Counts:
@@ -174,7 +174,7 @@ async def _publish(job: WriteJob, bursts: Iterable[Sequence[OutgoingMessage]]) -
     return Counts(publisher.published, publisher.duplicates, publisher.bytes)
 
 
-def batch_rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
+def list_batch_rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
     """Yield the rows of Arrow batches. Missing columns are None."""
     for batch in batches:
         names = batch.schema.names
@@ -185,7 +185,9 @@ def batch_rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
         yield from map(Row, *columns)
 
 
-def message_bursts(job: WriteJob, partition: int, rows: Iterable[Row]) -> Iterator[Sequence[OutgoingMessage]]:
+def build_message_bursts(
+    job: WriteJob, partition: int, rows: Iterable[Row]
+) -> Iterator[Sequence[OutgoingMessage]]:
     """Yield rows as bursts of messages with ids."""
     ids = _MessageIds(job.write_id, partition)
     remaining = iter(rows)

@@ -68,7 +68,9 @@ class JetStreamWriter(DataSourceArrowWriter):
     @without_traceback
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
         provide_pynacl()
-        return Committed(publishing.publish(self.job, _task().partitionId(), publishing.batch_rows(iterator)))
+        return Committed(
+            publishing.publish(self.job, _task().partitionId(), publishing.list_batch_rows(iterator))
+        )
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         _warn_of_duplicates(messages)
@@ -95,7 +97,7 @@ class JetStreamStreamWriter(DataSourceStreamArrowWriter):
         job = replace(self.job, write_id=f"{query}/{batch}")
         if batch == "0" and task.partitionId() == 0:  # Spark makes a writer for every batch
             _warn(publishing.check_stream(job), self.has_ids)
-        return Committed(publishing.publish(job, task.partitionId(), publishing.batch_rows(iterator)))
+        return Committed(publishing.publish(job, task.partitionId(), publishing.list_batch_rows(iterator)))
 
     @without_traceback
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:
@@ -125,7 +127,7 @@ def parse_write_options(
         raise BadInput("option writeId is for df.write", "df.writeStream uses the query's id and batch")
     job = WriteJob(
         settings=replace(
-            loops.run(login.with_files(read_options.connection_settings(by_name, environ, settings))),
+            loops.run(login.with_files(read_options.resolve_connection_settings(by_name, environ, settings))),
             timeout=values.duration("requestTimeout", 10 * SECOND),
         ),
         stream=values.text("stream"),

@@ -33,7 +33,7 @@ from jsctl.spark.source.planning import PlanningConnection, with_connection
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.pushdown import Pushdown
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
-from jsctl.spark.source.replies import whole_size
+from jsctl.spark.source.replies import measure_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,7 +88,7 @@ class JetStreamReader(DataSourceReader):
         planning = PlanningConnection(self.options)
 
         def work(connection: StreamConnection) -> list[RangePartition]:
-            names = plan.existing_stream_names(connection, self.options)
+            names = plan.list_existing_stream_names(connection, self.options)
             return [part for name in names for part in self._plan(connection, planning, name)]
 
         try:
@@ -190,7 +190,7 @@ def read_partition(options: ReadOptions, partition: RangePartition) -> "Iterator
     """Yield a partition's messages in batches of the Spark schema. Raises what RangeReader raises."""
     provide_pynacl()
     if options.latest:
-        yield from buckets.latest(_read_until_quiet(options, partition), options.columns[1])
+        yield from buckets.select_latest(_read_until_quiet(options, partition), options.columns[1])
     else:
         yield from _read_rows(options, partition)
 
@@ -222,7 +222,7 @@ def _read_rows(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.
     for batch in _read_batches(options, partition):
         pending.append(batch)
         rows += len(batch)
-        size += whole_size(batch)
+        size += measure_whole(batch)
         if rows >= BATCH_ROWS or size >= BATCH_BYTES:
             yield columns.to_spark_batch(stream, pending, names, options.payload, options.rows)
             pending, rows, size = [], 0, 0
@@ -235,7 +235,7 @@ def _known_rows(job: ReadJob, names: Sequence[str], deleted: Sequence[int]) -> "
     missing = set(deleted)
     for first in range(job.start, job.end, BATCH_ROWS):
         last = min(first + BATCH_ROWS, job.end)
-        yield columns.sequence_batch(
+        yield columns.build_sequence_batch(
             job.stream,
             [n for n in range(first, last) if n not in missing] if missing else range(first, last),
             names,
@@ -255,7 +255,7 @@ def _read_batches(options: ReadOptions, partition: RangePartition) -> "Iterator[
         raise error.with_traceback(None) from None
 
 
-def spark_schema(options: ReadOptions) -> StructType:
+def build_spark_schema(options: ReadOptions) -> StructType:
     """Return the schema that `jsctl.spark.source.columns` describes."""
     pair = [StructField("key", StringType()), StructField("value", BinaryType())]
     types: dict[str, DataType] = {
@@ -282,7 +282,7 @@ def spark_schema(options: ReadOptions) -> StructType:
 
 def validate_schema(schema: StructType, options: ReadOptions) -> None:
     """Raise BadInput when Spark was given another schema."""
-    expected = spark_schema(options).simpleString()
+    expected = build_spark_schema(options).simpleString()
     if schema.simpleString() != expected:
         raise BadInput(
             "the schema of a stream is fixed",

@@ -72,7 +72,7 @@ _COMPACT_BYTES = 256 << 20
 """Rows of `latest` in memory after which earlier revisions are dropped."""
 
 
-def kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns | None") -> pa.RecordBatch:
+def build_kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns | None") -> pa.RecordBatch:
     """Return the rows of messages of a bucket. payload: makes columns of values, which are then the last
     ones."""
     subjects, sequences, times, data, headers = batch.columns
@@ -96,7 +96,7 @@ def kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns | None
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
-def object_batch(stream: str, sequences: pa.Array, times: pa.Array, data: pa.Array) -> pa.RecordBatch:
+def build_object_batch(stream: str, sequences: pa.Array, times: pa.Array, data: pa.Array) -> pa.RecordBatch:
     """Return the rows of messages about objects. What is not JSON has no name."""
     rows = [_object(payload) for payload in data.to_pylist()]
     columns: list[pa.Array] = []
@@ -112,7 +112,7 @@ def object_batch(stream: str, sequences: pa.Array, times: pa.Array, data: pa.Arr
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(list(OBJECT_TYPES.items())))
 
 
-def latest(batches: Iterator[pa.RecordBatch], key: str) -> Iterator[pa.RecordBatch]:
+def select_latest(batches: Iterator[pa.RecordBatch], key: str) -> Iterator[pa.RecordBatch]:
     """Yield the row with the highest revision of each key. key: the column that identifies a row."""
     rows: list[pa.RecordBatch] = []
     size = limit = 0

@@ -37,7 +37,7 @@ _TYPES = {
 }
 
 
-def schema(names: Sequence[str]) -> pa.Schema:
+def build_schema(names: Sequence[str]) -> pa.Schema:
     """Return the schema of the named columns, of messages that are not decoded."""
     return pa.schema([pa.field(name, _TYPES[name]) for name in names])
 
@@ -55,10 +55,10 @@ def to_spark_batch(
     """
     batch = messages.join_batches(batches)
     if rows == "keys":
-        return buckets.kv_batch(stream, batch, payload)
+        return buckets.build_kv_batch(stream, batch, payload)
     if rows == "objects":
         _, sequences, times, data, _ = batch.columns
-        return buckets.object_batch(stream, sequences, times, data)
+        return buckets.build_object_batch(stream, sequences, times, data)
     of_payloads: dict[str, pa.Array] = {}
     if payload and set(names) & set(payload.schema.names):
         of_payloads = dict(zip(payload.schema.names, payload.arrays(batch.column(3)), strict=True))
@@ -67,7 +67,7 @@ def to_spark_batch(
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
-def sequence_batch(stream: str, sequences: Sequence[int], names: Sequence[str]) -> pa.RecordBatch:
+def build_sequence_batch(stream: str, sequences: Sequence[int], names: Sequence[str]) -> pa.RecordBatch:
     """Return the columns `stream` and `sequence`, those of them that are named."""
     schema = pa.schema([pa.field(name, _TYPES[name]) for name in names])
     by_name = {

@@ -16,7 +16,7 @@ from jsctl.jetstream.api import Json
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
-from jsctl.spark.source.replies import AnswerLimits, Reply, count_before, payload_size, sequence_of_row
+from jsctl.spark.source.replies import AnswerLimits, Reply, count_before, get_sequence, measure_payload
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class DirectReader(RangeReader):
         messages = messages.slice(count_before(messages, self.at))
         # Sequences ascend: where the last one fits, none is missing before it.
         count = min(len(messages), self.job.end - self.at)
-        while count and sequence_of_row(messages, count - 1) != self.at + count - 1:
+        while count and get_sequence(messages, count - 1) != self.at + count - 1:
             count -= 1
         self.at += count
         return messages.slice(0, count) if count else None
@@ -167,7 +167,7 @@ class DirectReader(RangeReader):
         job, reply = self.job, request.reply
         if beyond:
             return job.end
-        after = sequence_of_row(batch, -1) + 1 if batch else max(self.at, request.start)
+        after = get_sequence(batch, -1) + 1 if batch else max(self.at, request.start)
         is_full = reply.count >= request.batch or reply.pending > 0
         if is_full or after >= job.end or (not self._subject and after >= request.start + request.batch):
             return after
@@ -189,7 +189,7 @@ class DirectReader(RangeReader):
                 self._batch = max(1, rows)
         elif not self._subject:
             self._sparse = reached > request.start + request.batch * 3 // 2
-        if rows >= request.batch and payload_size(messages) * 2 <= job.max_bytes:
+        if rows >= request.batch and measure_payload(messages) * 2 <= job.max_bytes:
             self._batch = min(job.batch, self._batch * 2)
         while self._requests and self._requests[0].start + self._requests[0].batch <= reached:
             connection.forget(self._requests.popleft().key)

@@ -236,7 +236,7 @@ def parse_read_options(
             "name a durable consumer, and the stream with the option stream",
         )
     return ReadOptions(
-        settings=connection_settings(options, environ, settings),
+        settings=resolve_connection_settings(options, environ, settings),
         stream=stream,
         streams=streams,
         subjects=subjects,
@@ -302,7 +302,7 @@ def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> 
             raise BadInput(f"unknown option {name}", hint)
 
 
-def connection_settings(
+def resolve_connection_settings(
     options: Mapping[str, str], environ: Mapping[str, str], preset: Settings | None = None
 ) -> Settings:
     """Return how to connect. preset: known settings; the options must not name any then.

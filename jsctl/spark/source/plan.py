@@ -93,7 +93,7 @@ def _fetch_info(connection: StreamConnection, options: ReadOptions) -> Json:
         raise ApiError(error.code, error.err_code, text, hint) from None
 
 
-def stream_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
+def list_stream_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
     """Return the streams to read: the named ones, and those that match the patterns now."""
     if options.stream:
         return [options.stream]
@@ -105,9 +105,9 @@ def stream_names(connection: StreamConnection, options: ReadOptions) -> list[str
     return list(dict.fromkeys(names))
 
 
-def existing_stream_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
+def list_existing_stream_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
     """Return the streams to read. Raises NotFound when there is none."""
-    names = stream_names(connection, options)
+    names = list_stream_names(connection, options)
     if not names:
         raise NotFound(f"no stream has a name like {', '.join(options.streams)}", "jsctl stream ls shows all")
     return names
@@ -242,7 +242,7 @@ def resolve_range(
     start = resolve_start(connection, options, stream, lenient=lenient)
     allows_loss = lenient or not options.fail_on_loss
     if options.end_time:
-        end = find_sequence_at(connection, options, stream, moment(options.end_time, stream))
+        end = find_sequence_at(connection, options, stream, resolve_time(options.end_time, stream))
     elif options.end == "latest":
         end = stream.end
     elif options.end == "earliest":
@@ -275,7 +275,7 @@ def resolve_start(
 ) -> int:
     """Return the first sequence to read. Raises DataLoss when the options name one that no longer exists."""
     if options.start_time:
-        return find_sequence_at(connection, options, stream, moment(options.start_time, stream))
+        return find_sequence_at(connection, options, stream, resolve_time(options.start_time, stream))
     if options.start == "earliest":
         return stream.first
     if options.start == "latest":
@@ -311,7 +311,7 @@ def _is_sequence(offset: str | int) -> bool:
     return isinstance(offset, int) and offset > 0
 
 
-def moment(time: datetime | timedelta, stream: StreamState) -> datetime:
+def resolve_time(time: datetime | timedelta, stream: StreamState) -> datetime:
     """Return a time; a span is counted back from the server's time."""
     if isinstance(time, datetime):
         return time

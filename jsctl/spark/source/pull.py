@@ -17,7 +17,7 @@ from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
-from jsctl.spark.source.replies import AnswerLimits, count_before, sequence_of_row
+from jsctl.spark.source.replies import AnswerLimits, count_before, get_sequence
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class ConsumerReader(RangeReader):
         rows = delivered.messages()
         if job.without_payloads:
             rows = _without_sizes(rows)
-        if rows and sequence_of_row(rows, 0) < self.at:
+        if rows and get_sequence(rows, 0) < self.at:
             raise ConnectionLost("the consumer started over")
         end = explain_end(reply.status, reply.description)
         if not rows and end is PullEnd.TOO_LARGE:
@@ -92,7 +92,7 @@ class ConsumerReader(RangeReader):
         end = self.job.end
         if beyond:
             return end
-        after = sequence_of_row(rows, -1) + 1 if rows else self.at
+        after = get_sequence(rows, -1) + 1 if rows else self.at
         if after >= end or (rows and pending):
             return after
         # The consumer has nothing more. It may be on a server that lags, which the leader knows.

@@ -117,17 +117,17 @@ def count_before(batch: "pa.RecordBatch", sequence: int) -> int:
     return low
 
 
-def sequence_of_row(batch: "pa.RecordBatch", row: int) -> int:
+def get_sequence(batch: "pa.RecordBatch", row: int) -> int:
     """Return the sequence of a row; -1 is the last one."""
     sequence: int = batch.column(1)[row].as_py()
     return sequence
 
 
-def payload_size(batch: "pa.RecordBatch") -> int:
+def measure_payload(batch: "pa.RecordBatch") -> int:
     """Return about how many bytes of payload a batch has."""
     return int(batch.column(3).nbytes)
 
 
-def whole_size(batch: "pa.RecordBatch") -> int:
+def measure_whole(batch: "pa.RecordBatch") -> int:
     """Return about how many bytes of payload and headers a batch has."""
-    return payload_size(batch) + int(batch.column(4).nbytes)
+    return measure_payload(batch) + int(batch.column(4).nbytes)

@@ -178,7 +178,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def _stream_names(self, connection: StreamConnection) -> list[str]:
         if not self._names or time.monotonic() - self._names_at >= NAMES_POLL:
-            self._names = plan.stream_names(connection, self.options)
+            self._names = plan.list_stream_names(connection, self.options)
             self._names_at = time.monotonic()
         return self._names
 

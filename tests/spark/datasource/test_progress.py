@@ -10,7 +10,7 @@ import pytest
 
 from jsctl.errors import BadInput, NotFound
 from jsctl.monitor.report.spark_queries import LATEST, read_queries
-from jsctl.spark.progress import TABLE, ProgressListener, listen, prometheus_text
+from jsctl.spark.progress import TABLE, ProgressListener, format_prometheus_text, listen
 from jsctl.units import SECOND, format_rfc3339
 from tests.support.run import Cli
 
@@ -80,7 +80,7 @@ def test_how_long_until_it_has_caught_up() -> None:
     listener.take(step(3, {"next": 3000}, 9000, after=31, rate=10.0))
     (last,) = listener.queries()
     assert last.drain_ns == -1
-    assert "} +Inf\n" in prometheus_text([last])
+    assert "} +Inf\n" in format_prometheus_text([last])
 
 
 def test_what_cannot_be_written_ends_no_query(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -71,8 +71,8 @@ def test_ids_do_not_depend_on_the_order(url: str) -> None:
     job = WriteJob(Settings(url=url), subject="S.x", write_id="w")
 
     def ids(partition: int, data: list[bytes]) -> list[str]:
-        (burst,) = publishing.message_bursts(
-            job, partition, publishing.batch_rows([pa.record_batch({"data": data})])
+        (burst,) = publishing.build_message_bursts(
+            job, partition, publishing.list_batch_rows([pa.record_batch({"data": data})])
         )
         return [dict(parse_headers(message.header_block))["Nats-Msg-Id"] for message in burst]
 
@@ -83,7 +83,7 @@ def test_ids_do_not_depend_on_the_order(url: str) -> None:
 def message_ids(partition: int, rows: list[publishing.Row]) -> list[str]:
     """The ids that a task gives its rows."""
     job = WriteJob(Settings(), subject="S.x", write_id="w")
-    (burst,) = publishing.message_bursts(job, partition, rows)
+    (burst,) = publishing.build_message_bursts(job, partition, rows)
     return [dict(parse_headers(message.header_block))["Nats-Msg-Id"] for message in burst]
 
 
@@ -101,7 +101,7 @@ def test_ids_of_copies_do_not_depend_on_the_split() -> None:
 def test_null_headers_are_one_sentence(headers: list[Any]) -> None:
     rows = [publishing.Row("S.x", b"", each) for each in ([{"key": "K", "value": None}], headers)]
     with pytest.raises(BadInput, match=r"null, or whose key is; leave it out: filter\(headers, h -> h.key"):
-        list(publishing.message_bursts(WriteJob(Settings()), 0, rows))
+        list(publishing.build_message_bursts(WriteJob(Settings()), 0, rows))
 
 
 def test_copies_with_their_headers_are_all_stored_once(spark: Any, url: str) -> None:
@@ -280,7 +280,7 @@ def test_a_server_that_is_killed_meanwhile(tmp_path: Path) -> None:
         thread = threading.Thread(target=trouble)
         thread.start()
         counts = publishing.publish(
-            WriteJob(Settings(url=server.url), "S", "S.x", "w"), 0, publishing.batch_rows(batches)
+            WriteJob(Settings(url=server.url), "S", "S.x", "w"), 0, publishing.list_batch_rows(batches)
         )
         thread.join()
         assert (counts.published, counts.duplicates) == (60_000, 0)

@@ -151,7 +151,7 @@ _VALUES = st.recursive(
 @given(st.lists(st.one_of(_VALUES.map(json.dumps).map(str.encode), st.binary(max_size=6)), max_size=4))
 def test_at_once_is_as_one_by_one(rows: list[bytes]) -> None:
     schema = "i INT, l BIGINT, d DOUBLE, s STRING, b BOOLEAN, a ARRAY<DOUBLE>, t STRUCT<i: BIGINT, s: STRING>"
-    decoder = payloads.payload_decoder(Decoding("json", schema.encode()))
+    decoder = payloads.build_payload_decoder(Decoding("json", schema.encode()))
     for together in (rows, *([row] for row in rows)):
         array = pa.array(together, pa.binary())
         at_once = decoder._decoder.decode_all(array)
@@ -162,7 +162,7 @@ def test_at_once_is_as_one_by_one(rows: list[bytes]) -> None:
 
 def test_one_bad_payload_does_not_make_all_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[bytes] = []
-    decode_one = payloads.payload_decoder(Decoding("json", b"i BIGINT"))._decoder
+    decode_one = payloads.build_payload_decoder(Decoding("json", b"i BIGINT"))._decoder
     original = type(decode_one).decode
 
     def count(self: Any, data: bytes) -> Any:

@@ -3,7 +3,7 @@
 import pytest
 
 from jsctl.spark.export.job_errors import job_error
-from jsctl.spark.session.spark_errors import first_line
+from jsctl.spark.session.spark_errors import extract_message
 
 WRITING = "Task failed while writing rows to file:/data/orders/.staging/a39bdc/ORDERS. SQLSTATE: 58030"
 FULL = f"[TASK_WRITE_FAILED] {WRITING}\n\tat X\nCaused by: java.io.IOException: No space left on device"
@@ -23,7 +23,7 @@ CALLED = (
     ],
 )
 def test_first_line(text: str, line: str) -> None:
-    assert first_line(RuntimeError(text)) == line
+    assert extract_message(RuntimeError(text)) == line
 
 
 def test_a_full_disk_names_the_folder_of_the_export() -> None:

@@ -20,7 +20,7 @@ NAMES = ("stream", "subject", "sequence", "timestamp", "data")
 def messages(first: int, count: int, size: int) -> pa.RecordBatch:
     values = [["S"] * count, ["S.a"] * count, range(first, first + count), [0] * count]
     arrays = [*values, [os.urandom(size) for _ in range(count)]]
-    types = columns.schema(NAMES)
+    types = columns.build_schema(NAMES)
     return pa.record_batch(
         [pa.array(a, field.type) for a, field in zip(arrays, types, strict=True)], schema=types
     )
@@ -39,7 +39,7 @@ def small_files() -> Iterator[None]:
 
 def test_groups_are_written_as_they_fill_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_files, "ROW_GROUP", 30_000)
-    with _RowGroups(tmp_path / "file", columns.schema(NAMES), {"key": "value"}) as file:
+    with _RowGroups(tmp_path / "file", columns.build_schema(NAMES), {"key": "value"}) as file:
         for number in range(7):
             file.add(messages(number * 10 + 1, 10, 1000))
         file.finish()
@@ -55,7 +55,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path, small_files: None) -> Non
     folder.mkdir(parents=True)
     with (
         pytest.raises(JsctlError, match=f"^Spark cannot write to {tmp_path / 'out'}: File too large$"),
-        _RowGroups(folder / "file", columns.schema(NAMES), {}) as file,
+        _RowGroups(folder / "file", columns.build_schema(NAMES), {}) as file,
     ):
         file.add(messages(1, 100, 2000))
         file.finish()

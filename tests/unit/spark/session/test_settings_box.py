@@ -45,7 +45,7 @@ def test_a_pickle_shows_no_secret_and_opens_only_beside_the_archive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent = pickle.dumps(settings_box.BoxedSettings(SECRET))
-    assert b"Tr0ub4dor" not in sent and b"SEED" not in sent and task_archive.session_key()[1] not in sent
+    assert b"Tr0ub4dor" not in sent and b"SEED" not in sent and task_archive.get_session_key()[1] not in sent
     with pytest.raises(ModuleNotFoundError):
         pickle.loads(sent)
     monkeypatch.syspath_prepend(str(task_archive.write_archive(tmp_path / "jsctl.zip")))
@@ -98,7 +98,7 @@ def test_settings_with_a_secret_are_boxed_for_connect_only(secret: dict[str, Any
     connect: Any = types.SimpleNamespace()
     classic: Any = types.SimpleNamespace(_sc=object())
     settings = Settings(**secret)
-    assert isinstance(settings_box.settings_for_tasks(connect, settings), settings_box.BoxedSettings)
-    assert settings_box.settings_for_tasks(classic, settings) is settings
+    assert isinstance(settings_box.prepare_settings_for_tasks(connect, settings), settings_box.BoxedSettings)
+    assert settings_box.prepare_settings_for_tasks(classic, settings) is settings
     public = Settings(url="nats://host", user="me", tlsfirst=True)
-    assert settings_box.settings_for_tasks(connect, public) is public, "this needs no PyNaCl there"
+    assert settings_box.prepare_settings_for_tasks(connect, public) is public, "this needs no PyNaCl there"
