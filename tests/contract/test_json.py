@@ -218,10 +218,8 @@ def fault(cli: Cli, url: str, path: str, line: list[str]) -> str:
     if path in NOT_HERE:
         known = outcome.status and NOT_HERE[path] in outcome.err
         return "" if known and documents(outcome, line) == bool(outcome.out) else what
-    passed = [0]
-    if endless:
-        passed.append(130)
-    elif "check" in path or path in ("diff", "auth validate", "auth why"):
+    passed = [0, 130] if endless else [0]
+    if "check" in path or path in ("diff", "auth validate", "auth why"):
         passed += [1, 2]
     return "" if outcome.status in passed and documents(outcome, line) else what
 
