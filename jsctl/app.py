@@ -166,11 +166,11 @@ def _check_argument(arg: str) -> None:
 def _usage(error: click.ClickException) -> str:
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
-        import difflib
+        from jsctl.jetstream.config.kind import find_nearest
 
         message = error.message  # without click's list, which also has far ones: --trace for --storage
-        if near := difflib.get_close_matches(error.option_name, error.possibilities or (), n=1, cutoff=0.8):
-            return f"{message.rstrip('.')}; did you mean {near[0]!r}?"
+        if near := find_nearest(error.option_name, error.possibilities or (), likeness=0.8):
+            return f"{message.rstrip('.')}; did you mean {near!r}?"
     message = " ".join(message.split()).rstrip(".")
     # an argument that may be left out
     message = re.sub(r"^(Invalid value for )'\[(\w+)\]'", r"\1'\2'", message)

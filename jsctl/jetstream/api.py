@@ -122,7 +122,8 @@ class Api:
             raise await self._no_responders() from None
         except RequestTimeout as error:
             # Of a stream without a leader, nobody answers (server: jetstream_api.go).
-            leader = "jsctl doctor tells whether the stream has a leader; " * (subject.count(".") > 1)
+            is_of_stream = subject.count(".") > 1
+            leader = "jsctl doctor tells whether the stream has a leader; " if is_of_stream else ""
             raise RequestTimeout(
                 f"no answer from JetStream on {full}",
                 f"{leader}the server may be busy, the domain cut off, or the subject not permitted for this"

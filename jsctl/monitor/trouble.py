@@ -18,6 +18,19 @@ class Trouble(NamedTuple):
     bad: bool
 
 
+class ReplicaState(NamedTuple):
+    """A follower that is away or behind. state: such as `not seen for 33s`. bad: as of a Trouble."""
+
+    server: str
+    state: str
+    bad: bool
+
+    @property
+    def trouble(self) -> Trouble:
+        """What is wrong with it."""
+        return Trouble(f"replica {self.server} {self.state}", self.bad)
+
+
 def is_settled(created: str | None, now: datetime | str | None) -> bool:
     """Return whether a stream or consumer has had the time to find its replicas and origins."""
     return not created or compute_age(created, now) > YOUNG
@@ -43,6 +56,12 @@ def _silence(peer: Json, led: int) -> int:
 
 
 def check_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
+    """Yield what is wrong with the followers of a stream or consumer."""
+    for replica in find_lagging_replicas(info, now):
+        yield replica.trouble
+
+
+def find_lagging_replicas(info: Json, now: datetime | str | None) -> Iterator[ReplicaState]:
     """Yield the followers of a stream or consumer that are away or behind."""
     group = info.get("cluster") or {}
     replicas = group.get("replicas")
@@ -51,7 +70,7 @@ def check_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
     young = not is_settled(info.get("created"), now)
     for peer in replicas:
         if peer.get("offline"):
-            yield Trouble(f"replica {peer['name']} offline", True)
+            yield ReplicaState(peer["name"], "offline", True)
         elif not peer.get("current") and not young:
             led = max(compute_age(group.get("leader_since"), now), 0)
             silence = _silence(peer, led)
@@ -59,4 +78,4 @@ def check_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
             if silence >= ABSENT:
                 words = f"not seen for {format_exact_duration(truncate_to_seconds(silence))}"
             behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
-            yield Trouble(f"replica {peer['name']} {words}{behind}", is_away(peer, led))
+            yield ReplicaState(peer["name"], f"{words}{behind}", is_away(peer, led))

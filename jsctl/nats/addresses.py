@@ -34,20 +34,20 @@ def parse_addresses(url: str) -> list[ServerAddress]:
         if not address:
             continue
         address = address if "://" in address else f"nats://{address}"
-        what = ""
+        has_place = has_port = False  # that can be used
         try:
             parts = urlsplit(address)
-            what = "the port of the server address " * (
-                _is_host(parts.hostname or "") and parts.scheme in SCHEMES
-            )
-            usable = _is_host(parts.hostname or "") and parts.scheme in SCHEMES and parts.port != 0
+            has_place = _is_host(parts.hostname or "") and parts.scheme in SCHEMES
+            has_port = parts.port != 0
         except ValueError:
-            usable = False
-        if not usable:
+            pass
+        if not (has_place and has_port):
             # What is malformed may hold a password in a strange place.
             shown = repr(strip_login(address)) if "@" not in url else "one of the server addresses"
             raise BadInput(
-                f"{what}{shown} is not valid" if what else f"{shown} is not a valid server address",
+                f"the port of the server address {shown} is not valid"
+                if has_place
+                else f"{shown} is not a valid server address",
                 "use nats://host:port; percent-encode special characters in a password",
             )
         public = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

@@ -23,7 +23,7 @@ from jsctl.monitor.consumer.facts import (
     Facts,
     read_delivery,
 )
-from jsctl.monitor.trouble import Trouble, check_replicas, has_leader
+from jsctl.monitor.trouble import Trouble, find_lagging_replicas, has_leader
 from jsctl.nats.subjects import overlaps
 from jsctl.units import (
     NEVER,
@@ -78,16 +78,16 @@ def _of_servers(facts: Facts) -> Iterator[Cause]:
             help="jsctl server report jetstream",
             trouble=Trouble("no leader" if what == "consumer" else "stream without leader", True),
         )
-    for trouble in check_replicas(facts.consumer, facts.consumer.get("ts")):
-        _, server, state = trouble.words.split(" ", 2)
-        state = state.replace("not seen", "has not been seen") if "not seen" in state else f"is {state}"
+    for replica in find_lagging_replicas(facts.consumer, facts.consumer.get("ts")):
+        is_unseen = replica.state.startswith("not seen")
+        state = f"has {replica.state.replace('not', 'not been', 1)}" if is_unseen else f"is {replica.state}"
         yield Cause(
             kind="replica behind",
             weight=SLOW,
-            says=f"its replica on {server} {state}",
+            says=f"its replica on {replica.server} {state}",
             numbers={"peers": list(follower_names(facts.consumer["cluster"]))},
             help="jsctl server report jetstream",
-            trouble=trouble,
+            trouble=replica.trouble,
         )
 
 

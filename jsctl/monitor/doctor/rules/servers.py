@@ -8,7 +8,7 @@ from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.rules.contexts import has_no_leader
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
-from jsctl.monitor.trouble import check_replicas, has_leader, is_settled
+from jsctl.monitor.trouble import find_lagging_replicas, has_leader, is_settled
 from jsctl.units import SECOND, format_duration, pluralize
 
 _APART = SECOND
@@ -173,7 +173,6 @@ def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
 
 def _away(info: dict[str, object], snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     """Yield the followers that are offline or behind, each with a description of its state."""
-    for trouble in check_replicas(info, snapshot.at):
-        if trouble.bad:
-            peer = trouble.words.split()[1]
-            yield f"it is {trouble.words.split(maxsplit=2)[2]}", peer
+    for replica in find_lagging_replicas(info, snapshot.at):
+        if replica.bad:
+            yield f"it is {replica.state}", replica.server
