@@ -125,7 +125,7 @@ class Client:
         if isinstance(event, (Disconnected, Closed)):
             self.fail(Unreachable(f"lost the connection to {self.connection.url}"))
         elif isinstance(event, PermissionDenied):
-            self.fail(event.error())
+            self.fail(event.to_error())
         else:
             self.notes.append(event.text)
         return True

@@ -37,7 +37,7 @@ async def subscribe(client: Client) -> None:
             if not meter.is_measuring:
                 meter.begin_now()
             meter.done = done + 1
-            tally.left = (goal or sys.maxsize) - meter.done
+            tally.remaining = (goal or sys.maxsize) - meter.done
             result.messages += 1
             result.bytes += len(message.data) + len(message.header_block)
             result.ended = now()
@@ -51,7 +51,7 @@ async def subscribe(client: Client) -> None:
         if meter.done == goal:
             enough.set()
 
-    tally = Tally(take_many, left=0)
+    tally = Tally(take_many, remaining=0)
     async with client.connection.receive(subject, take, tally=tally):
         await client.connection.flush()
         await client.start(measuring=False)

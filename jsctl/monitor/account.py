@@ -35,7 +35,7 @@ async def describe_connection(connection: Connection) -> Json:
     facts: Json = {
         "client_id": server.get("client_id"),
         "client_ip": server.get("client_ip"),
-        "rtt_ns": await connection.rtt(),
+        "rtt_ns": await connection.measure_rtt(),
         "headers": bool(server.get("headers")),
         "max_payload": connection.max_payload,
         "cluster": server.get("cluster"),

@@ -138,6 +138,6 @@ class EventListener:
             case PermissionDenied(operation="subscription"):
                 self._refusals += 1
                 if self._refusals >= self._subscriptions:
-                    self._buffer.close(event.error())
+                    self._buffer.close(event.to_error())
                     return True
         return False

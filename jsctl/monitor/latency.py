@@ -93,7 +93,7 @@ async def _measure(
             complete.set()
 
     routed = asyncio.Event()
-    rtts = await publisher.rtt(), await subscriber.rtt()
+    rtts = await publisher.measure_rtt(), await subscriber.measure_rtt()
     async with subscriber.receive(subject, handle):
         await subscriber.flush()
         await _routed(publisher, subject, routed)

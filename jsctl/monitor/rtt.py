@@ -108,7 +108,7 @@ async def _measure(settings: Settings, address: Address, iterations: int) -> Non
             replace(settings, url=address.url), reconnect=False, tls_hostname=address.host
         )
         try:
-            total = sum([await connection.rtt() for _ in range(iterations)])
+            total = sum([await connection.measure_rtt() for _ in range(iterations)])
             address.rtt, address.connected = total // iterations, connection.url
         finally:
             await connection.close()

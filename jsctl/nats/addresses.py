@@ -34,20 +34,20 @@ def parse_addresses(url: str) -> list[ServerAddress]:
         if not address:
             continue
         address = address if "://" in address else f"nats://{address}"
-        has_place = has_port = False  # that can be used
+        is_valid = is_port_valid = False
         try:
             parts = urlsplit(address)
-            has_place = _is_host(parts.hostname or "") and parts.scheme in SCHEMES
-            has_port = parts.port != 0
+            is_valid = _is_host(parts.hostname or "") and parts.scheme in SCHEMES
+            is_port_valid = parts.port != 0
         except ValueError:
             pass
-        if not (has_place and has_port):
-            # What is malformed may hold a password in a strange place.
-            shown = repr(strip_login(address)) if "@" not in url else "one of the server addresses"
+        if not (is_valid and is_port_valid):
+            # A malformed address may hold a password anywhere.
+            address_text = repr(strip_login(address)) if "@" not in url else "one of the server addresses"
             raise BadInput(
-                f"the port of the server address {shown} is not valid"
-                if has_place
-                else f"{shown} is not a valid server address",
+                f"the port of the server address {address_text} is not valid"
+                if is_valid
+                else f"{address_text} is not a valid server address",
                 "use nats://host:port; percent-encode special characters in a password",
             )
         public = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
@@ -61,13 +61,13 @@ def parse_addresses(url: str) -> list[ServerAddress]:
 
 
 def divide_timeout(addresses: Sequence[ServerAddress], timeout: int) -> Iterator[tuple[ServerAddress, float]]:
-    """Yield each address with the seconds that it may take, within `timeout` ns for all of them: a server
-    that hangs must leave time for those after it."""
+    """Yield each address with the seconds that connecting to it may take, within `timeout` ns for all of
+    them: a server that hangs must leave time for those after it."""
     deadline = time.monotonic() + timeout / SECOND
     for number, address in enumerate(addresses):
-        left = max(deadline - time.monotonic(), 0.1)
-        others = len(addresses) - number - 1
-        yield address, min(left / (others + 1), 2) if others else left
+        seconds_left = max(deadline - time.monotonic(), 0.1)
+        addresses_after = len(addresses) - number - 1
+        yield address, min(seconds_left / (addresses_after + 1), 2) if addresses_after else seconds_left
 
 
 def _is_host(host: str) -> bool:

@@ -16,16 +16,16 @@ async def wait_for(awaitable: Awaitable[Any], timeout: float | None) -> Any:
 
 
 async def await_cancellable(work: Awaitable[None]) -> None:
-    """Await work that swallows a cancellation. Raises CancelledError when one came meanwhile."""
+    """Await work that swallows a cancellation. Raises CancelledError when it was cancelled meanwhile."""
     task = asyncio.current_task()
-    before = task.cancelling() if task else 0
+    cancellations = task.cancelling() if task else 0
     await work
-    if task and task.cancelling() > before:
+    if task and task.cancelling() > cancellations:
         raise asyncio.CancelledError
 
 
 @types.coroutine
-def go_on(work: Coroutine[Any, Any, None], awaited: Any) -> Generator[Any, Any, None]:
+def await_rest(work: Coroutine[Any, Any, None], awaited: Any) -> Generator[Any, Any, None]:
     """Await the rest of a coroutine that was started without a task."""
     yield awaited
     yield from work

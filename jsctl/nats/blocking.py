@@ -1,7 +1,7 @@
 """A connection on a blocking socket, for code that runs without an event loop, such as Spark's tasks.
 
-It shares the codec, the login and the errors with `connection`. A subclass may read what comes in runs of its
-own (see jsctl.spark.source.connection).
+It shares the codec, the login and the errors with `connection`. A subclass may parse many messages at once
+(see jsctl.spark.source.connection).
 """
 
 import base64
@@ -63,15 +63,15 @@ class Request(NamedTuple):
 class BlockingConnection:
     """One connection, for use by one thread. Every method raises ConnectionLost when it ends.
 
-    received: bytes until now. info: the server's latest INFO. address: of the server.
+    received: number of bytes so far. info: the server's latest INFO. address: the server's.
     """
 
     address = ServerAddress("")
 
-    def __init__(self, link: socket.socket, info: Json, settings: Settings, rest: bytes) -> None:
+    def __init__(self, link: socket.socket, info: Json, settings: Settings, unparsed: bytes) -> None:
         self._socket = link
-        self._buffer = bytearray(rest)  #: its first `_filled` bytes are received and not parsed yet
-        self._filled = len(rest)
+        self._buffer = bytearray(unparsed)  #: its first `_filled` bytes are received and not parsed yet
+        self._filled = len(unparsed)
         self._settings = settings
         self._inbox = f"{settings.inbox_prefix}.{os.urandom(12).hex()}"
         self._number = 0
@@ -106,9 +106,9 @@ class BlockingConnection:
             import random
 
             random.shuffle(addresses)  # tasks spread over a cluster, and another attempt finds another server
-        known = {address.url for address in addresses}
-        others = [address for address in learned if address.url not in known]
-        for address, seconds in divide_timeout([*addresses, *others], settings.timeout):
+        known_urls = {address.url for address in addresses}
+        learned_addresses = [address for address in learned if address.url not in known_urls]
+        for address, seconds in divide_timeout([*addresses, *learned_addresses], settings.timeout):
             try:
                 connection = cls._open(address, settings, name, seconds)
                 connection.address = address
@@ -118,9 +118,9 @@ class BlockingConnection:
         raise choose_most_telling([*failures[len(addresses) :], *failures[: len(addresses)]], settings)
 
     def other_addresses(self) -> list[ServerAddress]:
-        """Return the servers that this one names, which take the same login."""
+        """Return the other servers that this one names in its INFO; they accept the same login."""
         scheme, _, rest = self.address.url.partition("://")
-        # A certificate names hosts, and servers often name numbers.
+        # A certificate holds host names, and servers often announce IP addresses.
         own_name = self.address.tls_name or urlsplit(f"//{rest}").hostname or ""
         return [
             self.address._replace(url=f"{scheme}://{address}", tls_name=own_name)
@@ -145,7 +145,7 @@ class BlockingConnection:
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if is_first:
                 link = tls["tls"].wrap_socket(link, server_hostname=tls_name)
-            line, rest = _read_line(link, deadline)
+            line, unparsed = _read_line(link, deadline)
             if line.startswith(b"-ERR"):
                 raise ConnectionLost(parse_error(line).text)
             if not line.startswith(b"INFO "):
@@ -159,8 +159,8 @@ class BlockingConnection:
 
                 context = tls.get("tls") or create_default_context()
                 link = context.wrap_socket(link, server_hostname=tls_name)
-                rest = b""
-            self = cls(link, info, settings, rest)
+                unparsed = b""
+            self = cls(link, info, settings, unparsed)
             self._log_in(loops.run(login.build_authentication(settings, address)), name, deadline)
         except BaseException:
             link.close()
@@ -178,9 +178,9 @@ class BlockingConnection:
         if jwt := options.get("user_jwt_cb"):
             hello["jwt"] = jwt().decode()
             hello["sig"] = options["signature_cb"](nonce).decode()
-        for ours, theirs in (("user", "user"), ("password", "pass"), ("token", "auth_token")):
-            if options.get(ours):
-                hello[theirs] = options[ours]
+        for option, key in (("user", "user"), ("password", "pass"), ("token", "auth_token")):
+            if options.get(option):
+                hello[key] = options[option]
         self._ping(b"CONNECT %b\r\n" % json.dumps(hello).encode(), deadline)
         self._is_logged_in = True
 
@@ -219,18 +219,18 @@ class BlockingConnection:
 
     def request_message(self, message: OutgoingMessage, *, timeout: int = 0) -> Message:
         """Send a request with headers, as `request` does; return the reply."""
-        return self.answer_to(self.begin_request(message, timeout))
+        return self.wait_for_reply(self.begin_request(message, timeout))
 
     def begin_request(self, message: OutgoingMessage, timeout: int = 0) -> Request:
-        """Send a request, which `answer_to` waits for."""
+        """Send a request; `wait_for_reply` returns its reply."""
         replies: list[Message] = []
         timeout = timeout or self._settings.timeout
         key = self._publish_request(message)
         self._handlers[key] = replies.append
         return Request(key, message.subject, replies, timeout, time.monotonic() + timeout / SECOND)
 
-    def answer_to(self, request: Request) -> Message:
-        """Return the reply to a request that was begun; see `request`."""
+    def wait_for_reply(self, request: Request) -> Message:
+        """Return the reply to a request that `begin_request` sent; see `request`."""
         replies = request.replies
         try:
             while not replies:
@@ -246,7 +246,7 @@ class BlockingConnection:
     def _publish_request(self, message: OutgoingMessage) -> bytes:
         self._number += 1
         frames = message.encode(f"{self._inbox}.{self._number}")
-        if not self._is_subscribed:  # a login may be allowed to publish, and nothing else
+        if not self._is_subscribed:  # only now: a login may be allowed to publish and nothing else
             frames = b"SUB %b.* 1\r\n%b" % (self._inbox.encode(), frames)
             self._is_subscribed = True
         self.send(frames)
@@ -255,12 +255,14 @@ class BlockingConnection:
     # -- reading ------------------------------------------------------------------------------------
 
     def pump(self, deadline: float) -> None:
-        """Read once, and handle the frames that are complete. `deadline` is on time.monotonic; raises
-        TimeoutError there."""
-        left = loops.limit_deadline(deadline) - time.monotonic()
-        if left <= 0:
+        """Read once, and handle the frames that are complete. `deadline` is on time.monotonic.
+
+        Raises TimeoutError at the deadline.
+        """
+        seconds_left = loops.limit_deadline(deadline) - time.monotonic()
+        if seconds_left <= 0:
             raise TimeoutError
-        self._receive(left)
+        self._receive(seconds_left)
         self._parse()
         self._check_refusals()
 
@@ -277,7 +279,7 @@ class BlockingConnection:
             self._buffer += bytes(len(self._buffer) + CHUNK)
         try:
             self._socket.settimeout(timeout)
-            with memoryview(self._buffer) as whole, whole[self._filled : self._filled + CHUNK] as room:
+            with memoryview(self._buffer) as view, view[self._filled : self._filled + CHUNK] as room:
                 count = self._socket.recv_into(room)
         except TimeoutError:
             raise
@@ -292,28 +294,28 @@ class BlockingConnection:
         return count
 
     def _parse(self) -> None:
-        """Handle all complete frames in the buffer; what is left over stays."""
+        """Handle all complete frames in the buffer; an incomplete one stays."""
         at = 0
         while at < self._filled and (end := self._parse_frame(at)) > at:
             at = end
         self._drop(at)
 
     def _drop(self, count: int) -> None:
-        """Remove what is parsed from the buffer's beginning."""
-        if count:  # of a large frame, nothing is parsed until all of it is there
+        """Remove `count` parsed bytes from the buffer's beginning."""
+        if count:  # a large frame is parsed only when all of it has arrived
             self._buffer[: self._filled - count] = self._buffer[count : self._filled]
             self._filled -= count
 
     def _parse_frame(self, at: int) -> int:
         """Handle the frame at `at`. Returns where the next one starts, or `at` when it is not complete."""
-        buffer = cast(bytes, self._buffer)  # what it is not is made so below
+        buffer = cast(bytes, self._buffer)  # a bytearray, whose parts become bytes below
         end, sid, subject, reply, header_block, data = read_frame(buffer, at, self._filled, self._largest)
         if end > self._filled:
             return at
         if sid:
             self._dispatch(bytes(subject), bytes(reply), bytes(header_block), bytes(data))
         else:
-            self._control(bytes(data))
+            self._handle_control_line(bytes(data))
         return end
 
     def _dispatch(self, subject: bytes, reply: bytes, header_block: bytes, data: bytes) -> None:
@@ -321,7 +323,7 @@ class BlockingConnection:
         if handler is not None:
             handler(decode_message(subject, reply, header_block, data))
 
-    def _control(self, line: bytes) -> None:
+    def _handle_control_line(self, line: bytes) -> None:
         if line.startswith(b"PING"):
             self.send(b"PONG\r\n")
         elif line.startswith(b"PONG"):
@@ -359,14 +361,16 @@ class BlockingConnection:
 
 
 def _read_line(link: socket.socket, deadline: float) -> tuple[bytes, bytes]:
-    """Read a server's first line; return it and what follows it. `deadline` is on time.monotonic; raise
-    TimeoutError there."""
+    """Read a server's first line; return it and the bytes received after it. `deadline` is on time.monotonic.
+
+    Raises TimeoutError at the deadline, NoGreeting when the server closes the connection.
+    """
     data = b""
     while b"\r\n" not in data:
-        left = deadline - time.monotonic()
-        if left <= 0:
+        seconds_left = deadline - time.monotonic()
+        if seconds_left <= 0:
             raise TimeoutError
-        link.settimeout(left)
+        link.settimeout(seconds_left)
         chunk = link.recv(65536)
         if not chunk or len(data) > MAX_LINE:
             raise NoGreeting("the server closed the connection without a reason")

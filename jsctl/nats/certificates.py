@@ -18,7 +18,7 @@ _ALGORITHMS = {
 
 _BASIC_CONSTRAINTS = bytes.fromhex("0603551d13")
 _TRUE = bytes.fromhex("0101ff")
-_SHORT = {
+_SHORT_NAMES = {
     "countryName": "C",
     "stateOrProvinceName": "ST",
     "localityName": "L",
@@ -50,48 +50,48 @@ def read_verified_chain(ssl_object: Any) -> list[Certificate]:
     """Return the certificates from the server's to the CA's that this machine trusts; empty where the server
     was not verified.
 
-    ssl_object: `ssl.SSLObject` of a connection. Python shows the chain by itself only since 3.13, and then
-    not decoded; the object below has it since 3.10.
+    ssl_object: `ssl.SSLObject` of a connection. Its public method exists only since Python 3.13, and returns
+    the chain undecoded; the private object below it has had one since 3.10.
     """
     if ssl_object.context.verify_mode == ssl.CERT_NONE:
         return []
     chain = ssl_object._sslobj.get_verified_chain() or []
     return [
-        _certificate(certificate.get_info(), ssl.PEM_cert_to_DER_cert(certificate.public_bytes()))
+        _build_certificate(certificate.get_info(), ssl.PEM_cert_to_DER_cert(certificate.public_bytes()))
         for certificate in chain
     ]
 
 
-def _certificate(info: dict[str, Any], der: bytes) -> Certificate:
+def _build_certificate(info: dict[str, Any], der: bytes) -> Certificate:
     names = info.get("subjectAltName") or ()
 
-    def alternative(kind: str) -> tuple[str, ...]:
+    def list_alternative_names(kind: str) -> tuple[str, ...]:
         return tuple(str(value) for key, value in names if key == kind)
 
     return Certificate(
-        subject=_name(info.get("subject")),
-        issuer=_name(info.get("issuer")),
+        subject=_format_name(info.get("subject")),
+        issuer=_format_name(info.get("issuer")),
         serial=str(int(info.get("serialNumber") or "0", 16)),
         not_after=ssl.cert_time_to_seconds(info["notAfter"]),
         is_ca=_is_ca(der),
-        signature=_signature(der),
-        dns=alternative("DNS"),
-        addresses=alternative("IP Address"),
-        uris=alternative("URI"),
-        emails=alternative("email"),
+        signature=_find_signature_algorithm(der),
+        dns=list_alternative_names("DNS"),
+        addresses=list_alternative_names("IP Address"),
+        uris=list_alternative_names("URI"),
+        emails=list_alternative_names("email"),
         ocsp=tuple(info.get("OCSP") or ()),
         pem=ssl.DER_cert_to_PEM_cert(der),
     )
 
 
-def _name(parts: Any) -> str:
+def _format_name(parts: Any) -> str:
     """Return a distinguished name as RFC 2253 writes it: the most specific part first."""
     return ",".join(
-        f"{_SHORT.get(key, key)}={value}" for part in reversed(parts or ()) for key, value in part
+        f"{_SHORT_NAMES.get(key, key)}={value}" for part in reversed(parts or ()) for key, value in part
     )
 
 
-def _element(der: bytes, at: int) -> tuple[int, int]:
+def _find_content(der: bytes, at: int) -> tuple[int, int]:
     """Return where the content of the DER element at `at` begins and ends (X.690, 8.1.3)."""
     length = der[at + 1]
     begin = at + 2
@@ -101,12 +101,12 @@ def _element(der: bytes, at: int) -> tuple[int, int]:
     return begin, begin + length
 
 
-def _signature(der: bytes) -> str:
+def _find_signature_algorithm(der: bytes) -> str:
     """Return the name of the algorithm that a certificate is signed with (RFC 5280, 4.1.1.2)."""
-    begin, _ = _element(der, 0)
-    _, end = _element(der, begin)  # of what is signed; its algorithm follows
-    identifier, _ = _element(der, end)
-    first, last = _element(der, identifier)
+    begin, _ = _find_content(der, 0)
+    _, end = _find_content(der, begin)  # of what is signed; its algorithm follows
+    identifier, _ = _find_content(der, end)
+    first, last = _find_content(der, identifier)
     numbers, value = [der[first] // 40, der[first] % 40], 0
     for byte in der[first + 1 : last]:
         value = value << 7 | byte & 0x7F
@@ -124,6 +124,6 @@ def _is_ca(der: bytes) -> bool:
         return False
     at += len(_BASIC_CONSTRAINTS)
     at += len(_TRUE) * der.startswith(_TRUE, at)  # the extension is critical
-    begin, _ = _element(der, at)
-    begin, end = _element(der, begin)
+    begin, _ = _find_content(der, at)
+    begin, end = _find_content(der, begin)
     return end > begin and der.startswith(_TRUE, begin)

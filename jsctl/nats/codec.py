@@ -24,12 +24,12 @@ def encode_text(text: str) -> bytes:
 
 def encode_publish(subject: str, data: bytes, reply: str = "", header_block: bytes = b"") -> bytes:
     """Encode PUB, or HPUB where there are headers. The subjects must have been validated before."""
-    where = encode_text(f"{subject} {reply}" if reply else subject)
+    subjects = encode_text(f"{subject} {reply}" if reply else subject)
     if header_block:
         head_size = len(header_block)
         size = head_size + len(data)
-        return b"HPUB %b %d %d\r\n%b%b\r\n" % (where, head_size, size, header_block, data)
-    return b"PUB %b %d\r\n%b\r\n" % (where, len(data), data)
+        return b"HPUB %b %d %d\r\n%b%b\r\n" % (subjects, head_size, size, header_block, data)
+    return b"PUB %b %d\r\n%b\r\n" % (subjects, len(data), data)
 
 
 _SMALL = 8 << 10
@@ -39,11 +39,11 @@ def publish_parts(subject: str, data: bytes, reply: str = "", header_block: byte
     """Encode as `encode_publish`, in parts that the caller joins: large data is then copied once."""
     if len(data) < _SMALL:
         return (encode_publish(subject, data, reply, header_block),)
-    where = encode_text(f"{subject} {reply}" if reply else subject)
+    subjects = encode_text(f"{subject} {reply}" if reply else subject)
     size = len(header_block) + len(data)
     if header_block:
-        return b"HPUB %b %d %d\r\n%b" % (where, len(header_block), size, header_block), data, b"\r\n"
-    return b"PUB %b %d\r\n" % (where, size), data, b"\r\n"
+        return b"HPUB %b %d %d\r\n%b" % (subjects, len(header_block), size, header_block), data, b"\r\n"
+    return b"PUB %b %d\r\n" % (subjects, size), data, b"\r\n"
 
 
 Frame = tuple[int, bytes, bytes, bytes, bytes, bytes]
@@ -51,18 +51,19 @@ Frame = tuple[int, bytes, bytes, bytes, bytes, bytes]
 of a message. A frame without a message has an empty subscription id, and its line as data."""
 
 MAX_LINE = 64 << 10
-"""Maximum number of bytes of a frame's line. Servers take 4 KiB, where nothing else is configured; their
-own INFO is longer, with the addresses of a large cluster in it."""
+"""Maximum number of bytes of a frame's line. Servers accept 4 KiB by default; their own INFO is longer when
+it lists the addresses of a large cluster."""
 
 MAX_PAYLOAD = 64 << 20
 """Bytes: no server has a larger max_payload (nats-server: const.go)."""
 
 ANSWER_ROOM = 32 << 20
-"""Bytes by which a message may be larger than the max_payload that the server announces. That is for what
-clients publish; a stream may hold larger ones of an earlier time, with headers that the server adds, and the
-server bounds none of its own answers: those with the subjects of a stream, 100,000 at once (of 330 bytes
-each, for this room), or all connections. tests/nats/test_largest.py shows messages beyond max_payload of a
-real one."""
+"""Bytes by which a message may be larger than the max_payload that the server announces.
+
+max_payload limits what clients publish. A stream may hold larger messages from before it was lowered, the
+server adds headers, and its own answers have no limit: one lists up to 100,000 subjects of a stream (330
+bytes each fit here), or all connections. tests/nats/test_largest.py receives such messages from a real
+server."""
 
 
 def compute_message_limit(max_payload: int) -> int:
@@ -71,14 +72,14 @@ def compute_message_limit(max_payload: int) -> int:
 
 
 class ProtocolError(Unreachable):
-    """A server sent what is not the NATS protocol: nothing that follows can be trusted."""
+    """A violation of the NATS protocol by the server: nothing that follows can be trusted."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the server breaks the NATS protocol: {what}")
 
 
 _LARGE = 32 << 10
-"""Bytes of a message from which on copying costs more than looking at it twice."""
+"""Bytes of a message above which copying it costs more than parsing its line twice."""
 
 _UNKNOWN_END: Frame = (1 << 62, b"", b"", b"", b"", b"")
 
@@ -86,7 +87,7 @@ _UNKNOWN_END: Frame = (1 << 62, b"", b"", b"", b"", b"")
 def read_frame(buffer: bytes, at: int, size: int, largest: int = MAX_PAYLOAD) -> Frame:
     """Read the frame that starts at `at`, from the first `size` bytes of a buffer.
 
-    largest: bytes of a message at most (see message_limit).
+    largest: maximum number of bytes of a message (see compute_message_limit).
 
     A frame that ends beyond `size` is not complete; all but its end is to be ignored then. The parts of a
     bytearray are bytearrays. Raises ProtocolError.
@@ -119,9 +120,9 @@ def parse_sizes(words: list[bytes], largest: int) -> tuple[int, int]:
     name = bytes(words[0])
     numbers = words[-2:] if name == b"HMSG" else words[-1:]
     if name not in (b"MSG", b"HMSG") or not 3 <= len(words) - len(numbers) <= 4:
-        raise ProtocolError(f"{_shown(b' '.join(words))} is not the line of a message")
+        raise ProtocolError(f"{_quote(b' '.join(words))} is not the line of a message")
     if not all(number.isdigit() and len(number) < 10 for number in numbers):
-        raise ProtocolError(f"{_shown(b' '.join(numbers))} is not the size of a message")
+        raise ProtocolError(f"{_quote(b' '.join(numbers))} is not the size of a message")
     header_size, total = int(numbers[0]) if len(numbers) == 2 else 0, int(numbers[-1])
     if header_size > total:
         raise ProtocolError(f"a message of {total:,} bytes with {header_size:,} bytes of headers")
@@ -142,31 +143,31 @@ def check_end(end: bytes) -> None:
         raise ProtocolError("a message does not end where it should")
 
 
-def _shown(text: bytes) -> str:
+def _quote(text: bytes) -> str:
     return repr(bytes(text[:40]).decode(errors="replace"))
 
 
 class Tally:
-    """A count of a subscription's messages without headers, where nobody needs more of them: in a third
-    of the time that making them takes.
+    """A counter of a subscription's messages without headers, for readers that need no more than their
+    number: three times as fast as making a Message of each.
 
-    take: called with the number of messages that follow each other, their bytes, and their reply subjects.
-    limit: how many are counted before it is called. left: how many may still be counted; all others are
-    frames as usual.
+    take: called with the number of messages in a row, their total size in bytes, and their reply subjects.
+    limit: number of messages after which it is called. remaining: how many more messages are counted; those
+    after them are frames as usual.
     """
 
     def __init__(
-        self, take: Callable[[int, int, list[bytes]], None], *, limit: int = 1 << 62, left: int = 1 << 62
+        self, take: Callable[[int, int, list[bytes]], None], *, limit: int = 1 << 62, remaining: int = 1 << 62
     ) -> None:
-        self.left = left
+        self.remaining = remaining
         self._take = take
-        self._most = limit
+        self._burst_limit = limit
 
     def run(self, data: bytes, at: int, sid: bytes, largest: int) -> int:
         """Count the messages from `at` on that are complete. Returns where they end."""
         find, size = data.find, len(data)
         count, total, replies = 0, 0, list[bytes]()
-        limit = min(self.left, self._most)
+        limit = min(self.remaining, self._burst_limit)
         while at < size and data[at] == MSG and count < limit:
             line_end = find(b"\r\n", at)
             words = data[at:line_end].split() if line_end > 0 else []
@@ -182,7 +183,7 @@ class Tally:
                 replies.append(words[3])
             at = stop + 2
         if count:
-            self.left -= count
+            self.remaining -= count
             self._take(count, total, replies)
         return at
 
@@ -190,7 +191,7 @@ class Tally:
 class FrameParser:
     """A parser that cuts what a connection receives into frames, however it was split into chunks.
 
-    largest: bytes of a message at most. tallies: by subscription id.
+    largest: maximum number of bytes of a message. tallies: by subscription id.
     """
 
     def __init__(self, largest: int = MAX_PAYLOAD) -> None:
@@ -203,11 +204,11 @@ class FrameParser:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no part of a frame is left."""
+        """Whether no part of a frame is waiting for more."""
         return not self._chunks
 
     def reset(self) -> None:
-        """Discard what is left of a former connection."""
+        """Discard what is unparsed, as a new connection begins."""
         self._chunks, self._size, self._needed = [], 0, 0
         self._resets += 1
 
@@ -221,13 +222,13 @@ class FrameParser:
         if self._size < self._needed:
             return  # the chunks of a large message are joined once, not each time
         resets = self._resets
-        if frame := self._large_frame():
+        if frame := self._join_large_frame():
             data, at = chunk, frame[0]
             self._chunks = []
             yield frame
         else:
             data, at = b"".join(self._chunks) if len(self._chunks) > 1 else chunk, 0
-            self._chunks = []  # a large message is in memory once less
+            self._chunks = []  # so that a large message is not in memory twice
         size = len(data)
         end, find, largest, tallies = 0, data.find, self.largest, self.tallies
         while at < size:
@@ -270,13 +271,16 @@ class FrameParser:
             reply = words[3] if count == limit else b""
             yield end, words[2], words[1], reply, data[start:middle], data[middle:stop]
         if resets == self._resets:
-            rest = data[at:]
-            self._chunks, self._size = [rest] if rest else [], len(rest)
+            incomplete = data[at:]
+            self._chunks, self._size = [incomplete] if incomplete else [], len(incomplete)
             self._needed = end - at if at < size and end < _UNKNOWN_END[0] else 0
 
-    def _large_frame(self) -> Frame | None:
-        """Return the large message that ends in the latest chunk, with its end there, without joining what
-        follows it; None where it is not large, is counted, or is cut at another place than in its data."""
+    def _join_large_frame(self) -> Frame | None:
+        """Return the large message that ends in the latest chunk, without joining the bytes after it.
+
+        The end in the frame is its index in that chunk. None for a message that is small, counted by a tally,
+        or split elsewhere than in its data.
+        """
         chunks, needed = self._chunks, self._needed
         if needed < _LARGE or len(chunks) < 2:
             return None
@@ -289,8 +293,8 @@ class FrameParser:
         if middle > len(first) or end < 2 or words[2] in self.tallies:
             return None
         check_end(last[end - 2 : end])
-        with memoryview(first) as beginning, memoryview(last) as rest:
-            data = b"".join((beginning[middle:], *chunks[1:-1], rest[: end - 2]))
+        with memoryview(first) as beginning, memoryview(last) as ending:
+            data = b"".join((beginning[middle:], *chunks[1:-1], ending[: end - 2]))
         reply = words[3] if len(words) == (6 if words[0] == b"HMSG" else 5) else b""
         return end, words[2], words[1], reply, first[start:middle], data
 
@@ -329,6 +333,6 @@ _VIOLATION = r'Permissions Violation for (Publish|Subscription)(?: with Reply of
 
 
 def parse_error(line: bytes | str) -> ServerError:
-    """Parse a -ERR line, or what is left of one in an exception."""
+    """Parse a -ERR line, or the text of one in an exception."""
     text = line.decode(errors="replace") if isinstance(line, bytes) else line
     return ServerError(text.strip().removeprefix("-ERR").removeprefix("nats:").strip("' \t\r\n"))

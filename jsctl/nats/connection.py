@@ -1,6 +1,6 @@
 """The connection of commands: asyncio, over nats-py (see nats_py).
 
-What nats-py leaves to its users is done here: a first connection that fails at once and says why, a timeout
+It adds what nats-py leaves to its users: a first connection that fails at once and says why, a timeout
 on everything, refused publishes distinguished from silence, typed events, no secret in any message.
 """
 
@@ -41,17 +41,17 @@ class Connection:
     """One connection to a NATS network. Use `Connection.open`."""
 
     def __init__(self, settings: Settings, on_event: EventHandler | None) -> None:
-        self._client: nats_py.NatsClient  #: of `open`
-        self._fault: Unreachable | None = None  #: why it was ended for good
+        self._client: nats_py.NatsClient  #: set by `open`
+        self._fault: Unreachable | None = None  #: why it was closed for good
         self._on_event = on_event
         self._handlers: list[EventHandler] = []
         self._requests: dict[str, tuple[str, asyncio.Future[Message]]] = {}  #: subject, by reply subject
-        self._replies = ""  #: the inbox of requests
+        self._replies = ""  #: the inbox for replies to requests; empty before the first one
         self._number = 0
         self._is_live = False  #: connected once
         self._is_closing = False
-        self._url = ""  #: where it was connected last
-        self._last_error = ""  #: the last one that was reported
+        self._url = ""  #: of the last server
+        self._last_error = ""  #: text of the last one reported
         self.settings = settings
 
     @classmethod
@@ -74,7 +74,7 @@ class Connection:
         failures: list[JsctlError] = []
         for address, seconds in divide_timeout(addresses, settings.timeout):
             self = cls(settings, on_event)
-            self._client = nats_py.NatsClient(settings, self._refused, self._broken)
+            self._client = nats_py.NatsClient(settings, self._handle_refusal, self._handle_broken)
             options = await login.build_authentication(settings, address) | build_tls_options(
                 settings, address
             )
@@ -101,10 +101,10 @@ class Connection:
             connect_timeout=self.settings.timeout / SECOND,
             reconnect_time_wait=0.5,
             inbox_prefix=self.settings.inbox_prefix,
-            error_cb=self._failed,
-            disconnected_cb=self._notifier(Disconnected, "connection lost"),
-            reconnected_cb=self._notifier(Reconnected, "connected again"),
-            closed_cb=self._notifier(Closed, "the connection was closed for good"),
+            error_cb=self._handle_error,
+            disconnected_cb=self._build_notifier(Disconnected, "connection lost"),
+            reconnected_cb=self._build_notifier(Reconnected, "connected again"),
+            closed_cb=self._build_notifier(Closed, "the connection was closed for good"),
             **options,
         )
         self._is_live = True
@@ -123,7 +123,8 @@ class Connection:
         return self._url or strip_login(self.settings.url)
 
     def socket_info(self, name: str) -> Any:
-        """Return what asyncio knows of the socket (`peername`, `sockname`, `ssl_object`), else None."""
+        """Return what asyncio knows of the socket (`peername`, `sockname`, `ssl_object`); None when it knows
+        nothing."""
         return self._client.socket_info(name)
 
     @property
@@ -133,7 +134,7 @@ class Connection:
 
     @property
     def max_payload(self) -> int:
-        """Bytes that the server takes in headers and data."""
+        """Maximum number of bytes that the server accepts in headers and data."""
         return self._client.max_payload
 
     # -- requests -----------------------------------------------------------------------------------
@@ -197,48 +198,48 @@ class Connection:
         expect: int = 0,
         timeout: int | None = None,
         stall: int = SECOND // 4,
-        room: int = REPLIES_SIZE,
+        max_bytes: int = REPLIES_SIZE,
     ) -> list[Message]:
         """Return all replies: until `expect` of them, `stall` ns of silence after one, or `timeout` ns.
 
-        Raises NoResponders when nobody listens, JsctlError for more than `room` bytes.
+        Raises NoResponders when nobody listens, JsctlError when the replies have more than `max_bytes` bytes.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + (timeout or self.settings.timeout) / SECOND
-        replies, left_room = list[Message](), room
+        replies, bytes_left = list[Message](), max_bytes
         inbox = self.new_inbox()
         async with self.subscribe(inbox) as subscription:
             await self.publish(subject, data, reply=inbox)
             while not expect or len(replies) < expect:
-                left = deadline - loop.time()
-                limit = min(left, stall / SECOND) if replies else left
+                seconds_left = deadline - loop.time()
+                limit = min(seconds_left, stall / SECOND) if replies else seconds_left
                 message = await subscription.next(int(limit * SECOND))
                 if message is None:
                     break
                 if is_no_responders(message):
                     raise NoResponders(f"nobody answers on {subject}")
                 replies.append(message)
-                if (left_room := left_room - message.size - 1024) < 0:  # what a message takes beside
-                    raise JsctlError(f"the replies on {subject} have more than {room:,} bytes")
+                if (bytes_left := bytes_left - message.size - 1024) < 0:  # 1 KiB: what a Message object takes
+                    raise JsctlError(f"the replies on {subject} have more than {max_bytes:,} bytes")
         return replies
 
     # -- publishing and subscribing -----------------------------------------------------------------
 
     async def publish(self, subject: str, data: bytes = b"", *, reply: str = "") -> None:
-        """Publish a message; it is on its way when this returns, and at the server after `flush`.
+        """Publish a message: when this returns it is on its way; after `flush` the server has it.
 
         Raises BadInput, Unreachable.
         """
-        if not subject or any(c.isspace() for c in subject):  # all else is a token of some request
+        if not subject or any(c.isspace() for c in subject):  # the rest may be a token of a request
             raise BadInput(f"{subject!r} is not a valid subject to publish to")
         self.check_size(OutgoingMessage(subject, data))
         await self.send(encode_publish(subject, data, reply))
 
     def check_size(self, message: OutgoingMessage) -> None:
-        """Raise BadInput for a message that is larger than the server takes: it would close the
+        """Raise BadInput for a message that is larger than the server accepts: it would close the
         connection."""
         if message.size > self.max_payload:
-            raise BadInput(f"the message has {message.size:,} bytes, the server takes {self.max_payload:,}")
+            raise BadInput(f"the message has {message.size:,} bytes, the server accepts {self.max_payload:,}")
 
     def subscribe(self, subject: str, *, queue: str = "") -> Subscription:
         """Return an async context manager; see Subscription."""
@@ -248,7 +249,8 @@ class Connection:
         self, subject: str, handler: MessageHandler, *, queue: str = "", tally: Tally | None = None
     ) -> "nats_py.Receiver":
         """Return an async context manager: while it is open, `handler` is called for each message, as soon as
-        it is read. 100,000 messages cost 0.2 s of processor time. tally: takes those that it can count.
+        it is read. 100,000 messages cost 0.2 s of processor time. tally: counts messages in place of handling
+        them (see Tally).
 
         Raises BadInput, Unreachable.
         """
@@ -261,7 +263,7 @@ class Connection:
         the next one, up to the settings' timeout. Raises Unreachable.
         """
         if not self._client.is_connected:
-            await self.reconnected()
+            await self.wait_until_connected()
         try:
             await self._client.send(*frames)
         except OSError as error:
@@ -269,10 +271,9 @@ class Connection:
 
     @contextlib.contextmanager
     def sending_ahead(self, size: int) -> Iterator[None]:
-        """Buffer up to `size` bytes that the system has not taken, so that the next messages are made
-        meanwhile.
+        """Buffer up to `size` unsent bytes, so that the next messages are made while these are being sent.
 
-        For bulk data whose acks are awaited, as nothing else gets through until they are sent.
+        Use it for bulk data whose acks are awaited: nothing else gets through until the buffer is sent.
         """
         self._client.send_ahead(size)
         try:
@@ -288,12 +289,12 @@ class Connection:
         (self._client.write if now else self._client.post)(frames)
 
     def read_now(self, seconds: float) -> bool:
-        """Block until the next data arrives, and call its handlers without a turn of the event loop: for an
-        answer that is expected at once. Returns False where the loop is needed."""
+        """Block for up to `seconds` until data arrives, and call its handlers without a turn of the event
+        loop: for an answer that is expected at once. Returns False where the loop is needed."""
         return self._client.read_now(seconds)
 
-    async def reconnected(self, timeout: int | None = None) -> None:
-        """Wait for a connection that was lost, `timeout` ns at most. Raises Unreachable."""
+    async def wait_until_connected(self, timeout: int | None = None) -> None:
+        """Wait until a lost connection is made again, for at most `timeout` ns. Raises Unreachable."""
         deadline = asyncio.get_running_loop().time() + (timeout or self.settings.timeout) / SECOND
         while not self._client.is_connected:
             if self._fault:
@@ -307,7 +308,10 @@ class Connection:
         return self._client.new_inbox()
 
     async def flush(self, timeout: int | None = None) -> None:
-        """Wait until the server has processed what was sent, and refused what it refuses. `timeout` in ns."""
+        """Wait until the server has processed what was sent, and reported what it refuses. `timeout` in ns.
+
+        Raises Unreachable.
+        """
         try:
             if self._client.is_connected:
                 await self._client.write_pending()  # nats-py sends its PING ahead of what is pending
@@ -317,8 +321,8 @@ class Connection:
         except OSError as error:
             raise Unreachable(f"lost the connection to {self.url}: {describe_error(error)}") from None
 
-    async def rtt(self) -> int:
-        """Return the round-trip time to the connected server in ns."""
+    async def measure_rtt(self) -> int:
+        """Return the round-trip time to the connected server in ns. Raises Unreachable."""
         try:
             return int(await self._client.rtt(timeout=self.settings.timeout / SECOND) * SECOND)  # type: ignore[arg-type]
         except (nats_py.ClientError, TimeoutError) as error:
@@ -342,7 +346,7 @@ class Connection:
             self._handlers.remove(handler)
 
     def _notify(self, event: ConnectionEvent) -> None:
-        # What happened is reported ahead of what handlers say about it; errors may be theirs alone.
+        # An event is reported before handlers act on it; an error only when none of them handled it.
         is_error = isinstance(event, ErrorReported)
         if self._on_event and not is_error:
             self._on_event(event)
@@ -350,7 +354,7 @@ class Connection:
         if self._on_event and is_error and not any(is_handled):
             self._on_event(event)
 
-    def _notifier(self, kind: type[ConnectionEvent], text: str) -> Callable[[], Awaitable[None]]:
+    def _build_notifier(self, kind: type[ConnectionEvent], text: str) -> Callable[[], Awaitable[None]]:
         async def notify() -> None:
             if self._is_live and not self._is_closing:
                 if self._fault is None:
@@ -360,14 +364,14 @@ class Connection:
 
         return notify
 
-    def _broken(self, error: Unreachable) -> None:
+    def _handle_broken(self, error: Unreachable) -> None:
         """Handle the end of the connection for good: fail all open requests."""
         self._fault = error
         for _, future in self._requests.values():
             if not future.done():
                 future.set_exception(error)
 
-    def _refused(self, error: ServerError) -> None:
+    def _handle_refusal(self, error: ServerError) -> None:
         """Handle a permission violation: fail the requests on its subject, or else report it."""
         violation = error.violation
         if violation is None:
@@ -384,7 +388,7 @@ class Connection:
         if not waiting:
             self._report(PermissionDenied(error.text, *violation, self.settings.inbox_prefix))
 
-    async def _failed(self, error: Exception) -> None:
+    async def _handle_error(self, error: Exception) -> None:
         """Handle an error of nats-py."""
         if not self._is_live:
             raise error  # ends nats-py's connect, which would retry for minutes
@@ -393,7 +397,7 @@ class Connection:
             self._report(ErrorReported(describe_error(error)))
 
     def _report(self, event: ErrorReported) -> None:
-        """Notify of an error, unless each attempt to reconnect repeats it."""
+        """Notify of an error once, although each attempt to reconnect repeats it."""
         if event.text != self._last_error or self.is_connected:
             self._last_error = event.text
             self._notify(event)

@@ -1,4 +1,4 @@
-"""Checks a context by itself, and tries to connect with it."""
+"""Checks of a context: its settings and files, and whether a server accepts it."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -14,8 +14,8 @@ from jsctl.nats.connection import Connection
 class ContextCheck(NamedTuple):
     """The outcome of a check.
 
-    problems: what is wrong with the context itself. tried: whether connecting was tried. error: why it
-    failed; None when it did not.
+    problems: what is wrong with the context itself. tried: whether a connection was attempted. error: why
+    that failed, None when it succeeded.
     """
 
     name: str
@@ -34,7 +34,7 @@ class ContextCheck(NamedTuple):
 async def check_context(context: Context, flags: Mapping[str, Any], *, connect: bool) -> ContextCheck:
     """Check a context, its files and its login; with `connect`, also whether a server accepts it.
 
-    flags: by Settings field. Of these only the timeout and the name of the connection are used.
+    flags: values by Settings field; only the timeout and the name of the connection are used.
     """
     problems = find_contradictions(context)
     own_flags = {name: flags[name] for name in ("timeout", "connection_name") if name in flags}

@@ -1,4 +1,4 @@
-"""`ErrorCode`, loaded at its first use: 227 names take some milliseconds, and most commands meet no error."""
+"""`ErrorCode`, loaded when first used: its 227 names take some milliseconds, and most commands need none."""
 
 from typing import TYPE_CHECKING, Any
 

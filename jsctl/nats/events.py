@@ -1,4 +1,4 @@
-"""What happens to a connection while it is open."""
+"""Events of an open connection: lost, made again, closed, errors, refused subjects."""
 
 from collections.abc import Callable
 
@@ -15,11 +15,11 @@ class ConnectionEvent:
 
 
 class Disconnected(ConnectionEvent):
-    """The connection was lost; a new one is being made where that is wanted."""
+    """The connection was lost; a new one is being made if reconnecting is on."""
 
 
 class Reconnected(ConnectionEvent):
-    """There is a connection again. What was published meanwhile did not arrive."""
+    """The connection was made again. What was published meanwhile did not arrive."""
 
 
 class Closed(ConnectionEvent):
@@ -27,7 +27,7 @@ class Closed(ConnectionEvent):
 
 
 class ErrorReported(ConnectionEvent):
-    """The server or the client reports an error that does not end the connection."""
+    """An error that does not end the connection, reported by the server or by nats-py."""
 
 
 class PermissionDenied(ErrorReported):
@@ -39,7 +39,7 @@ class PermissionDenied(ErrorReported):
         self.subject = subject
         self.inbox = inbox
 
-    def error(self) -> Denied:
+    def to_error(self) -> Denied:
         """Return the error to raise when that subject was needed."""
         return denied_error(self.operation, self.subject, self.inbox)
 
@@ -56,4 +56,4 @@ def denied_error(operation: str, subject: str, inbox: str = "_INBOX") -> Denied:
 
 
 EventHandler = Callable[[ConnectionEvent], bool | None]
-"""Called with each event. True says that it is dealt with: nobody else reports it."""
+"""Called with each event. Returns True when it has handled the event: nobody else then reports it."""

@@ -1,4 +1,4 @@
-"""The causes of failed connections, as errors. No secret is ever in an error from here."""
+"""The causes of failed connections, as errors. No error from here ever holds a secret."""
 
 import re
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ class NoTls(ConnectionError):
 
 
 class NoGreeting(ConnectionError):
-    """The answer did not begin with INFO, as that of NATS servers does."""
+    """The server did not begin with INFO, as NATS servers do."""
 
 
 class TooManyConnections(Unreachable):
@@ -27,16 +27,16 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
     """Return the error to raise when a connection to one server failed."""
     if isinstance(error, JsctlError):
         return error
-    complaint = parse_error(str(error))
+    server_error = parse_error(str(error))
     if isinstance(error, ProxyFailure):
         return Unreachable(f"cannot connect to {server.url}: {describe_error(error)}", "check --socks-proxy")
-    if complaint.is_authentication:
+    if server_error.is_authentication:
         return Denied(
             f"{server.url} refuses the login: {describe_error(error).lower()}",
             "check user, password, token, creds or JWT; jsctl context info shows what is set",
         )
-    if complaint.is_limit:
-        account = " of this account" * ("account" in complaint.text.lower())
+    if server_error.is_limit:
+        account = " of this account" * ("account" in server_error.text.lower())
         return TooManyConnections(
             f"{server.url} takes no more connections{account}: the maximum is reached",
             f"close some, or raise max_connections{account}",
@@ -50,7 +50,7 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
         return Unreachable(
             f"TLS with {server.url} failed: the server has none", "use nats:// and leave the TLS flags out"
         )
-    if failure := _tls_failure(error, settings):
+    if failure := _explain_tls_failure(error, settings):
         reason, hint = failure
         return Unreachable(f"TLS with {server.url} failed: {reason}", hint)
     if isinstance(error, NoGreeting):
@@ -71,15 +71,15 @@ _UNTRUSTED = (18, 19, 20, 21)
 """OpenSSL's codes (x509_vfy.h) for certificates that no known authority has signed."""
 
 _OTHER_NAMES = (62, 64)
-"""Those for certificates of other hosts."""
+"""OpenSSL's codes for certificates of other hosts."""
 
 _REFUSED = re.compile("ALERT_(UNKNOWN_CA|ACCESS_DENIED|[A-Z_]*CERTIFICATE[A-Z_]*)")
 """Alerts of a server about the client's certificate (RFC 8446, 6.2)."""
 
 
-def _tls_failure(error: BaseException, settings: Settings) -> tuple[str, str] | None:
+def _explain_tls_failure(error: BaseException, settings: Settings) -> tuple[str, str] | None:
     """Return why a TLS handshake failed, and what to do; None for other errors."""
-    from ssl import SSLCertVerificationError, SSLError  # which plain connections do without
+    from ssl import SSLCertVerificationError, SSLError  # plain connections do not need it
 
     if isinstance(error, SSLCertVerificationError):
         reason = describe_error(error).rstrip(".")
@@ -88,8 +88,8 @@ def _tls_failure(error: BaseException, settings: Settings) -> tuple[str, str] | 
         if error.verify_code in _OTHER_NAMES:
             return reason, "connect to a name that is in the server's certificate"
         return reason, "check --tlsca, and the server's certificate"
-    # With TLS 1.3, the server refuses a client's certificate after the handshake: nats-py may have the text
-    # alone. Who still writes when the server closes does not read it.
+    # With TLS 1.3, the server refuses a client's certificate after the handshake: nats-py may have no more
+    # than the alert's text, and a client that is still writing then never reads it.
     if "CERTIFICATE_REQUIRED" in str(error):
         return "the server requires a client certificate", "name yours with --tlscert and --tlskey"
     if "[SSL: " in str(error) and (not isinstance(error, SSLError) or _REFUSED.search(str(error))):
@@ -132,7 +132,9 @@ def choose_most_telling(failures: list[JsctlError], settings: Settings) -> Jsctl
     A refused login says more than a server that cannot be reached.
     """
     telling = (Denied, TooManyConnections)
-    chosen = next((f for kind in telling for f in failures if isinstance(f, kind)), failures[-1])
+    chosen = next(
+        (failure for kind in telling for failure in failures if isinstance(failure, kind)), failures[-1]
+    )
     if len(failures) == 1 or isinstance(chosen, telling):
         return chosen
     return Unreachable(

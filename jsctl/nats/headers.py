@@ -44,7 +44,7 @@ def parse_headers(block: bytes) -> Headers:
 
 
 def find_header(block: bytes, name: str) -> str:
-    """Return the last value of a header, empty when it is missing. What a server appends comes last."""
+    """Return the last value of a header, empty when it is missing. Headers that a server adds come last."""
     return next((value for key, value in reversed(parse_headers(block)) if key == name), "")
 
 

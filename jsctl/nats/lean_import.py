@@ -1,5 +1,5 @@
-"""Import nats-py without what only costs time: its JetStream half, which jsctl replaces and which is a third
-of its start-up, and what reads its version."""
+"""The import of nats-py without the parts that jsctl does not need: its JetStream half, a third of its
+start-up, and the modules that read its version."""
 
 import importlib.util
 import sys
@@ -14,7 +14,7 @@ from typing import Any
 class _Deferred(ModuleType):
     """A module that is loaded at the first use of a name in it.
 
-    importlib.util.LazyLoader would do, but it loads at `import a.b` already, which asks for `__spec__`.
+    importlib.util.LazyLoader would load it at `import a.b` already, which asks for `__spec__`.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -36,8 +36,8 @@ def cheap_version(package: str) -> Iterator[None]:
         yield
         return
     stand_in = ModuleType(name)
-    around = Path(next(iter(spec.submodule_search_locations))).parent
-    stand_in.version = lambda distribution: _version(around, distribution)  # type: ignore[attr-defined]
+    site_packages = Path(next(iter(spec.submodule_search_locations))).parent
+    stand_in.version = lambda distribution: _read_version(site_packages, distribution)  # type: ignore[attr-defined]
     sys.modules[name] = stand_in
     try:
         yield
@@ -45,7 +45,7 @@ def cheap_version(package: str) -> Iterator[None]:
         del sys.modules[name]
 
 
-def _version(folder: Path, package: str) -> str:
+def _read_version(folder: Path, package: str) -> str:
     """Return `2.16.0` for a folder `nats_py-2.16.0.dist-info`. Raises LookupError."""
     start = package.replace("-", "_") + "-"
     for entry in folder.iterdir():

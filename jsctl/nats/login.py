@@ -1,6 +1,6 @@
-"""From settings to a login: credentials files, JWTs, nkeys, tokens and passwords.
+"""The login that settings describe: credentials files, JWTs, nkeys, tokens and passwords.
 
-No secret is ever in an error from here.
+No error from here ever holds a secret.
 """
 
 import base64
@@ -29,35 +29,37 @@ _SEED = r"(?m)^S[A-Z][A-Z2-7]{50,}$"
 
 
 async def prepare(settings: Settings) -> Settings:
-    """Return settings with all lookups done: creds and servers of `nsc` where there are none, and the values
-    that references stand for.
+    """Return settings in which references are replaced by their values, and missing creds and servers are
+    those that `nsc` has.
 
     Raises BadInput, MissingDependency.
     """
     settings = await references.resolve(
-        settings, lambda name, args: _tool(name, args, settings), lambda user: _nsc_creds(user, settings)
+        settings,
+        lambda name, args: _run_tool(name, args, settings),
+        lambda user: _find_nsc_creds(user, settings),
     )
     if not settings.nsc:
         return settings if settings.url else replace(settings, url=DEFAULT_URL)
-    servers, creds = await _nsc_profile(settings.nsc, settings)
+    servers, creds = await _fetch_nsc_profile(settings.nsc, settings)
     return replace(
         settings, url=settings.url or servers or DEFAULT_URL, creds=settings.creds or creds, nsc=""
     )
 
 
-async def _nsc_creds(user: str, settings: Settings) -> str:
+async def _find_nsc_creds(user: str, settings: Settings) -> str:
     """Return the path of the credentials that nsc has for a user."""
-    _, creds = await _nsc_profile(user, settings)
+    _, creds = await _fetch_nsc_profile(user, settings)
     if not creds:
         raise BadInput(f"nsc has no credentials of {user}", "nsc generate creds writes them")
     return creds
 
 
-async def _nsc_profile(user: str, settings: Settings) -> tuple[str, str]:
+async def _fetch_nsc_profile(user: str, settings: Settings) -> tuple[str, str]:
     """Return the servers and the path of the credentials that nsc has for a user."""
-    out = await _tool("nsc", ["generate", "profile", user], settings)
+    output = await _run_tool("nsc", ["generate", "profile", user], settings)
     try:
-        profile = parse_json(out)
+        profile = parse_json(output)
         servers = ",".join((profile.get("operator") or {}).get("service") or [])
         return servers, str(profile.get("user_creds") or "")
     except (ValueError, AttributeError, TypeError):
@@ -65,29 +67,29 @@ async def _nsc_profile(user: str, settings: Settings) -> tuple[str, str]:
 
 
 async def with_files(settings: Settings) -> Settings:
-    """Return settings that need no file and no tool of this machine: their texts are in `files`.
+    """Return settings that need no file and no tool of this machine: the texts of all files are in `files`.
 
     Raises BadInput, MissingDependency.
     """
-    ready = await prepare(settings)
-    files = dict(ready.files)
+    prepared = await prepare(settings)
+    files = dict(prepared.files)
     for path, what in (
-        (ready.creds, "credentials file"),
-        (ready.nkey, "nkey seed file"),
-        (ready.tlsca, "CA certificate"),
-        (ready.tlscert, "TLS certificate"),
-        (ready.tlskey, "TLS key"),
+        (prepared.creds, "credentials file"),
+        (prepared.nkey, "nkey seed file"),
+        (prepared.tlsca, "CA certificate"),
+        (prepared.tlscert, "TLS certificate"),
+        (prepared.tlskey, "TLS key"),
     ):
         if path and path not in files:
-            files[path] = read_text(ready, path, what)
-    return replace(ready, files=tuple(files.items()))
+            files[path] = read_text(prepared, path, what)
+    return replace(prepared, files=tuple(files.items()))
 
 
 async def build_authentication(settings: Settings, server: ServerAddress) -> dict[str, Any]:
-    """Return nats-py's options for a login.
+    """Return nats-py's options for a login. Raises BadInput.
 
-    A login in the URL goes before user, token and nkey, and is sent beside a JWT, as in the Go client. Raises
-    BadInput.
+    A login in the URL takes precedence over user, token and nkey, and is sent beside a JWT, as in the Go
+    client.
     """
     options: dict[str, Any] = {}
     if server.user:
@@ -100,29 +102,29 @@ async def build_authentication(settings: Settings, server: ServerAddress) -> dic
     elif settings.token:
         options["token"] = settings.token
     if settings.creds:
-        options.update(_signed(await _credentials(settings)))
+        options.update(_build_signing_callbacks(await _build_credentials_reader(settings)))
     elif settings.jwt:
-        options.update(_signed(lambda: (settings.jwt.strip(), settings.seed.strip())))
+        options.update(_build_signing_callbacks(lambda: (settings.jwt.strip(), settings.seed.strip())))
     elif settings.nkey and not options.get("user"):
-        options["nkeys_seed_str"] = _nkey(settings)
+        options["nkeys_seed_str"] = _read_nkey_seed(settings)
     return options
 
 
 async def validate(settings: Settings) -> Settings:
-    """Validate all that can be wrong before a server is asked; return prepared settings.
+    """Validate everything that can be wrong before a server is asked; return prepared settings.
 
     Raises JsctlError.
     """
-    ready = await prepare(settings)
-    for server in parse_addresses(ready.url):
-        await build_authentication(ready, server)
-        build_tls_options(ready, server)
-    if ready.socks_proxy:
-        parse_proxy(ready.socks_proxy)
-    return ready
+    prepared = await prepare(settings)
+    for server in parse_addresses(prepared.url):
+        await build_authentication(prepared, server)
+        build_tls_options(prepared, server)
+    if prepared.socks_proxy:
+        parse_proxy(prepared.socks_proxy)
+    return prepared
 
 
-def _signed(login: Callable[[], tuple[str, str]]) -> dict[str, Any]:
+def _build_signing_callbacks(login: Callable[[], tuple[str, str]]) -> dict[str, Any]:
     """Return nats-py's callbacks for a JWT and its seed.
 
     A JWT without a seed is a bearer token, which signs nothing.
@@ -130,25 +132,25 @@ def _signed(login: Callable[[], tuple[str, str]]) -> dict[str, Any]:
     last = login()
     parse_seed(last[1])
 
-    def current() -> tuple[str, str]:
-        # Credentials are read again at every reconnect; while a file is being replaced, the last hold.
+    def read_latest() -> tuple[str, str]:
+        # Credentials are read again at every reconnect; while a file is being replaced, the last ones apply.
         nonlocal last
         try:
-            fresh = login()
-            parse_seed(fresh[1])
-            last = fresh
+            latest = login()
+            parse_seed(latest[1])
+            last = latest
         except BadInput:
             pass
         return last
 
     def sign(nonce: str) -> bytes:
-        pair = parse_seed(current()[1])
+        pair = parse_seed(read_latest()[1])
         return base64.b64encode(pair.sign(nonce.encode())) if pair else b""
 
-    return {"user_jwt_cb": lambda: bytearray(current()[0].encode()), "signature_cb": sign}
+    return {"user_jwt_cb": lambda: bytearray(read_latest()[0].encode()), "signature_cb": sign}
 
 
-async def _credentials(settings: Settings) -> Callable[[], tuple[str, str]]:
+async def _build_credentials_reader(settings: Settings) -> Callable[[], tuple[str, str]]:
     path = settings.creds
     label = path if schemes.is_shown(path) or not is_secret(path) else "what the context has as creds"
     return lambda: _parse_credentials(read_text(settings, path, "credentials file"), label)
@@ -161,7 +163,7 @@ def _parse_credentials(text: str, path: str) -> tuple[str, str]:
     return blocks[0], blocks[1]
 
 
-def _nkey(settings: Settings) -> str:
+def _read_nkey_seed(settings: Settings) -> str:
     path = settings.nkey
     text = read_text(settings, path, "nkey seed file")
     path = path if not is_secret(path) else "what the context has as nkey"
@@ -174,7 +176,7 @@ def _nkey(settings: Settings) -> str:
 
 
 def parse_seed(seed: str) -> Any:
-    """Return the keys of a seed (`sign`, `public_key`), None for an empty seed.
+    """Return the key pair of a seed (`sign`, `public_key`), None for an empty seed.
 
     Raises BadInput, MissingDependency.
     """
@@ -182,7 +184,7 @@ def parse_seed(seed: str) -> Any:
         return None
     try:
         from nkeys import from_seed
-    except ImportError:  # on an executor of Spark, which jsctl was sent to
+    except ImportError:  # on a Spark executor, to which jsctl was sent without its dependencies
         raise MissingDependency(
             "PyNaCl is not installed, and this login needs it to sign",
             "run: pip install pynacl, on Spark with the Python of its executors",
@@ -193,8 +195,8 @@ def parse_seed(seed: str) -> Any:
         raise BadInput("the user seed is not valid", "a user's seed starts with SU") from None
 
 
-async def _tool(name: str, args: list[str], settings: Settings) -> bytes:
-    """Run another tool, and return its output. Raises MissingDependency, BadInput."""
+async def _run_tool(name: str, args: list[str], settings: Settings) -> bytes:
+    """Run another program; return its output. Raises MissingDependency, BadInput."""
     from shutil import which
 
     await await_event_loop()
@@ -207,12 +209,12 @@ async def _tool(name: str, args: list[str], settings: Settings) -> bytes:
     )
     try:
         async with asyncio.timeout(settings.timeout / SECOND):
-            out, err = await process.communicate()
+            output, error_output = await process.communicate()
     except TimeoutError:
         process.kill()
         await process.wait()
         raise BadInput(f"{name} did not answer in time for {args[-1]}") from None
     if process.returncode:
-        lines = err.decode(errors="replace").strip().splitlines()
+        lines = error_output.decode(errors="replace").strip().splitlines()
         raise BadInput(f"{name} failed for {args[-1]}: {lines[-1] if lines else 'no reason given'}")
-    return out
+    return output

@@ -1,8 +1,8 @@
-"""The connection of verbs that ask one thing after the other: no event loop, no asyncio, no nats-py.
+"""The connection of verbs that make one request after the other: no event loop, no asyncio, no nats-py.
 
-It is a `Connection` over a `BlockingConnection`. Its methods wait for what they ask for and never suspend, so
-that `jsctl.loops` can step the coroutines that call them. What takes messages as they come, asks many things
-at once or outlives its server needs an event loop, and the other connection.
+It is a `Connection` over a `BlockingConnection`. Its methods block until they have their answer and never
+suspend, so that `jsctl.loops` can step the coroutines that call them. Verbs that receive messages, make
+requests at the same time or outlive their server need an event loop, and the other connection.
 """
 
 import time
@@ -23,16 +23,18 @@ from jsctl.units import SECOND
 _PAUSE = 0.1  #: seconds between two attempts to connect again
 
 
-def suits(settings: Settings) -> bool:
+def is_suitable(settings: Settings) -> bool:
     """Return whether the servers can be reached without an event loop: without a proxy and without
     websockets."""
     return not settings.socks_proxy and "ws://" not in settings.url and "wss://" not in settings.url
 
 
 async def connect(settings: Settings) -> Connection | None:
-    """Connect, or raise Unreachable, Denied or BadInput within the settings' timeout; where that needs an
-    event loop, wait for one and return None."""
-    if not is_stepped() or not suits(settings):
+    """Connect, or raise Unreachable, Denied or BadInput within the settings' timeout.
+
+    Where that needs an event loop, wait until one runs and return None.
+    """
+    if not is_stepped() or not is_suitable(settings):
         await await_event_loop()
         return None
     settings = await login.prepare(settings)
@@ -44,14 +46,14 @@ def _open(settings: Settings) -> BlockingConnection:
 
 
 class _LostWhileWaiting(Unreachable):
-    """A connection was lost before the answer to a request, in a way that another one may help."""
+    """The loss of a connection before the answer to a request, which another connection may bring."""
 
 
 class LoopFreeConnection(Connection):
     """A connection to one server. See `connect`.
 
-    When it ends, a `request` is made again over a new one until its timeout: without an event loop, these
-    only read. What was sent otherwise may have arrived; its methods raise Unreachable.
+    When it is lost, a `request` is repeated over a new one until its timeout: without an event loop, requests
+    only read. Other messages may have arrived already; the methods that send them raise Unreachable.
     """
 
     def __init__(self, settings: Settings, link: BlockingConnection) -> None:
@@ -83,20 +85,22 @@ class LoopFreeConnection(Connection):
         try:
             request = link.begin_request(message, timeout or 0)
             await mark_request_sent()
-            return link.answer_to(request)
+            return link.wait_for_reply(request)
         except EndedByServer:
-            raise self._lost() from None
+            raise self._lost_error() from None
         except ConnectionLost:
-            raise _LostWhileWaiting(self._lost().message) from None
+            raise _LostWhileWaiting(self._lost_error().message) from None
 
     def _request_again(self, lost: BlockingConnection, message: OutgoingMessage, deadline: float) -> Message:
         """Connect again, unless another request has, and repeat a request until `deadline` (monotonic).
-        Raises Unreachable then, and what a login is refused with."""
-        while (left := int((deadline - time.monotonic()) * SECOND)) > 0:
+
+        Raises Unreachable at the deadline, Denied when the login is refused.
+        """
+        while (ns_left := int((deadline - time.monotonic()) * SECOND)) > 0:
             try:
                 if self._link is lost:
-                    self._link = _open(replace(self.settings, timeout=left))
-                return self._link.request_message(message, timeout=left)
+                    self._link = _open(replace(self.settings, timeout=ns_left))
+                return self._link.request_message(message, timeout=ns_left)
             except EndedByServer:
                 break
             except ConnectionLost:
@@ -104,7 +108,7 @@ class LoopFreeConnection(Connection):
             except (Unreachable, NoResponders):  # the server, or its JetStream, is not ready yet
                 pass
             time.sleep(_PAUSE)
-        raise self._lost()
+        raise self._lost_error()
 
     def receive(self, *args: object, **options: object) -> NoReturn:
         raise NoEventLoop("messages are received in an event loop")
@@ -116,18 +120,18 @@ class LoopFreeConnection(Connection):
         try:
             self._link.send(b"".join(frames))
         except ConnectionLost:
-            raise self._lost() from None
+            raise self._lost_error() from None
 
     async def flush(self, timeout: int | None = None) -> None:
         try:
             self._link.flush(timeout or 0)
         except ConnectionLost:
-            raise self._lost() from None
+            raise self._lost_error() from None
         except TimeoutError:
             raise Unreachable("the server did not take everything: flush timeout") from None
 
     async def close(self) -> None:
         self._link.close()
 
-    def _lost(self) -> Unreachable:
+    def _lost_error(self) -> Unreachable:
         return Unreachable(f"lost the connection to {self.url}")

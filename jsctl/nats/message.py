@@ -8,15 +8,15 @@ from jsctl.nats.codec import encode_publish
 from jsctl.nats.headers import Headers, parse_headers, parse_status
 
 REPLIES_SIZE = 64 << 20
-"""Maximum number of bytes of all replies to one request, where nothing else is said."""
+"""Default maximum of the bytes of all replies to one request."""
 
 
 class Message:
-    """A message that was received, or that a stream holds.
+    """A message that was received or that a stream holds.
 
     header_block: the raw bytes, empty when there are no headers; `headers` parses them. reply: the reply
     subject, empty when there is none. metadata: where the message is stored; parsed from a JetStream reply
-    subject when it is first asked for, None for a message that comes from no stream.
+    subject when first used, None for a message that comes from no stream.
 
     Messages are equal when subject, header block, data, sequence and time are.
     """
@@ -76,11 +76,11 @@ class Message:
         """Return a copy with other data."""
         return Message(self.subject, data, self.reply, self.header_block, self._metadata)
 
-    def _key(self) -> tuple[Any, ...]:
+    def _comparison_key(self) -> tuple[Any, ...]:
         return self.sequence, self.subject, self.header_block, self.data, self.timestamp
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Message) and self._key() == other._key()
+        return isinstance(other, Message) and self._comparison_key() == other._comparison_key()
 
     __hash__ = None  # type: ignore[assignment]
 

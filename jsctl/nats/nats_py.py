@@ -1,8 +1,8 @@
-"""The only module that imports nats-py, and that touches its private parts (tests/unit/nats/test_nats_py.py
-names each of them).
+"""nats-py's client, extended. Only this module imports nats-py and touches its private parts
+(tests/unit/nats/test_nats_py.py names each of them).
 
-It is loaded without its JetStream half, reads messages with jsctl's parser, never leaves out TLS that was
-asked for, and can connect through a SOCKS5 proxy.
+nats-py is loaded without its JetStream half; its client reads messages with jsctl's parser, never leaves out
+TLS that was requested, and can connect through a SOCKS5 proxy.
 """
 
 import asyncio
@@ -61,16 +61,16 @@ if sys.version_info < (3, 12):
     for _module in (nats.aio.client, nats.aio.transport):
         vars(_module)["asyncio"] = _asyncio
 
-_CLOSING = 1
-"""Seconds."""
+_CLOSE_TIMEOUT = 1
+"""Seconds that `close` may take."""
 
-# It writes tracebacks of what a server sends; `NatsClient.fail` reports each in a line.
+# It logs a traceback for invalid data from a server, which `NatsClient.fail` reports in one line.
 logging.getLogger("nats.aio.client").addFilter(lambda record: False)
 
 
-_AT_ONCE = 64 << 10  #: bytes that are read past the event loop
+_READ_SIZE = 64 << 10  #: bytes that `read_now` reads at once
 _CONTROL = re.compile(rb"\n(?:PING|PONG|INFO|-ERR|\+OK)", re.IGNORECASE)
-"""What begins the other lines of a server; payloads may have it, too."""
+"""The beginnings of protocol lines other than messages; payloads may contain them, too."""
 
 
 class NatsClient(Client):
@@ -83,15 +83,15 @@ class NatsClient(Client):
     def __init__(
         self,
         settings: Settings,
-        refused: Callable[[ServerError], None],
-        failed: Callable[[Unreachable], None],
+        on_refusal: Callable[[ServerError], None],
+        on_failure: Callable[[Unreachable], None],
     ) -> None:
         super().__init__()
-        # nats-py signs only when it believes in a login; a server with no_auth_user does not ask for one.
+        # nats-py signs only when it expects a login; a server with no_auth_user does not ask for one.
         self._auth_configured = True
         self.handlers: dict[bytes, MessageHandler] = {}  #: by subscription id
-        self.refused = refused
-        self._broken = failed
+        self.on_refusal = on_refusal
+        self._on_failure = on_failure
         self._timeout = settings.timeout
         self.frames = FrameParser()
         self.failing: asyncio.Future[None] | None = None
@@ -104,7 +104,7 @@ class NatsClient(Client):
         """Connect to one server. Raises what nats-py raises."""
         await self.connect([url], max_reconnect_attempts=-1, **options)
         if not self.is_connected:
-            # nats-py takes an end of file in place of the PONG for a success.
+            # nats-py takes an end of file for the PONG that it waits for.
             raise nats.errors.Error("nats: the server closed the connection while logging in")
 
     def reconnect_to(self, urls: Iterable[str], *, reconnect: bool) -> None:
@@ -119,41 +119,41 @@ class NatsClient(Client):
         return info
 
     def socket_info(self, name: str) -> Any:
-        """Return what asyncio knows of the socket, None where there is none."""
+        """Return what asyncio knows of the socket, None when there is no socket."""
         return self._link.info(name) if self._link else None
 
     @property
     def _link(self) -> TcpLink | None:
-        """The connection below; None before there is one, and for a websocket."""
+        """The TCP or TLS connection; None before there is one, and for a websocket."""
         return self._transport if isinstance(self._transport, TcpLink) else None
 
     async def abandon(self) -> None:
         """Close an attempt that did not become a connection, at once."""
-        self.abort_transport()  # a TLS handshake that failed would be waited for
+        self.abort_transport()  # otherwise `close` would wait for a failed TLS handshake
         with contextlib.suppress(Exception):
             async with asyncio.timeout(0.1):
                 await self.close()
 
     async def close(self) -> None:
-        """Close, within `_CLOSING`. While a lost connection is made again, nats-py cancels what it then waits
-        for itself, or waits for a transport that never ends."""
+        """Close within `_CLOSE_TIMEOUT`. While it reconnects, nats-py may cancel the task that it then waits
+        for, or wait for a transport that never ends."""
         ending = asyncio.ensure_future(super().close())
-        await asyncio.wait([ending], timeout=_CLOSING)
+        await asyncio.wait([ending], timeout=_CLOSE_TIMEOUT)
         if not ending.done():
-            self.abort_transport()  # it waits for a server that takes nothing
+            self.abort_transport()  # it waits for a server that reads nothing
             ending.cancel()
         elif not ending.cancelled():
             ending.result()
 
     def abort_transport(self) -> None:
-        """End the transport, and drop what it has not sent."""
+        """End the transport; drop what it has not sent."""
         if self._link:
             self._link.abort()
 
     async def fail(self, error: Unreachable) -> None:
         """End the connection for good: what the server sent cannot be trusted any more."""
         self.options["allow_reconnect"] = False
-        self._broken(error)
+        self._on_failure(error)
         self.abort_transport()
         await self._process_op_err(error)
 
@@ -172,8 +172,8 @@ class NatsClient(Client):
             raise nats.errors.Error("nats: the server sent what is not the NATS protocol") from error
 
     def raise_last_words(self, cause: Exception | None = None) -> None:
-        """Raise the error that the server sent before it closed the connection, if it is received but not
-        read yet, such as too many connections. nats-py would only see that writing fails."""
+        """Raise the error that the server sent before it closed the connection (such as too many
+        connections), if it was received but not read yet. nats-py would only notice that writing fails."""
         unread = self._link.unread if self._link else b""
         if unread.startswith(b"-ERR"):
             complaint = parse_error(unread.partition(b"\r\n")[0])
@@ -190,8 +190,8 @@ class NatsClient(Client):
         try:
             await super()._connect_to_server(s)
         except Exception:
-            # asyncio.wait_for loses a cancellation that comes while a connection is refused, and nats-py's
-            # loop would go on after `close` for ever.
+            # asyncio.wait_for loses a cancellation that arrives while a connection is refused: nats-py would
+            # then keep reconnecting for ever after `close`.
             if self.is_closed:
                 raise asyncio.CancelledError from None
             raise
@@ -199,25 +199,26 @@ class NatsClient(Client):
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         check_info(info)
         if initial_connection and "tls" in self.options and not self.options["tls_handshake_first"]:
-            # As the Go client: TLS that was asked for is never left out, or secrets would go in the clear.
+            # As in the Go client: TLS that was requested is never left out, or secrets would go in the clear.
             if not (info.get("tls_required") or info.get("tls_available")):
                 raise NoTls("the server has no TLS")
             info["tls_required"] = True
         await super()._process_info(info, initial_connection)
         self.frames.largest = compute_message_limit(info.get("max_payload", MAX_PAYLOAD))
         if self.is_connecting or self.is_reconnecting:
-            await asyncio.sleep(0.001)  # what follows INFO at once is received, too
+            await asyncio.sleep(0.001)  # so that an error sent right after INFO is received, too
             self.raise_last_words()
 
     # -- sending ------------------------------------------------------------------------------------
 
-    async def send(self, frames: bytes, *more: bytes) -> None:
-        """Send frames; a burst of them, or several, wait while the socket takes no more. Raises OSError."""
-        if more:
-            self._pending += (frames, *more) if self._link else [b"".join((frames, *more))]
+    async def send(self, frames: bytes, *more_frames: bytes) -> None:
+        """Send frames; after a burst, or several at once, wait until the socket accepts more. Raises
+        OSError."""
+        if more_frames:
+            self._pending += (frames, *more_frames) if self._link else [b"".join((frames, *more_frames))]
         else:
             await self._send_command(frames)
-        if more or self._pending_data_size >= BURST:
+        if more_frames or self._pending_data_size >= BURST:
             await self.write_pending()
         else:
             await self._flush_pending()
@@ -233,16 +234,16 @@ class NatsClient(Client):
             self._flush_queue.put_nowait(asyncio.get_running_loop().create_future())
 
     def write(self, frames: bytes) -> None:
-        """Send frames at once, ahead of the task that does so: a third of the time of a request is saved."""
+        """Send frames at once instead of by nats-py's task: a request takes a third less time."""
         block, self._pending, self._pending_data_size = [*self._pending, frames], [], 0
         transport: Any = self._transport
         transport.writelines(block)
 
     def read_now(self, seconds: float) -> bool:
-        """Wait for what arrives next, and call its handlers, past the event loop.
+        """Wait for the next data, and call its handlers without the event loop. See Connection.read_now.
 
-        Returns False where that is left to the loop: for TLS, for what is more than messages, for the
-        connection's end, and when nothing arrives in time.
+        Returns False where the loop must do it: with TLS, for protocol lines other than messages, at the end
+        of the connection, and when nothing arrives in time.
         """
         link = self._link
         parser: Any = self._ps
@@ -252,8 +253,8 @@ class NatsClient(Client):
         if handle < 0 or not select.select([handle], [], [], seconds)[0]:
             return False
         try:
-            data = os.read(handle, _AT_ONCE)
-        except OSError:  # the loop will see it, too
+            data = os.read(handle, _READ_SIZE)
+        except OSError:  # the loop will meet it, too, and handle it
             return False
         if not data.startswith((b"MSG ", b"HMSG ")) or _CONTROL.search(data):
             link.feed(data)
@@ -263,37 +264,37 @@ class NatsClient(Client):
             awaited = work.send(None)
         except StopIteration:
             return True
-        self.failing = asyncio.ensure_future(awaiting.go_on(work, awaited))
+        self.failing = asyncio.ensure_future(awaiting.await_rest(work, awaited))
         return False
 
     def send_ahead(self, size: int | None) -> None:
-        """Set how many bytes are handed over before the system takes them; None for asyncio's default."""
+        """Set how many unsent bytes may be buffered; None for asyncio's default."""
         if self._link:
             self._link.limit_unsent(size)
 
     async def write_pending(self) -> None:
-        """Write what is pending to the system. Raises OSError when the connection is lost, also when the
-        server reads nothing for the timeout: nats-py would wait as long as TCP does, perhaps for ever."""
+        """Hand what is pending to the system. Raises OSError when the connection is lost, or the server reads
+        nothing for the timeout: nats-py would wait as long as TCP does, perhaps for ever."""
         block, self._pending, self._pending_data_size = self._pending, [], 0
         timeout = self._timeout / SECOND
         transport: Any = self._transport
         transport.writelines(block)
         link = self._link
-        left = None
+        unsent = None
         while True:
             try:
                 async with asyncio.timeout(timeout if link else None):
                     await transport.drain()
                 return
             except TimeoutError:
-                before, left = left, link.unsent_size if link else 0
-                if before is not None and left >= before:
+                unsent_before, unsent = unsent, link.unsent_size if link else 0
+                if unsent_before is not None and unsent >= unsent_before:
                     self.abort_transport()
-                    raise ConnectionError(f"it took nothing for {timeout:g} seconds") from None
+                    raise ConnectionError(f"the server read nothing for {timeout:g} seconds") from None
 
 
 class Receiver:
-    """See Connection.receive."""
+    """A subscription whose messages go to a handler as they are read. See Connection.receive."""
 
     def __init__(
         self, client: NatsClient, subject: str, handler: MessageHandler, queue: str, tally: Tally | None
@@ -306,7 +307,7 @@ class Receiver:
         self._subscription: Subscription | None = None
 
     async def __aenter__(self) -> "Receiver":
-        # Before the subscription is sent: its first message may be read while we wait for that.
+        # Set before subscribing: the first message may be read while we wait for that.
         sid = b"%d" % (self._client._sid + 1)
         self._client.handlers[sid] = self._handler
         if self._tally:
@@ -333,11 +334,11 @@ class Receiver:
 
 
 class _Parser:
-    """What nats-py asks of a parser: `parse` for each chunk, `reset` for a new connection.
+    """The interface that nats-py expects of a parser: `parse` for each chunk, `reset` for a new connection.
 
-    Messages go to their handlers at once: 100,000 of them take 0.2 s of processor time, 0.3 s with nats-py's
-    own parser before any of its handlers, as it matches regular expressions and moves its buffer at each
-    message. Everything else still goes to nats-py's.
+    Messages go to their handlers at once: 100,000 of them take 0.2 s of processor time. nats-py's own parser
+    takes 0.3 s without any handler, as it matches regular expressions and moves its buffer at each message.
+    All other lines still go to nats-py's parser.
     """
 
     def __init__(self, client: NatsClient, original: Any) -> None:
@@ -375,12 +376,12 @@ class _Parser:
                     message = decode_message(subject, reply, header_block, payload)
                 handler(message)
             elif not sid:
-                await self._control(payload)
+                await self._handle_control_line(payload)
 
-    async def _control(self, line: bytes) -> None:
+    async def _handle_control_line(self, line: bytes) -> None:
         if line.startswith(b"-ERR"):
             error = parse_error(line)
             if error.violation:
-                self._client.refused(error)
+                self._client.on_refusal(error)
                 return
         await self._original.parse(line)

@@ -1,4 +1,4 @@
-"""Reports of a command's connection to people, repeated every few seconds while it is lost."""
+"""Messages to people about a command's connection, repeated every few seconds while it is lost."""
 
 import asyncio
 import time
@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, Reconnected
 
-EVERY = 5.0
-"""Seconds between two lines about a connection that is away."""
+REPORT_INTERVAL = 5.0
+"""Seconds between two lines about a lost connection."""
 
 
 class ConnectionReporter:
-    """An event handler that writes a line for each event, and more of them as long as an outage lasts.
+    """An event handler that writes a line for each event, and more lines as long as an outage lasts.
 
     say: writes a line for people.
     """
@@ -30,21 +30,21 @@ class ConnectionReporter:
             case Disconnected():
                 self.stop()
                 self._lost_at = time.monotonic()
-                self._wait()
+                self._schedule_report()
             case Reconnected():
                 self.stop()
         self._say(f"jsctl: {event.text}")
 
     def stop(self) -> None:
-        """Write no more lines about the present outage."""
+        """Stop writing lines about the present outage."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _wait(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(EVERY, self._report)
+    def _schedule_report(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(REPORT_INTERVAL, self._report)
 
     def _report(self) -> None:
-        away = time.monotonic() - self._lost_at
-        self._say(f"jsctl: still waiting for the connection, lost {away:.0f}s ago; ctrl-C ends it")
-        self._wait()
+        seconds_lost = time.monotonic() - self._lost_at
+        self._say(f"jsctl: still waiting for the connection, lost {seconds_lost:.0f}s ago; ctrl-C ends it")
+        self._schedule_report()

@@ -1,5 +1,5 @@
-"""Finds the values that settings only refer to: in files, variables, 1Password, nsc or base64 (see
-contexts/schemes). No secret is ever in an error from here."""
+"""References in settings, resolved to their values: in files, variables, 1Password, nsc or base64 (see
+contexts/schemes). No error from here ever holds a secret."""
 
 import base64
 import binascii
@@ -22,10 +22,10 @@ Tool = Callable[[str, list[str]], Awaitable[bytes]]
 
 
 async def resolve(settings: Settings, tool: Tool, nsc_creds: Callable[[str], Awaitable[str]]) -> Settings:
-    """Return settings whose values stand for themselves.
+    """Return settings in which references are replaced by the values that they stand for.
 
-    What takes the place of a file's content is in `files`, under the value that referred to it. nsc_creds:
-    returns the path of the credentials that nsc has for a user. Raises BadInput, MissingDependency.
+    The value of a reference in place of a file goes to `files`, under the reference. nsc_creds: returns the
+    path of the credentials that nsc has for a user. Raises BadInput, MissingDependency.
     """
     changes: dict[str, str] = {}
     texts = dict(settings.files)
@@ -36,25 +36,25 @@ async def resolve(settings: Settings, tool: Tool, nsc_creds: Callable[[str], Awa
             continue
         is_path = field in _PATHS
         if is_path and reference.scheme == FILE:
-            changes[field] = _path(reference)
+            changes[field] = _parse_path(reference)
         elif field == "creds" and reference.scheme == NSC:
             changes[field] = await nsc_creds(value)
         elif is_path:
-            texts[value] = await _text(field, reference, tool)
+            texts[value] = await _read_text(field, reference, tool)
         else:
-            changes[field] = (await _text(field, reference, tool)).strip()
+            changes[field] = (await _read_text(field, reference, tool)).strip()
     if not changes and len(texts) == len(settings.files):
         return settings
     return replace(settings, **changes, files=tuple(texts.items()))  # type: ignore[arg-type]
 
 
-async def _text(field: str, reference: Reference, tool: Tool) -> str:
+async def _read_text(field: str, reference: Reference, tool: Tool) -> str:
     scheme, rest = reference
     if scheme == FILE:
-        return files.read_text(expand_path(_path(reference)), field, errors="replace")
+        return files.read_text(expand_path(_parse_path(reference)), field, errors="replace")
     if scheme == ENV:
         if not (value := os.environ.get(rest, "")):
-            raise BadInput(f"the variable {rest} is not set, where the context has its {field}")
+            raise BadInput(f"the variable {rest} is not set, but the context takes its {field} from there")
         return value
     if scheme == DATA:
         try:
@@ -66,6 +66,6 @@ async def _text(field: str, reference: Reference, tool: Tool) -> str:
     return (await tool("op", ["read", scheme + rest])).decode(errors="replace")
 
 
-def _path(reference: Reference) -> str:
+def _parse_path(reference: Reference) -> str:
     """Return the path of a file:// value: absolute, or `~` and variables as in other paths."""
     return unquote(reference.rest.removeprefix("localhost"))

@@ -17,10 +17,11 @@ from jsctl.units import SECOND
 
 @dataclass(frozen=True, slots=True)
 class ReplyLimits:
-    """The limits that end a request.
+    """The limits at which a request ends.
 
-    replies: their number, 0 waits for the timeout. gap: ns between two of several. to_empty: an empty reply
-    ends it, and is not yielded. timeout: ns for the first reply, for all when replies is 0.
+    replies: number of replies; 0 waits for the timeout. gap: ns between two replies, added to their mean
+    time. to_empty: an empty reply ends the request and is not yielded. timeout: ns for the first reply, or
+    for all when `replies` is 0.
     """
 
     replies: int = 1
@@ -42,20 +43,20 @@ async def send_request(
 
     def watch(event: ConnectionEvent) -> bool:
         if isinstance(event, PermissionDenied):
-            queue.put_nowait(event.error())
+            queue.put_nowait(event.to_error())
             return True
         return False
 
     connection.check_size(message)
     with connection.watching(watch):
         async with connection.receive(inbox, lambda reply: queue.put_nowait((reply, loop.time()))):
-            sent = loop.time()
+            sent_at = loop.time()
             await connection.send(message.encode(inbox))
-            count, spent = 0, 0.0
+            count, total_wait = 0, 0.0
             while not limits.replies or count < limits.replies:
-                limit = sent + limits.timeout / SECOND - loop.time()
+                limit = sent_at + limits.timeout / SECOND - loop.time()
                 if count and limits.replies:
-                    limit = spent / count + limits.gap / SECOND
+                    limit = total_wait / count + limits.gap / SECOND
                 try:
                     async with asyncio.timeout(max(limit, 0)):
                         received = await queue.get()
@@ -63,11 +64,11 @@ async def send_request(
                     return
                 if isinstance(received, Denied):
                     raise received
-                reply, moment = received
+                reply, received_at = received
                 if is_no_responders(reply):
                     raise NoResponders(f"no responders are available on {message.subject}")
                 if limits.to_empty and not reply.data:
                     return
                 count += 1
-                spent += moment - sent
-                yield reply, round((moment - sent) * SECOND)
+                total_wait += received_at - sent_at
+                yield reply, round((received_at - sent_at) * SECOND)

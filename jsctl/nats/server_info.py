@@ -1,4 +1,4 @@
-"""The INFO of a server: what each field that jsctl reads must be."""
+"""The INFO of a server: the type of each field that jsctl reads."""
 
 from collections.abc import Mapping
 from typing import Any

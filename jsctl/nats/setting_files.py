@@ -1,5 +1,5 @@
-"""Files that settings name: credentials, seeds, certificates. They are read from disk, or from
-`Settings.files` where the settings bring their texts along."""
+"""Files that settings name: credentials, seeds, certificates. They are read from `Settings.files` where
+it holds their texts, otherwise from disk."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from jsctl.errors import BadInput
 
 
 def read_text(settings: Settings, path: str, what: str) -> str:
-    """Return the text of a file. what: how errors call it. Raises BadInput."""
+    """Return the text of a file. what: its name in errors. Raises BadInput."""
     if path in (texts := dict(settings.files)):
         return texts[path]
     try:
@@ -27,19 +27,19 @@ def read_text(settings: Settings, path: str, what: str) -> str:
 
 @contextlib.contextmanager
 def on_disk(settings: Settings, path: str, what: str) -> Iterator[str]:
-    """Yield the name of a file that can be read: the file, or a temporary copy where the settings bring its
-    text along."""
+    """Yield the path of a readable file: the file itself, or a temporary copy where `Settings.files` has its
+    text."""
     text = read_text(settings, path, what)
     if not settings.files:
         yield str(expand_path(path))
         return
-    if hasattr(os, "memfd_create"):  # never on a disk, whatever ends this process
-        memory = os.memfd_create("pem")
+    if hasattr(os, "memfd_create"):  # in memory, so that no copy stays on disk however this process ends
+        descriptor = os.memfd_create("pem")
         try:
-            os.write(memory, text.encode())
-            yield f"/proc/self/fd/{memory}"
+            os.write(descriptor, text.encode())
+            yield f"/proc/self/fd/{descriptor}"
         finally:
-            os.close(memory)
+            os.close(descriptor)
         return
     import tempfile
 

@@ -13,7 +13,7 @@ _ESCAPE = r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4}))"
 
 
 def validate_name(name: str, what: str = "stream") -> str:
-    """Return a name that the server takes (nats-server: isValidName; it becomes a folder).
+    """Return a name if the server accepts it (nats-server: isValidName; it becomes a folder).
 
     Raises ValueError.
     """
@@ -27,11 +27,11 @@ def validate_name(name: str, what: str = "stream") -> str:
 
 
 def validate_existing_name(name: str, what: str = "stream") -> str:
-    r"""Return the name of something that exists, which may contain any control characters.
+    r"""Return the name of something that exists, which may contain control characters.
 
-    They are accepted as they are and as they are shown, `\x1b` for ESC. Raises ValueError.
+    These may be typed as they are, or as jsctl shows them: `\x1b` for ESC. Raises ValueError.
     """
-    if "\\" in name:  # which no name holds
+    if "\\" in name:  # an escape: no name contains a backslash
         name = re.sub(_ESCAPE, lambda escape: chr(int(escape[1] or escape[2], 16)), name)
     if re.fullmatch(_EXISTING_NAME, name) and len(name) <= 255 and _is_unicode(name):
         return name
@@ -52,7 +52,7 @@ def is_subject(subject: object) -> bool:
 
 
 def validate_subject(subject: str, purpose: str = "publish to") -> str:
-    """Return a subject that does not break the protocol's lines. Raises BadInput.
+    """Return a subject if it is valid and does not break the protocol's lines. Raises BadInput.
 
     purpose: "publish to", where wildcards are refused too, "subscribe to" or "reply on".
     """
@@ -60,7 +60,7 @@ def validate_subject(subject: str, purpose: str = "publish to") -> str:
     if not subject or broken or not all(subject.split(".")):
         raise BadInput(f"{subject!r} is not a valid subject to {purpose}")
     if purpose == "publish to" and any(token in ("*", ">") for token in subject.split(".")):
-        raise BadInput(f"{subject!r} holds a wildcard", "publish to a literal subject")
+        raise BadInput(f"{subject!r} contains a wildcard", "publish to a literal subject")
     return subject
 
 
@@ -91,9 +91,9 @@ def covers(wide: str, narrow: str) -> bool:
     return len(pattern) == len(tokens)
 
 
-def overlaps(one: str, other: str) -> bool:
-    """Return whether some subject matches both; each may have wildcards."""
-    left, right = one.split("."), other.split(".")
+def overlaps(first: str, second: str) -> bool:
+    """Return whether any subject matches both; each may have wildcards."""
+    left, right = first.split("."), second.split(".")
     for at in range(max(len(left), len(right))):
         if at >= len(left) or at >= len(right):
             return False

@@ -1,8 +1,8 @@
 """The TCP or TLS connection below nats-py's client.
 
-asyncio's streams copy all that is received three times, and before Python 3.12 they join and copy what is
-sent. Here blocks are handed on as they were received, and sent as they are: for an object of 1 GiB that saves
-half a second of processor time.
+asyncio's streams copy received data three times, and before Python 3.12 they join and copy what is sent. Here
+blocks are passed on as they were received, and sent as they are: for an object of 1 GiB that saves half a
+second of processor time.
 """
 
 import asyncio
@@ -19,14 +19,15 @@ from jsctl.nats import proxy
 _JOINS = sys.version_info < (3, 12) and hasattr(os, "writev")
 """Whether asyncio joins blocks before it sends them."""
 
-_MOST_BLOCKS = 1024
+_MAX_BLOCKS = 1024
 """Blocks that the system takes at once (IOV_MAX)."""
 
 
 class TcpLink:
-    """What nats-py asks of a transport (nats.aio.transport.Transport), and what jsctl asks besides.
+    """The transport of nats-py's client (nats.aio.transport.Transport), with methods that jsctl needs
+    besides.
 
-    It serves one connection after the other. socks: the proxy that all go through.
+    It makes one connection after the other. socks: the proxy of all of them.
     """
 
     def __init__(self, socks: proxy.Proxy | None = None) -> None:
@@ -37,14 +38,14 @@ class TcpLink:
     # -- for nats-py --------------------------------------------------------------------------------
 
     async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: float) -> None:
-        """Connect to a server. buffer_size: bytes that wait unread before the server has to. connect_timeout:
-        seconds. Raises OSError, TimeoutError."""
+        """Connect to a server. buffer_size: bytes that may wait unread; reading pauses at twice as many.
+        connect_timeout: seconds. Raises OSError, TimeoutError."""
         stream = _Stream(buffer_size)
         loop = asyncio.get_running_loop()
         host, port = uri.hostname or "", uri.port or 0
         if self._socks:
-            connected = await proxy.connect(self._socks, host, port, connect_timeout)
-            await loop.create_connection(lambda: stream, sock=connected)
+            proxied_socket = await proxy.connect(self._socks, host, port, connect_timeout)
+            await loop.create_connection(lambda: stream, sock=proxied_socket)
         else:
             async with asyncio.timeout(connect_timeout):
                 await loop.create_connection(lambda: stream, host, port)
@@ -53,8 +54,8 @@ class TcpLink:
     async def connect_tls(
         self, uri: str | ParseResult, ssl_context: ssl.SSLContext, buffer_size: int, connect_timeout: float
     ) -> None:
-        """Continue with TLS. What was received before and not read is dropped: it may be forged. Raises
-        OSError, TimeoutError."""
+        """Continue with TLS. Unread data from before is dropped: it may be forged. Raises OSError,
+        TimeoutError."""
         if self._bare is None:
             raise ConnectionError("there is no connection for TLS")
         stream = _Stream(buffer_size, is_tls=True)
@@ -70,27 +71,27 @@ class TcpLink:
 
     def write(self, payload: bytes) -> None:
         """Hand over bytes to be sent."""
-        self._connected().transport.write(payload)
+        self._require_stream().transport.write(payload)
 
     def writelines(self, payload: Sequence[bytes]) -> None:
-        """Hand over blocks to be sent; what the system takes at once is not copied."""
-        self._connected().write_blocks(payload)
+        """Hand over blocks to be sent; those that the system accepts at once are not copied."""
+        self._require_stream().write_blocks(payload)
 
     async def drain(self) -> None:
         """Wait while too much is unsent. Raises OSError for a lost connection."""
-        await self._connected().drain()
+        await self._require_stream().drain()
 
     async def read(self, buffer_size: int) -> bytes:
         """Return the next block as it was received, empty at the end. Raises OSError."""
-        return await self._connected().read()
+        return await self._require_stream().read()
 
     async def readline(self) -> bytes:
-        """Return the next line, or what there is of it at the end. Raises OSError; ValueError for a line that
-        is too long."""
-        return await self._connected().read_line()
+        """Return the next line; at the end, what there is of it. Raises OSError, or ValueError for a line
+        that is too long."""
+        return await self._require_stream().read_line()
 
     def at_eof(self) -> bool:
-        """Return whether everything was read, and nothing more can come."""
+        """Return whether everything was read and the connection has ended."""
         return self._stream is None or self._stream.is_read
 
     def close(self) -> None:
@@ -107,26 +108,27 @@ class TcpLink:
 
     @property
     def unread(self) -> bytes:
-        """What was received and not read yet."""
+        """Data that was received and not read yet."""
         return b"".join(self._stream.blocks) if self._stream else b""
 
     @property
     def unsent_size(self) -> int:
-        """Bytes that were handed over, and that the system has not taken."""
+        """Number of bytes that were handed over and not yet accepted by the system."""
         return self._stream.transport.get_write_buffer_size() if self._stream else 0
 
     @property
     def handle(self) -> int:
-        """The file descriptor of a plain connection, -1 for TLS and for none."""
+        """The file descriptor of a plain connection; -1 with TLS or without a connection."""
         return self._stream.handle if self._stream else -1
 
     def info(self, name: str) -> Any:
-        """Return what asyncio knows of the socket (`peername`, `ssl_object`), None where there is none."""
+        """Return what asyncio knows of the socket (`peername`, `ssl_object`); None when there is no
+        socket."""
         return self._stream.transport.get_extra_info(name) if self._stream else None
 
     def feed(self, data: bytes) -> None:
-        """Take in what was received past the event loop."""
-        self._connected().data_received(data)
+        """Add data that was received without the event loop."""
+        self._require_stream().data_received(data)
 
     def limit_unsent(self, size: int | None) -> None:
         """Set how many bytes may be unsent before `drain` waits; None for asyncio's default."""
@@ -134,19 +136,19 @@ class TcpLink:
             self._stream.transport.set_write_buffer_limits(high=size)
 
     def abort(self) -> None:
-        """End the connection, and leave out what is unsent."""
+        """End the connection; drop what is unsent."""
         for stream in (self._stream, self._bare):
             if stream:
                 stream.transport.abort()
 
-    def _connected(self) -> "_Stream":
+    def _require_stream(self) -> "_Stream":
         if self._stream is None:
             raise ConnectionError("not connected")
         return self._stream
 
 
 class _Stream(asyncio.Protocol):
-    """One connection. limit: bytes that may wait unread; at twice as many the server has to wait."""
+    """One connection. limit: bytes that may wait unread; reading pauses at twice as many."""
 
     transport: asyncio.Transport
 
@@ -202,7 +204,7 @@ class _Stream(asyncio.Protocol):
 
     @property
     def is_read(self) -> bool:
-        """Whether everything was read, and nothing more can come."""
+        """Whether everything was read and the connection has ended."""
         return self._is_ended and not self.blocks
 
     async def read(self) -> bytes:
@@ -225,7 +227,7 @@ class _Stream(asyncio.Protocol):
         return block
 
     async def read_line(self) -> bytes:
-        """As TcpLink.readline."""
+        """Return the next line. See TcpLink.readline."""
         line = b""
         while len(line) <= self._limit:
             block = await self.read()
@@ -248,7 +250,7 @@ class _Stream(asyncio.Protocol):
     async def drain(self) -> None:
         """Wait while too much is unsent. Raises OSError for a lost connection."""
         if self.transport.is_closing():
-            await asyncio.sleep(0)  # for `connection_lost`
+            await asyncio.sleep(0)  # so that `connection_lost` is called
         await self._may_write.wait()
         if self.closed.is_set():
             raise self._error or ConnectionResetError("the connection was lost")
@@ -259,10 +261,10 @@ class _Stream(asyncio.Protocol):
 
 
 def _write_now(handle: int, blocks: Sequence[bytes]) -> Sequence[bytes]:
-    """Send what a socket takes at once. Returns the rest."""
+    """Send what a socket accepts at once; return the rest."""
     try:
-        count = os.writev(handle, blocks[:_MOST_BLOCKS])
-    except OSError:  # it takes nothing now, or asyncio will see why
+        count = os.writev(handle, blocks[:_MAX_BLOCKS])
+    except OSError:  # it accepts nothing now; other errors asyncio will meet, too
         return blocks
     for at, block in enumerate(blocks):
         if count < len(block):

@@ -1,5 +1,5 @@
 """Templates in subjects, payloads and headers: `{{Count}}`, `{{Random 10 100}}`, in the words of the
-`nats` tool (Go templates; these functions and quoted text are all that is taken)."""
+`nats` tool (Go templates, of which these functions and quoted text are supported)."""
 
 import re
 import time
@@ -17,16 +17,16 @@ else:
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _RANDOM = r"Random\b\s*\(?\s*([0-9]{1,40})\b\s*,?\s*([0-9]{1,40})\s*\)?"
-_PART = 64 * 1024
-_MOST = 64 * 1024 * 1024
-"""Random bytes in all of a text: no server takes a larger message."""
-_WARNED = 5  #: unknown functions that a warning names
+_CHUNK = 64 * 1024
+_MAX_RANDOM = 64 * 1024 * 1024
+"""Maximum number of random bytes in a text: no server accepts a larger message."""
+_MAX_NAMED = 5  #: unknown functions that a warning names
 _FUNCTIONS_HINT = "there are Count, Time, TimeStamp, Unix, UnixNano, ID, Request, Random MIN MAX"
 
 
 class Moment(NamedTuple):
-    """The values that templates can refer to. `request` is the payload that a reply answers, `tokens` are
-    those of its subject."""
+    """The values that templates can refer to. request: the payload that a reply answers. tokens: those of
+    that request's subject."""
 
     number: int
     request: bytes = b""
@@ -37,8 +37,8 @@ Piece = Callable[[Moment], bytes]
 
 
 class Template:
-    """`render` gives the text of one message; `fixed` holds it when it is the same for all. `unknown`: the
-    texts in braces that name none of the functions and stay as they are."""
+    """A compiled text. fixed: the text when it is the same for all messages, else None. unknown: the calls in
+    braces that name no function and are kept as text."""
 
     def __init__(self, pieces: list[bytes | Piece], unknown: tuple[str, ...] = ()) -> None:
         self._pieces = pieces
@@ -65,60 +65,63 @@ def compile_template(text: bytes, *, enabled: bool = True, with_tokens: bool = F
         return Template([text])
     pieces: list[bytes | Piece] = []
     unknown: list[str] = []
-    at, room = 0, _MOST
-    # Not a pattern: braces and blanks that match nothing would be tried in every combination.
+    at, bytes_left = 0, _MAX_RANDOM
+    # A regular expression would try unmatched braces and blanks in every combination.
     while (start := text.find(b"{{", at)) >= 0 and (end := text.find(b"}}", start + 2)) >= 0:
-        hole = text[start : end + 2]
-        call = hole[2:-2].removeprefix(b"-").removesuffix(b"-").strip().decode(errors="replace")
-        piece, size = (_token(int(call)), 0) if with_tokens and _is_number(call) else _function(call)
-        room -= size
-        if room < 0:
+        placeholder = text[start : end + 2]
+        call = placeholder[2:-2].removeprefix(b"-").removesuffix(b"-").strip().decode(errors="replace")
+        piece, size = (
+            (_build_token_piece(int(call)), 0) if with_tokens and _is_number(call) else _parse_function(call)
+        )
+        bytes_left -= size
+        if bytes_left < 0:
             raise BadInput(
-                f"{{{{{call}}}}} cannot be filled in", f"random text in all has at most {_MOST:,} bytes"
+                f"{{{{{call}}}}} cannot be filled in", f"random text in all has at most {_MAX_RANDOM:,} bytes"
             )
-        pieces += [text[at:start], hole if piece is None else piece]
+        pieces += [text[at:start], placeholder if piece is None else piece]
         if piece is None:
-            unknown.append(_shortened(call))
+            unknown.append(_shorten(call))
         at = end + 2
     pieces.append(text[at:])
     return Template(pieces, tuple(dict.fromkeys(unknown)))
 
 
 def warn_of_unknown_functions(templates: Iterable[Template]) -> str:
-    """Return a warning about what is sent as it is; empty when there is nothing to warn about."""
+    """Return a warning about unknown functions, which are sent as text; empty when there are none."""
     unknown = list(dict.fromkeys(call for template in templates for call in template.unknown))
     if not unknown:
         return ""
-    calls = ", ".join(f"{{{{{call}}}}}" for call in unknown[:_WARNED]) + (
-        ", ..." if unknown[_WARNED:] else ""
+    calls = ", ".join(f"{{{{{call}}}}}" for call in unknown[:_MAX_NAMED]) + (
+        ", ..." if unknown[_MAX_NAMED:] else ""
     )
     functions = "functions" if len(unknown) > 1 else "function"
     return f"jsctl: {calls}: no template {functions} of that name, sent as it is; {_FUNCTIONS_HINT}"
 
 
-def _shortened(call: str) -> str:
-    return call if len(call) <= 40 else call[:37] + "..."  # any bytes may stand between braces
+def _shorten(call: str) -> str:
+    return call if len(call) <= 40 else call[:37] + "..."  # anything may stand between braces
 
 
 def _is_number(call: str) -> bool:
     return call.isascii() and call.isdigit() and len(call) <= 3
 
 
-def _token(number: int) -> Piece:
+def _build_token_piece(number: int) -> Piece:
     return lambda moment: moment.tokens[number].encode() if number < len(moment.tokens) else b""
 
 
-def _function(call: str) -> tuple[bytes | Piece | None, int]:
-    """Return what a call stands for, None when there is no such function, and the bytes that random text can
-    have in it."""
+def _parse_function(call: str) -> tuple[bytes | Piece | None, int]:
+    """Return what renders a call, None when there is no such function, and the maximum size of its random
+    text in bytes. Raises BadInput for arguments that it cannot take."""
     name = call.removeprefix(".")
     if name in _FUNCTIONS:
         return _FUNCTIONS[name], 0
     if match := re.fullmatch(_RANDOM, name):
         shortest, longest = int(match[1]), int(match[2])
-        if shortest > longest or longest > _MOST:
+        if shortest > longest or longest > _MAX_RANDOM:
             raise BadInput(
-                f"{{{{{call}}}}} cannot be filled in", f"Random MIN MAX takes two lengths, at most {_MOST:,}"
+                f"{{{{{call}}}}} cannot be filled in",
+                f"Random MIN MAX takes two lengths, at most {_MAX_RANDOM:,}",
             )
         return (lambda _: generate_text(random.randint(shortest, longest))), longest
     if len(call) >= 2 and call[0] == call[-1] and call[0] in '"`':
@@ -129,7 +132,7 @@ def _function(call: str) -> tuple[bytes | Piece | None, int]:
 def generate_text(length: int) -> bytes:
     """Return `length` random letters and digits."""
     # In parts: a list of letters takes eight times as much memory as their text.
-    parts = (min(_PART, length - at) for at in range(0, length, _PART))
+    parts = (min(_CHUNK, length - at) for at in range(0, length, _CHUNK))
     return b"".join("".join(random.choices(_LETTERS, k=part)).encode() for part in parts)
 
 
@@ -138,19 +141,19 @@ def generate_id() -> str:
     return generate_text(22).decode()
 
 
-def _timestamp(_: Moment) -> bytes:
+def _render_timestamp(_: Moment) -> bytes:
     return format_rfc3339_local(time.time_ns()).encode()
 
 
-def _kitchen(_: Moment) -> bytes:
+def _render_kitchen_time(_: Moment) -> bytes:
     return format_kitchen(time.time_ns()).encode()
 
 
 _FUNCTIONS: dict[str, Piece] = {
     "Count": lambda moment: b"%d" % moment.number,
     "Cnt": lambda moment: b"%d" % moment.number,
-    "TimeStamp": _timestamp,
-    "Time": _kitchen,
+    "TimeStamp": _render_timestamp,
+    "Time": _render_kitchen_time,
     "Unix": lambda _: b"%d" % time.time(),
     "UnixNano": lambda _: b"%d" % time.time_ns(),
     "ID": lambda _: generate_id().encode(),

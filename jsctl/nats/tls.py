@@ -1,4 +1,4 @@
-"""TLS: a context from the certificates that settings name."""
+"""TLS options from the certificates that settings name."""
 
 import contextlib
 from typing import Any
@@ -10,13 +10,13 @@ from jsctl.nats.setting_files import on_disk
 
 
 def build_tls_options(settings: Settings, server: ServerAddress) -> dict[str, Any]:
-    """Return nats-py's options for TLS; empty when TLS is the server's choice. Raises BadInput."""
+    """Return nats-py's options for TLS; empty when the server decides whether to use it. Raises BadInput."""
     is_wanted = settings.tlscert or settings.tlskey or settings.tlsca or settings.tlsfirst
     if not is_wanted and not server.url.startswith(("tls:", "wss:")):
         return {}
     if bool(settings.tlscert) != bool(settings.tlskey):
         raise BadInput("a client certificate needs both --tlscert and --tlskey")
-    import ssl  # which plain connections do without
+    import ssl  # plain connections do not need it
 
     with contextlib.ExitStack() as stack:
         ca, certificate, key = (

@@ -10,17 +10,17 @@ _FUNCTION = re.compile(r"\{\{\s*(\w+)\s*\((.*)\)\s*\}\}")
 _DOLLAR = re.compile(r"\$(\d+)")
 
 Part = Callable[[str, Sequence[str]], str]
-"""From the whole subject, and what its wildcards stand for, to a token of the destination."""
+"""Returns a token of the destination for the whole subject and the tokens that its wildcards matched."""
 
 
 class SubjectTransform:
-    """A mapping of subjects. Raises BadInput for one that the server refuses."""
+    """A mapping of subjects. Raises BadInput for a mapping that the server refuses."""
 
     def __init__(self, source: str, destination: str) -> None:
         self._source = source.split(".")
         if any(not token for token in self._source) or ">" in self._source[:-1]:
             raise BadInput(f"{source!r} is not a valid subject", "give tokens separated by dots")
-        self._count = self._source.count("*")
+        self._wildcard_count = self._source.count("*")
         self._has_rest = self._source[-1] == ">"
         tokens = _split_destination(destination)
         if any(not token for token in tokens) or (tokens[-1] == ">") != self._has_rest:
@@ -33,10 +33,10 @@ class SubjectTransform:
         for token in tokens[:-1] if self._has_rest else tokens:
             if token == "*":
                 stars += 1
-            self._parts.append(self._part(token, stars))
+            self._parts.append(self._build_part(token, stars))
 
     def apply(self, subject: str) -> str | None:
-        """Return where a subject leads; None for one that the source does not match."""
+        """Return the subject that a subject is mapped to; None for one that the source does not match."""
         tokens = subject.split(".")
         fixed = self._source[:-1] if self._has_rest else self._source
         rest = tokens[len(fixed) :]
@@ -50,48 +50,48 @@ class SubjectTransform:
                 return None
         return ".".join([*(part(subject, values) for part in self._parts), *rest])
 
-    def _part(self, token: str, stars: int) -> Part:
+    def _build_part(self, token: str, stars: int) -> Part:
         if token == "*":
-            return self._wildcard(stars)
+            return self._build_wildcard(stars)
         if match := _DOLLAR.fullmatch(token):
-            return self._wildcard(int(match[1]))
+            return self._build_wildcard(int(match[1]))
         if match := _FUNCTION.fullmatch(token):
-            return self._function(
+            return self._build_function(
                 match[1], [argument.strip() for argument in match[2].split(",") if argument.strip()]
             )
         if "{{" in token:
             raise BadInput(f"{token!r} is not a mapping function", "a function must be a whole token")
         return lambda subject, values: token
 
-    def _wildcard(self, number: int) -> Part:
+    def _build_wildcard(self, number: int) -> Part:
         self._check_index(number)
         return lambda subject, values: values[number - 1]
 
     def _check_index(self, number: int) -> None:
-        if not 1 <= number <= self._count:
-            raise BadInput(f"there is no wildcard {number}", f"the source has {self._count}")
+        if not 1 <= number <= self._wildcard_count:
+            raise BadInput(f"there is no wildcard {number}", f"the source has {self._wildcard_count}")
 
-    def _function(self, name: str, arguments: list[str]) -> Part:
+    def _build_function(self, name: str, arguments: list[str]) -> Part:
         lower = name.lower()
         if lower in ("partition", "random"):
-            count, *indexes = _numbers(name, arguments, 1, 2**31)
+            count, *indexes = _parse_numbers(name, arguments, 1, 2**31)
             if lower == "random":
                 return lambda subject, values: str(random.randrange(count))
             for index in indexes:
                 self._check_index(index)
-            return lambda subject, values: str(_partition(subject, values, indexes, count))
+            return lambda subject, values: str(_compute_partition(subject, values, indexes, count))
         if lower == "wildcard":
-            return self._wildcard(*_numbers(name, arguments, 1, 1))
+            return self._build_wildcard(*_parse_numbers(name, arguments, 1, 1))
         if lower == "split":
             if len(arguments) != 2:
                 raise BadInput("split takes a wildcard and a delimiter", "write {{split(1,-)}}")
-            index = _numbers(name, arguments[:1], 1, 1)[0]
+            index = _parse_numbers(name, arguments[:1], 1, 1)[0]
             self._check_index(index)
             return lambda subject, values: ".".join(filter(None, values[index - 1].split(arguments[1])))
         if lower not in _CUTS:
-            known = ", ".join(("wildcard", "partition", "random", "split", *_CUTS))
-            raise BadInput(f"{name} is not a mapping function", f"use {known}")
-        index, size = _numbers(name, arguments, 2, 2)
+            names = ", ".join(("wildcard", "partition", "random", "split", *_CUTS))
+            raise BadInput(f"{name} is not a mapping function", f"use {names}")
+        index, size = _parse_numbers(name, arguments, 2, 2)
         self._check_index(index)
         cut = _CUTS[lower]
         return lambda subject, values: cut(values[index - 1], size)
@@ -102,7 +102,7 @@ def _split_destination(destination: str) -> list[str]:
     return re.findall(r"(?:\{\{.*?\}\}|[^.{]|\{(?!\{))+|(?<=\.)(?=\.|$)|^(?=\.)", destination) or [""]
 
 
-def _numbers(name: str, arguments: Sequence[str], minimum: int, maximum: int) -> list[int]:
+def _parse_numbers(name: str, arguments: Sequence[str], minimum: int, maximum: int) -> list[int]:
     try:
         numbers = [int(argument) for argument in arguments]
     except ValueError:
@@ -112,7 +112,7 @@ def _numbers(name: str, arguments: Sequence[str], minimum: int, maximum: int) ->
     return numbers
 
 
-def _partition(subject: str, values: Sequence[str], indexes: Sequence[int], count: int) -> int:
+def _compute_partition(subject: str, values: Sequence[str], indexes: Sequence[int], count: int) -> int:
     """Return the partition, 0 to count - 1, by FNV-1a of the chosen tokens, or of the whole subject."""
     text = "".join(values[index - 1] for index in indexes) if indexes else subject
     digest = 2166136261

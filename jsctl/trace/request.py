@@ -36,7 +36,7 @@ async def trace(
 
     def watch(event: ConnectionEvent) -> bool:
         if isinstance(event, PermissionDenied):
-            answers.put_nowait(event.error())
+            answers.put_nowait(event.to_error())
             return True
         return False
 

@@ -162,7 +162,7 @@ def test_what_servers_refuse(tmp_path: Path) -> None:
         every, tells, asks = (Settings(url=server.url_for(user, "x")) for user in ("all", "tells", "asks"))
         assert "streams" in same(every, ask_api)
         assert "nobody answers" in same(every, ask_nobody)
-        assert "the server takes" in same(every, ask_too_much)
+        assert "the server accepts" in same(every, ask_too_much)
         assert same(tells, tell) == "told"
         assert "not allowed to subscribe" in outcomes(tells, ask_api)[0][1]  # type: ignore[index]
         assert "not allowed to publish to other" in outcomes(tells, tell_other)[0][1]  # type: ignore[index]

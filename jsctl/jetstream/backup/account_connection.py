@@ -16,7 +16,7 @@ class SharedConnection:
         if self._lost:
             raise Unreachable("it was not tried, as the connection is lost")
         try:
-            await self._connection.reconnected()
+            await self._connection.wait_until_connected()
         except Unreachable:
             self._lost = True
             raise

@@ -44,7 +44,7 @@ class EventBuffer(Generic[E]):
             case Closed():
                 self.close(Unreachable(event.text))
             case PermissionDenied(operation="subscription"):
-                self.close(event.error())
+                self.close(event.to_error())
                 return True
         return False
 

@@ -112,7 +112,7 @@ class DirectFeed(Feed):
         """Wait, without a limit, until a lost connection is established again."""
         while not self._finished and not self._connection.is_connected:
             with contextlib.suppress(Unreachable):
-                await self._connection.reconnected()
+                await self._connection.wait_until_connected()
             await asyncio.sleep(_POLL)
 
     async def _hand_all(self, messages: AsyncGenerator[Message, None]) -> bool:

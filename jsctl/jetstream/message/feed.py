@@ -254,7 +254,7 @@ class ConsumerFeed(Feed):
         self._say(f"jsctl: {self._trouble}; {then}")
         while not self._finished:
             try:
-                await self._connection.reconnected()
+                await self._connection.wait_until_connected()
                 if self._ephemeral:
                     await self._leave()
                     config = self._ephemeral_config(start)

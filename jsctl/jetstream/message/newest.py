@@ -33,7 +33,7 @@ async def fetch_newest(api: Api, stream: str, subject: str, *, direct: bool) -> 
             raise
     reply = await api.connection.request(f"{api.prefix}.DIRECT.GET.{stream}.{subject}", timeout=api.timeout)
     parsed = parse_direct_reply(reply.header_block)
-    return parsed.message(reply.data) if parsed else None
+    return parsed.to_message(reply.data) if parsed else None
 
 
 async def fetch_newest_messages(

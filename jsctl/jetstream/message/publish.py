@@ -48,7 +48,7 @@ def handle_denied(handle: Callable[[Denied], None]) -> EventHandler:
 
     def watch(event: ConnectionEvent) -> bool:
         if isinstance(event, PermissionDenied) and event.operation == "publish":
-            handle(event.error())
+            handle(event.to_error())
             return True
         return False
 

@@ -223,7 +223,7 @@ class _Run:
                 f"{where} before the acks of {count}, which may be stored",
                 "with -H 'Nats-Msg-Id: {{ID}}', jsctl sends them again, and the stream stores each once",
             )
-        await self._connection.reconnected()
+        await self._connection.wait_until_connected()
         self._is_lost = False
         self._progress = self._loop.time()
         self._again |= dict.fromkeys(self._waiting)

@@ -313,7 +313,7 @@ class _Upload:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                await self._api.connection.reconnected()
+                await self._api.connection.wait_until_connected()
                 self._acks.clear()
                 stored = await self._list_stored(self._last + 1)
                 surplus: list[int] = []

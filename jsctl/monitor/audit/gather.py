@@ -271,7 +271,7 @@ class Gatherer:
     async def _ask_all(self, subject: str, body: bytes, expect: int) -> list[Json]:
         """Return one good answer of each known server."""
         try:
-            messages = await self._connection.request_many(subject, body, expect=expect, room=ROOM)
+            messages = await self._connection.request_many(subject, body, expect=expect, max_bytes=ROOM)
         except JsctlError as error:
             self._fail(subject, error)
             return []

@@ -47,7 +47,7 @@ async def check_connection(settings: Settings, limits: Limits) -> Check:
         check.measure(
             "connect_time", took, "connected in", unit="s", show=_show, **_seconds(limits, "connect")
         )
-        rtt = await connection.rtt() / SECOND
+        rtt = await connection.measure_rtt() / SECOND
         check.measure("rtt", rtt, "round-trip time", unit="s", show=_show, **_seconds(limits, "rtt"))
         inbox = connection.new_inbox()
         async with connection.subscribe(inbox) as subscription:

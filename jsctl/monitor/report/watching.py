@@ -96,7 +96,7 @@ class Link:
     async def _check(self, connection: Connection) -> None:
         # A server that was cut off without a word looks connected for minutes: ask it.
         try:
-            await connection.rtt()
+            await connection.measure_rtt()
         except Unreachable:
             await self._drop(connection)
 

@@ -60,7 +60,7 @@ async def ping(
             json.dumps(request).encode(),
             expect=expect,
             timeout=timeout or _filtered_timeout(connection, only),
-            room=ROOM,
+            max_bytes=ROOM,
         )
     except NoResponders:
         raise no_system_account_error() from None
@@ -80,7 +80,7 @@ async def ping_account(
     subject = f"$SYS.REQ.ACCOUNT.PING.{what}"
     try:
         messages = await connection.request_many(
-            subject, json.dumps(dict(body or {})).encode(), expect=expect, room=ROOM
+            subject, json.dumps(dict(body or {})).encode(), expect=expect, max_bytes=ROOM
         )
     except NoResponders:
         raise Denied(f"no server answers on {subject}", "the login needs permission for it") from None

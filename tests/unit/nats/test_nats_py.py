@@ -51,7 +51,7 @@ def _used() -> set[str]:
     used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     used |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     private = {name for name in used if re.fullmatch(r"_[a-z]\w*", name)}
-    return private - ours - {"_broken", "_link", "_socks", "_timeout"}
+    return private - ours - {"_on_failure", "_link", "_socks", "_timeout"}
 
 
 def _targets(statement: ast.AST) -> list[ast.expr]:
@@ -96,7 +96,7 @@ def test_no_name_of_ours_is_one_of_nats_pys() -> None:
     wanted = {"close", *CLIENT_METHODS}
     ours = {name for name in vars(nats_py.NatsClient) if not name.startswith("__")} - wanted
     assert ours and not ours & set(dir(Client()))
-    assert not {"handlers", "refused", "_broken", "_timeout"} & set(dir(Client()))
+    assert not {"handlers", "on_refusal", "_on_failure", "_timeout"} & set(dir(Client()))
 
 
 def test_a_cancellation_is_not_lost_to_a_result() -> None:

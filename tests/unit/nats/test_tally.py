@@ -31,7 +31,7 @@ def test_nothing_is_lost_or_counted_twice(
         replies.extend(some)
 
     parser = FrameParser()
-    parser.tallies[b"7"] = Tally(take, limit=most, left=left)
+    parser.tallies[b"7"] = Tally(take, limit=most, remaining=left)
     chunks = [data[at : at + cut] for at in range(0, len(data), cut)]
     frames = [found for chunk in chunks for found in parser.feed(chunk)]
     plain = [b"r.%d" % n if r else b"" for n, (sid, h, r, _) in enumerate(sent) if sid == b"7" and not h]

@@ -89,7 +89,7 @@ def test_a_stored_header_cannot_imitate_the_servers() -> None:
     )
     parsed = parse_direct_reply(header)
     assert parsed is not None
-    item = parsed.message(b"x")
+    item = parsed.to_message(b"x")
     assert item.metadata is not None
     assert (item.subject, item.metadata.stream, item.sequence, item.metadata.pending) == ("a.b", "S", 42, 3)
     assert item.metadata.time % SECOND == SECOND // 2
