@@ -123,8 +123,7 @@ class Connection:
         return self._url or strip_login(self.settings.url)
 
     def socket_info(self, name: str) -> Any:
-        """Return what asyncio knows of the socket (`peername`, `sockname`, `ssl_object`); None when it knows
-        nothing."""
+        """Return what asyncio knows of the socket (`peername`, `sockname`, `ssl_object`), or None."""
         return self._client.socket_info(name)
 
     @property
@@ -308,10 +307,7 @@ class Connection:
         return self._client.new_inbox()
 
     async def flush(self, timeout: int | None = None) -> None:
-        """Wait until the server has processed what was sent, and reported what it refuses. `timeout` in ns.
-
-        Raises Unreachable.
-        """
+        """Wait until the server has processed what was sent. `timeout` in ns. Raises Unreachable."""
         try:
             if self._client.is_connected:
                 await self._client.write_pending()  # nats-py sends its PING ahead of what is pending

@@ -76,8 +76,8 @@ _CONTROL = re.compile(rb"\n(?:PING|PONG|INFO|-ERR|\+OK)", re.IGNORECASE)
 class NatsClient(Client):
     """nats-py's client with handlers that are called as messages are read, and errors parsed once.
 
-    refused: called with a server's complaint about permissions, which does not end the connection. failed:
-    called with what ends it for good, before it is closed.
+    on_refusal: called with a permissions violation, which does not end the connection. on_failure: called
+    with the error that ends the connection for good, before it is closed.
     """
 
     def __init__(

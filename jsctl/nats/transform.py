@@ -10,7 +10,7 @@ _FUNCTION = re.compile(r"\{\{\s*(\w+)\s*\((.*)\)\s*\}\}")
 _DOLLAR = re.compile(r"\$(\d+)")
 
 Part = Callable[[str, Sequence[str]], str]
-"""Returns a token of the destination for the whole subject and the tokens that its wildcards matched."""
+"""Called with a subject and the tokens that its wildcards matched; returns a token of the destination."""
 
 
 class SubjectTransform:

@@ -105,7 +105,7 @@ def test_the_same_words(url: str, cli: Cli, monkeypatch: pytest.MonkeyPatch, lin
     cli("kv add CONFIG", status=0)
     cli("kv put CONFIG key value", status=0)
     free = cli(line)
-    monkeypatch.setattr("jsctl.nats.loop_free.suits", lambda settings: False)
+    monkeypatch.setattr("jsctl.nats.loop_free.is_suitable", lambda settings: False)
     assert free == cli(line)
 
 
