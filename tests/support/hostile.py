@@ -63,12 +63,15 @@ class Middleman(Relay):
     """A relay that can change answers, and hand over or stop at any byte. Set these between connections.
 
     change: what to do with each payload from the server. cut: bytes from the server after which each
-    connection ends, -1 for never. drip: bytes that are handed over at once, 0 for all.
+    connection ends, -1 for never. drip: bytes that are handed over at once, 0 for all. pause: seconds after
+    each of these, except for the first `unhindered` bytes of a connection.
     """
 
     change: Change | None = None
     cut_at = -1
     drip = 0
+    pause = 0.0
+    unhindered = 0
     account_url = ""
     system_url = ""
 
@@ -86,7 +89,7 @@ class Middleman(Relay):
                 for at in range(0, len(data), step):
                     target.sendall(data[at : at + step])
                     if self.drip:
-                        time.sleep(0)
+                        time.sleep(self.pause if sent + at >= self.unhindered else 0)
                 sent += len(data)
                 if 0 <= self.cut_at <= sent:
                     break

@@ -7,7 +7,7 @@ parsed frame by frame. nats-py delivers one message at a time, at a tenth of the
 import json
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Unreachable
@@ -20,6 +20,7 @@ from jsctl.nats.direct_get import STREAM_MARK
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.message import OutgoingMessage
 from jsctl.spark.source.replies import AnswerLimits, Reply
+from jsctl.units import SECOND
 
 RUN, LONG = 16 << 10, 512 << 10
 """Bytes of replies to a direct get: at least RUN are cut together, and beyond LONG no more are waited for.
@@ -30,6 +31,10 @@ LARGE = 3 << 10
 
 PAUSE = 0.02
 """Seconds of silence after which what was received is parsed as it is."""
+
+MIN_RATE = 4 << 10
+"""Bytes per second that a line must carry while no message is complete: the timeout of a request is for silence,
+which a byte now and then does not end. A message of 1 MiB takes four minutes at the most."""
 
 _STATUS = b"\r\nNATS/1.0 "  #: a stored message's headers begin without the blank
 _STATUS_SIZE = 256  #: more than what follows it, at the end of an answer
@@ -55,6 +60,8 @@ class StreamConnection(BlockingConnection):
         self._mark = b"\r\nHMSG %b." % self._inbox.encode()
         self._replies: dict[bytes, Reply] = {}
         self._delivered = Reply("", AnswerLimits("CONSUMER.MSG.NEXT", 0, 0))
+        self._taken = 0  #: messages that were asked for, until now
+        self._expected = 0  #: bytes at most, for all requests until now
         self.watch("")
 
     def watch(self, stream: str) -> None:
@@ -68,6 +75,7 @@ class StreamConnection(BlockingConnection):
         """Publish a request for messages; return the key for `forget`, and the reply that fills while `pump`
         runs."""
         key = self._publish_request(OutgoingMessage(limits.subject, data))
+        self._expected = max(self._expected, self.received) + limits.bytes + self._largest
         reply = self._replies[key] = Reply(self._stream, limits)
         return key, reply
 
@@ -96,6 +104,21 @@ class StreamConnection(BlockingConnection):
             raise
 
     # -- reading ------------------------------------------------------------------------------------
+
+    def read_until(self, is_done: Callable[[], bool], timeout: int) -> None:
+        """Read until `is_done`.
+
+        Raises TimeoutError after `timeout` ns in which neither a message came that was asked for, nor
+        MIN_RATE of what answers may have.
+        """
+        seconds = timeout / SECOND
+        least = max(1, int(MIN_RATE * seconds))
+        taken, received, deadline = self._taken, self.received, time.monotonic() + seconds
+        while not is_done():
+            self.pump(deadline)
+            is_faster = self.received - received >= least and self.received <= self._expected
+            if is_faster or self._taken != taken:
+                taken, received, deadline = self._taken, self.received, time.monotonic() + seconds
 
     def pump(self, deadline: float) -> None:
         left = deadline - time.monotonic()
@@ -172,6 +195,7 @@ class StreamConnection(BlockingConnection):
             batches, size = cutting.cut_run(run, self._mark, self._replies, self._middle)
         for key, batch in batches:
             self._replies[key].add(batch)
+            self._taken += len(batch)
         return at + size
 
     def _dispatch(self, subject: bytes, reply: bytes, header_block: bytes, data: bytes) -> None:
@@ -179,6 +203,7 @@ class StreamConnection(BlockingConnection):
             self._deliver(subject, reply, header_block, data)
         elif (answer := self._replies.get(subject.rpartition(b".")[2])) is not None:
             answer.decode(header_block, data)
+            self._taken += 1
             self._has_ended = self._has_ended or bool(answer.status)
         else:
             super()._dispatch(subject, reply, header_block, data)
@@ -189,6 +214,7 @@ class StreamConnection(BlockingConnection):
         if about is not None:
             self._delivered.append(subject, about[3], about[5], data, header_block or None)
             self._delivered.pending = int(about[6])
+            self._taken += 1
 
 
 class Connector:

@@ -17,7 +17,6 @@ from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import AnswerLimits, Reply, count_before, get_sequence, measure_payload
-from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,13 +57,7 @@ class DirectReader(RangeReader):
     def read_batch(self, connection: StreamConnection) -> "pa.RecordBatch | None":
         self._fill(connection)
         request = self._requests[0]
-        deadline = time.monotonic() + self.job.timeout / SECOND
-        seen = -1
-        while not request.reply.status:
-            if connection.received != seen:  # the timeout counts from the last bytes
-                seen = connection.received
-                deadline = time.monotonic() + self.job.timeout / SECOND
-            connection.pump(deadline)
+        connection.read_until(lambda: bool(request.reply.status), self.job.timeout)
         self._requests.popleft()
         connection.forget(request.key)
         return self._take_answer(connection, request)

@@ -7,7 +7,6 @@ itself when this process is killed.
 import contextlib
 import json
 import random
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -58,12 +57,7 @@ class ConsumerReader(RangeReader):
         limits = AnswerLimits(subject, wanted, self._max_bytes)
         delivered = connection.deliver(limits)
         key, reply = connection.ask(limits, json.dumps(body).encode())
-        deadline, seen = 0.0, -1
-        while not reply.status and delivered.count < wanted:
-            if connection.received != seen:  # the timeout counts from the last bytes
-                seen = connection.received
-                deadline = time.monotonic() + job.timeout / SECOND
-            connection.pump(deadline)
+        connection.read_until(lambda: bool(reply.status) or delivered.count >= wanted, job.timeout)
         connection.forget(key)
         rows = delivered.messages()
         if job.without_payloads:
