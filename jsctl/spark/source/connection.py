@@ -33,8 +33,8 @@ PAUSE = 0.02
 """Seconds of silence after which what was received is parsed as it is."""
 
 MIN_RATE = 4 << 10
-"""Bytes per second that a line must carry while no message is complete: the timeout of a request is for silence,
-which a byte now and then does not end. A message of 1 MiB takes four minutes at the most."""
+"""Bytes per second that a line must carry while no message is complete: the timeout of a request is for
+silence, which a byte now and then does not end. A message of 1 MiB takes four minutes at the most."""
 
 _STATUS = b"\r\nNATS/1.0 "  #: a stored message's headers begin without the blank
 _STATUS_SIZE = 256  #: more than what follows it, at the end of an answer
