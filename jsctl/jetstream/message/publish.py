@@ -1,5 +1,6 @@
 """Publishing without acks: many messages in bursts; and what all ways of publishing share."""
 
+import re
 from collections.abc import AsyncIterable, Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -120,11 +121,22 @@ def parse_ack_sequence(subject: str, ack: Json) -> int:
     return sequence
 
 
+# server/stream.go: setupPublishAck writes the names in front of the sequence.
+_USUAL_ACK = rb'\{"stream":"([ -!#-[\]-~]+)", ?(?:"domain":"([ -!#-[\]-~]+)", ?)?"seq":([1-9][0-9]{0,17})\}'
+
+
 def parse_ack(subject: str, reply: Message) -> Json:
     """Parse the acknowledgement of a message that was published to `subject`.
 
     Raises NoResponders, ApiError, and JsctlError when it is not one of a stream.
     """
+    if usual := re.fullmatch(_USUAL_ACK, reply.data):  # in a fifth of the time
+        stream, domain, sequence = usual.groups()
+        ack: Json = {"stream": stream.decode()}
+        if domain:
+            ack["domain"] = domain.decode()
+        ack["seq"] = int(sequence)
+        return ack
     if is_no_responders(reply):
         raise NoResponders(
             f"no stream takes {subject}", "jsctl stream ls shows the streams, stream find who takes a subject"

@@ -5,7 +5,10 @@ import hashlib
 from collections import deque
 from typing import NamedTuple, Protocol, cast
 
-import crc32c
+from jsctl.nats.lean_import import cheap_version
+
+with cheap_version("crc32c"):
+    import crc32c
 
 _BLOCK = 2 << 20
 """Bytes that are read ahead, at least a chunk."""
@@ -80,10 +83,10 @@ class BlockReader:
         block = self._free.popleft() if self._free else _Block(self._ahead_of * self._chunk_size)
         view = memoryview(block.memory)
         filled = self._fill(view)
+        self._hash.update(view[:filled])
         chunks: list[Chunk] = []
         for start in range(0, filled, self._chunk_size):
             data = cast(bytes, view[start : min(start + self._chunk_size, filled)])
-            self._hash.update(data)
             chunks.append(Chunk(self.chunks, data, crc32c.crc32c(data), block))
             self.chunks += 1
         self.size += filled

@@ -30,13 +30,15 @@ from jsctl.jetstream.object.model import (
     validate_object_name,
 )
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.nats.headers import encode_headers, find_header
+from jsctl.nats.headers import VERSION, find_header
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import generate_id
 from jsctl.units import SECOND
 
 MARK = "Jsctl-Chunk"
 """The header of a chunk: its number, and its CRC-32C in hexadecimal digits."""
+
+_MARKED = b"%b\r\n%b: %%d %%08x\r\n\r\n" % (VERSION, MARK.encode())  #: the header block
 
 WINDOW = 16 << 20
 """Bytes on their way without an ack."""
@@ -260,7 +262,7 @@ class _Upload:
         return bool(self._unsent)
 
     def _message(self, chunk: Chunk) -> OutgoingMessage:
-        block = encode_headers([(MARK, f"{chunk.number} {chunk.checksum:08x}")])
+        block = _MARKED % (chunk.number, chunk.checksum)
         return OutgoingMessage(self._subject, chunk.data, header_block=block)
 
     def _acknowledged(self, message: OutgoingMessage, ack: Json | None) -> None:
