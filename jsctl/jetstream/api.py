@@ -1,7 +1,7 @@
 """JetStream requests as lossless JSON: prefix and domain, API errors.
 
-A response is the dictionary that the server sent, with fields that jsctl does not know; nothing is turned
-into a typed object on the way (ADR-1; nats-server: jetstream_api.go).
+A response is the dictionary that the server sent, including fields that jsctl does not know; it never becomes
+a typed object (ADR-1; nats-server: jetstream_api.go).
 """
 
 import json
@@ -119,11 +119,11 @@ class Api:
         try:
             message = await self.connection.request(full, payload, timeout=timeout or self.timeout)
         except NoResponders:
-            raise await self._no_responders() from None
+            raise await self._build_no_responders_error() from None
         except RequestTimeout as error:
-            # Of a stream without a leader, nobody answers (server: jetstream_api.go).
+            # While a stream has no leader, nobody answers for it (server: jetstream_api.go).
             is_of_stream = subject.count(".") > 1
-            leader = "jsctl doctor tells whether the stream has a leader; " if is_of_stream else ""
+            leader = "jsctl doctor shows whether the stream has a leader; " if is_of_stream else ""
             raise RequestTimeout(
                 f"no answer from JetStream on {full}",
                 f"{leader}the server may be busy, the domain cut off, or the subject not permitted for this"
@@ -138,7 +138,7 @@ class Api:
         if self._trace:
             self._trace(subject, body)
 
-    async def _no_responders(self) -> NoResponders:
+    async def _build_no_responders_error(self) -> NoResponders:
         if self.prefix == "$JS.API":
             return NoResponders(
                 "JetStream is not enabled here: nobody answers on $JS.API",

@@ -8,8 +8,8 @@ from jsctl.jetstream.api import Api, Json
 
 
 class ApiLevel(IntEnum):
-    """API levels that added something jsctl uses, by the nats-server version that brought them
-    (level 3 came with a patch of 2.12)."""
+    """API levels with something that jsctl uses, by the nats-server version that introduced them (level 3
+    came with a patch release of 2.12)."""
 
     V2_11 = 1
     V2_12 = 2
@@ -25,8 +25,8 @@ def find_server_version(level: int) -> str:
 async def require(api: Api, features: Mapping[int, Sequence[str]]) -> None:
     """Raise BadInput when the server lacks the API level of one of these features.
 
-    features: flags or commands by the level that they need. The server is asked only when there are any; when
-    the login may not ask, every level is assumed.
+    features: flags or commands by the level that they need. The server is asked only when there are any; a
+    login that may not ask is assumed to have every level.
     """
     if not features:
         return

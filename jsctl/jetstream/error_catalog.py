@@ -1,5 +1,5 @@
-"""The errors of the JetStream API: those of nats-server 2.15.1, or of a file in the server's own form
-(its server/errors.json)."""
+"""The errors of the JetStream API: those of nats-server 2.15.1, or those in a file of the form of its
+server/errors.json."""
 
 import re
 from collections import Counter
@@ -50,7 +50,7 @@ def load(path: str = "") -> list[Code]:
 
 
 def read(path: str) -> list[Code]:
-    """Read the errors of a file; unknown fields stay. Raises BadInput."""
+    """Read the errors in a file; unknown fields are kept. Raises BadInput."""
     try:
         entries = parse_json(read_text(expand_home(path), "", CONFIG_SIZE))
     except ValueError:
@@ -61,15 +61,15 @@ def read(path: str) -> list[Code]:
 
 
 def find_matching(entries: Sequence[Code], pattern: str) -> list[Code]:
-    """Return the errors of which a field matches a regular expression, ignoring case.
+    """Return the errors with a field that matches a regular expression, ignoring case.
 
     Raises BadInput, NotFound.
     """
     expression = compile_pattern(pattern, re.IGNORECASE)
-    chosen = [e for e in entries if any(expression.search(str(e.get(key, ""))) for key in KEYS)]
-    if not chosen:
+    matching = [e for e in entries if any(expression.search(str(e.get(key, ""))) for key in KEYS)]
+    if not matching:
         raise NotFound(f"no error matches {pattern!r}")
-    return chosen
+    return matching
 
 
 def find_error(entries: Sequence[Code], number: int) -> Code:
@@ -81,31 +81,31 @@ def find_error(entries: Sequence[Code], number: int) -> Code:
 
 
 def find_problems(entry: Code) -> list[str]:
-    """Return what is wrong with an error's definition (rules of the server's own list)."""
-    wrong = []
+    """Return what is wrong with an error's definition, by the rules of the server's own list."""
+    problems = []
     description = str(entry.get("description") or "")
     constant = str(entry.get("constant") or "")
     if not _is_number(entry.get("error_code")) or entry["error_code"] < 10000:
-        wrong.append("error_code starts at 10000")
+        problems.append("error_code starts at 10000")
     if not _is_number(entry.get("code")) or not entry["code"]:
-        wrong.append("code is missing")
+        problems.append("code is missing")
     if not constant:
-        wrong.append("constant is missing")
+        problems.append("constant is missing")
     if not description:
-        wrong.append("description is missing")
+        problems.append("description is missing")
     if re.fullmatch(r"\{[^}]+\}", description) and not entry.get("comment"):
-        wrong.append("a description that is one token needs a comment")
+        problems.append("a description that is one token needs a comment")
     if description.count("{") != description.count("}"):
-        wrong.append("{ and } do not match")
+        problems.append("{ and } do not match")
     if "{" in description and not constant.endswith("F"):
-        wrong.append("the constant of a description with tokens ends in F")
-    return wrong
+        problems.append("the constant of a description with tokens ends in F")
+    return problems
 
 
 def find_duplicates(entries: Sequence[Code]) -> list[int]:
     """Return the error codes that occur more than once, sorted."""
-    counted = Counter(entry["error_code"] for entry in entries)
-    return sorted(number for number, times in counted.items() if times > 1)
+    counts = Counter(entry["error_code"] for entry in entries)
+    return sorted(number for number, count in counts.items() if count > 1)
 
 
 def _is_number(value: Any) -> bool:

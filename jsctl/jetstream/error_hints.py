@@ -1,4 +1,4 @@
-"""What to do about an error of the JetStream API. Loaded only when there is an error."""
+"""Advice for errors of the JetStream API, by error code. Loaded only when there is an error."""
 
 from jsctl import registry
 from jsctl.nats.error_code_enum import ErrorCode
@@ -12,15 +12,15 @@ HINTS: dict[int, str] = {
     ErrorCode.INSUFFICIENT_RESOURCES: (
         "jsctl account info shows the limits of the account, jsctl server report jetstream the servers'"
     ),
-    ErrorCode.INVALID_JSON: "is the configuration for a newer server?",
+    ErrorCode.INVALID_JSON: "check whether the configuration is for a newer server",
     ErrorCode.MAXIMUM_CONSUMERS_LIMIT: "remove one, or raise max_consumers of the stream or the account",
     ErrorCode.MAXIMUM_STREAMS_LIMIT: "remove one, or raise the account's limit; jsctl account info shows it",
     ErrorCode.MEMORY_RESOURCES_EXCEEDED: "the server's or account's memory is used up",
-    ErrorCode.NO_ACCOUNT: "is it the right user?",
+    ErrorCode.NO_ACCOUNT: "check that you are logged in as the right user",
     ErrorCode.NOT_ENABLED_FOR_ACCOUNT: "log in as a user of an account with JetStream",
     ErrorCode.STORAGE_RESOURCES_EXCEEDED: "make room, or raise the storage limit of the server or account",
-    ErrorCode.STREAM_MAX_BYTES_REQUIRED: "give --max-bytes",
-    ErrorCode.STREAM_MAX_STREAM_BYTES_EXCEEDED: "give less --max-bytes; jsctl account info shows the limit",
+    ErrorCode.STREAM_MAX_BYTES_REQUIRED: "set --max-bytes",
+    ErrorCode.STREAM_MAX_STREAM_BYTES_EXCEEDED: "lower --max-bytes; jsctl account info shows the limit",
     ErrorCode.STREAM_MESSAGE_EXCEEDS_MAXIMUM: "jsctl stream edit --max-msg-size raises the stream's limit",
     ErrorCode.STREAM_MSG_DELETE_FAILED: "jsctl stream info shows whether deletes are allowed",
     ErrorCode.STREAM_NAME_EXIST: "jsctl stream edit changes it",

@@ -144,7 +144,7 @@ def _yaml(source: str, files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     documents = list(parse_documents(_text(source, name, files[name]), path))
     if not documents:
         return {}
-    documents[0].keys(name)
+    documents[0].as_object(name)
     document: dict[str, Any] = documents[0].to_json()
     return document
 

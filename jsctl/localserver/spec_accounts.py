@@ -31,7 +31,7 @@ _FLAGS = ("max_bytes_required",)
 
 def read_limits(node: Node) -> Json:
     """Return the limits of an account's JetStream by option; sizes in bytes. Raises BadInput."""
-    return {option: _limit(option, limit, LIMITS) for option, limit in node.keys("jetstream").items()}
+    return {option: _limit(option, limit, LIMITS) for option, limit in node.as_object("jetstream").items()}
 
 
 def _limit(option: str, node: Node, known: Collection[str]) -> int | bool:
@@ -56,7 +56,7 @@ def _limit(option: str, node: Node, known: Collection[str]) -> int | bool:
 def _bytes(node: Node, option: str) -> int:
     """Parse a size in bytes: 1G and the like as nats-server does, which reads them as decimal, other units as
     jsctl does."""
-    text = node.string(option).strip()
+    text = node.as_text(option).strip()
     if match := re.fullmatch(r"(\d{1,15})([kKmMgGtT])", text):
         return int(match[1]) * _THOUSANDS[match[2].lower()]
     try:
@@ -68,7 +68,7 @@ def _bytes(node: Node, option: str) -> int:
 def read_export(node: Node) -> Json:
     """Return an export. Raises BadInput."""
     kind, subject = _shared(node, "an export")
-    subject.string(f"the {kind} of an export")
+    subject.as_text(f"the {kind} of an export")
     return _json(node)
 
 
@@ -79,8 +79,8 @@ def read_import(node: Node, accounts: Collection[str]) -> Json:
     parts = origin.value if isinstance(origin.value, dict) else {}
     if not {"account", "subject"} <= parts.keys():
         raise origin.error("an import needs an account and a subject", write)
-    parts["subject"].string("the subject of an import")
-    name = parts["account"].string("the account of an import")
+    parts["subject"].as_text("the subject of an import")
+    name = parts["account"].as_text("the account of an import")
     if name not in accounts:
         near = find_nearest_name(name, list(accounts))
         hint = f"did you mean {near}?" if near else f"use {' or '.join(accounts)}"
@@ -89,7 +89,7 @@ def read_import(node: Node, accounts: Collection[str]) -> Json:
 
 
 def _shared(node: Node, what: str) -> tuple[str, Node]:
-    keys = node.keys(what)
+    keys = node.as_object(what)
     kinds = [kind for kind in ("service", "stream") if kind in keys]
     if len(kinds) != 1:
         raise node.error(f"{what} must have either service or stream")

@@ -125,7 +125,7 @@ class _Reader:
             raise self._root.error(
                 "the network has no accounts", "see jsctl server network topology hub-leaf"
             )
-        every = node.keys("accounts")
+        every = node.as_object("accounts")
         accounts = tuple(self._account(name, account, every) for name, account in every.items())
         system = [account.name for account in accounts if account.system]
         if len(system) > 1:
@@ -157,11 +157,11 @@ class _Reader:
         if node is None or node.value is None:
             return {}
         if isinstance(node.value, list):
-            users = {_name(user, "a user"): (user, user.string("a user")) for user in node.value}
+            users = {_name(user, "a user"): (user, user.as_text("a user")) for user in node.value}
         else:
             users = {
-                name: (password, password.string(f"the password of {name}"))
-                for name, password in node.keys("users").items()
+                name: (password, password.as_text(f"the password of {name}"))
+                for name, password in node.as_object("users").items()
             }
         for name, (one, _) in users.items():
             if name in self._users:
@@ -171,10 +171,12 @@ class _Reader:
         return {name: password for name, (_, password) in users.items()}
 
     def _clusters(self, node: Node | None) -> tuple[ClusterSpec, ...]:
-        if node is None or not node.keys("clusters"):
+        if node is None or not node.as_object("clusters"):
             raise self._root.error("the network has no clusters", "add clusters: {NAME: {servers: 3}}")
         names = list(node.value)
-        return tuple(self._cluster(name, cluster, names) for name, cluster in node.keys("clusters").items())
+        return tuple(
+            self._cluster(name, cluster, names) for name, cluster in node.as_object("clusters").items()
+        )
 
     def _cluster(self, name: str, node: Node, names: Collection[str]) -> ClusterSpec:
         _check_name(node, name, "cluster")
@@ -234,7 +236,7 @@ class _Reader:
         return ServerSpec(
             name,
             _name(keys["server_name"], "server_name") if "server_name" in keys else name,
-            keys["store"].string("store") if "store" in keys else f"store-{name}",
+            keys["store"].as_text("store") if "store" in keys else f"store-{name}",
             {purpose: self._port(keys[key]) for key, purpose in purposes.items() if key in keys},
             self._binary(keys["binary"]) if "binary" in keys else binary,
         )
@@ -287,7 +289,7 @@ class _Reader:
 
     def _path(self, node: Node) -> str:
         """Return the absolute path of a file that must exist."""
-        path = self._folder / expand_home(node.string("the path"))
+        path = self._folder / expand_home(node.as_text("the path"))
         if not path.is_file():
             raise node.error(f"there is no file {node.text}")
         return str(path)
@@ -298,7 +300,7 @@ class _Reader:
         if node is None:
             return tuple(_default_contexts(accounts, clusters))
         return tuple(
-            self._context(name, context, clusters) for name, context in node.keys("contexts").items()
+            self._context(name, context, clusters) for name, context in node.as_object("contexts").items()
         )
 
     def _context(self, name: str, node: Node, clusters: Collection[str]) -> ContextSpec:
@@ -310,7 +312,7 @@ class _Reader:
             name,
             _one_of(keys["cluster"], clusters, "cluster") if "cluster" in keys else "",
             _one_of(keys["user"], self._users, "user"),
-            keys["description"].string("description") if "description" in keys else "",
+            keys["description"].as_text("description") if "description" in keys else "",
         )
 
 
@@ -333,7 +335,7 @@ def _default_contexts(accounts: Collection[AccountSpec], clusters: Collection[st
 
 
 def _keys(node: Node, what: str, known: Collection[str]) -> dict[str, Node]:
-    keys = node.keys(what)
+    keys = node.as_object(what)
     for key, value in keys.items():
         if key not in known:
             near = find_nearest_name(key, list(known))
@@ -343,11 +345,11 @@ def _keys(node: Node, what: str, known: Collection[str]) -> dict[str, Node]:
 
 
 def _items(node: Node | None, what: str) -> list[Node]:
-    return node.items(what) if node is not None else []
+    return node.as_list(what) if node is not None else []
 
 
 def _json(node: Node, what: str) -> Json:
-    node.keys(what)
+    node.as_object(what)
     value: Json = node.to_json()
     return value
 
@@ -379,7 +381,7 @@ def _leads_to(joined: Mapping[str, Collection[str]], start: str, end: str) -> bo
 
 
 def _name(node: Node, what: str) -> str:
-    return _check_name(node, node.string(what), what)
+    return _check_name(node, node.as_text(what), what)
 
 
 def _check_name(node: Node, name: str, what: str) -> str:
@@ -389,7 +391,7 @@ def _check_name(node: Node, name: str, what: str) -> str:
 
 
 def _one_of(node: Node, known: Collection[str], what: str) -> str:
-    name = node.string(what)
+    name = node.as_text(what)
     if name not in known:
         near = find_nearest_name(name, list(known))
         raise node.error(

@@ -38,7 +38,7 @@ def test_a_counter_of_another_domain(hub_cli: Cli) -> None:
     ((stream, by_subject),) = parts.items()
     assert stream.split(":")[0] == "HITS" and by_subject == {"hits.a": number}
     refused = hub_cli("counter decrement hits.a --stream TOTAL --js-domain hub", status=1).err
-    assert "does not take hits.a" in refused
+    assert "does not store what is published to hits.a" in refused
 
 
 def test_a_service_behind_a_leaf_node(hub_cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) -> None:

@@ -63,15 +63,15 @@ def load_operators(files: Iterable[tuple[str, str]], variables: Variables) -> li
 
 
 def _read_document(document: Node, variables: Variables, budget: Budget) -> list[DeclaredOperator]:
-    keys = document.keys("a file")
+    keys = document.as_object("a file")
     node = keys.get("operators")
     if node is None or node.value is None:
         return []
     known: dict[str, Node] = {}
     if "vars" in keys and keys["vars"].value is not None:
         known = resolve_variables(keys["vars"], variables)
-    label = expand(keys["label"], known).string("label") if "label" in keys else ""
-    return [_read_operator(item, known, label, budget) for item in node.items("operators")]
+    label = expand(keys["label"], known).as_text("label") if "label" in keys else ""
+    return [_read_operator(item, known, label, budget) for item in node.as_list("operators")]
 
 
 def _read_operator(node: Node, known: Variables, label: str, budget: Budget) -> DeclaredOperator:
@@ -79,7 +79,7 @@ def _read_operator(node: Node, known: Variables, label: str, budget: Budget) -> 
     name = _read_name(expanded, "operator")
     claims = OPERATOR.read(expanded, "an operator", ignored=_NAMES)
     accounts: list[DeclaredAccount] = []
-    for item in node.items_of("accounts"):
+    for item in node.list_below("accounts"):
         for variables in _rounds(item, "an account", known, budget):
             accounts.append(_read_account(item, variables, budget))
     seen: dict[str, DeclaredAccount] = {}
@@ -100,7 +100,7 @@ def _read_account(node: Node, known: Variables, budget: Budget) -> DeclaredAccou
     expires = _read_expiry(claims)
     _validate(ACCOUNT, claims, node)
     users: list[DeclaredUser] = []
-    for item in node.items_of("users"):
+    for item in node.list_below("users"):
         for variables in _rounds(item, "a user", known, budget):
             users.append(_read_user(item, variables, budget))
     seen: dict[str, DeclaredUser] = {}
@@ -141,21 +141,21 @@ def _read_expiry(claims: dict[str, Any]) -> int | None:
 
 def _validate(schema: Schema, claims: dict[str, Any], node: Node) -> None:
     present = {key: value for key, value in claims.items() if value is not None}
-    if problems := list(schema.problems(present, "")):
+    if problems := list(schema.check_value(present, "")):
         raise node.error(problems[0])
 
 
 def _rounds(node: Node, what: str, known: Variables, budget: Budget) -> Iterable[Mapping[str, Node]]:
-    loop = node.keys(what).get("for")
-    budget.make(count_rounds(loop, known), node)
+    loop = node.as_object(what).get("for")
+    budget.add_rounds(count_rounds(loop, known), node)
     return iterate_loop(loop, known)
 
 
 def _read_name(node: Node, what: str) -> str:
-    name = node.keys(f"this {what}").get("name")
+    name = node.as_object(f"this {what}").get("name")
     if name is None:
         raise node.error(f"this {what} has no name")
-    text = name.string("name")
+    text = name.as_text("name")
     try:
         check_name(text, what)
     except BadInput as error:

@@ -98,7 +98,7 @@ async def _complete(env: Env, options: Options, start: Json) -> tuple[str, Json]
         return chosen, CONSUMER.with_defaults(draft)
 
     def command_line(answers: tuple[str, Json]) -> list[str]:
-        names = [answers[0] or "STREAM", CONSUMER.name_of(answers[1])]
+        names = [answers[0] or "STREAM", CONSUMER.get_name(answers[1])]
         return ["consumer", "add", *names, *CONSUMER.to_flags(answers[1]), "--defaults"]
 
     return await ask_all(env, ask, command_line, begin)

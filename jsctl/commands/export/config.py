@@ -99,7 +99,7 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
 
 def _streams_of(buckets: Mapping[str, Sequence[Json]]) -> list[str]:
     """Return the names of the streams that hold buckets."""
-    return [kind.stream_of(bucket["name"]) for kind in KINDS for bucket in buckets[kind.key]]
+    return [kind.bucket_to_stream(bucket["name"]) for kind in KINDS for bucket in buckets[kind.key]]
 
 
 def _place(env: Env, settings: Settings) -> dict[str, str]:

@@ -52,7 +52,7 @@ async def edit(env: Env, options: Options) -> Result:
             raise BadInput("configuration flags and KEY cannot be used together", "leave out one of them")
         return await edit_value(env, options.bucket, options.key, dry_run=options.edit.dry_run)
     file = options.edit.read_config(env, BUCKET, changed=bool(options.flags.fields))
-    bucket = await open_named(env, options.bucket or BUCKET.name_of(file or {}))
+    bucket = await open_named(env, options.bucket or BUCKET.get_name(file or {}))
     last = [bucket]
 
     async def update(config: Json) -> Json:

@@ -94,6 +94,6 @@ def criteria_flags(flags: Sequence[Flag]) -> Callable[[F], F]:
 def find_matching(env: Env, criteria: Criteria, infos: Iterable[Json]) -> list[Json]:
     """Return the infos that meet the criteria. Raises BadInput for an expression that does not fit them."""
     try:
-        return criteria.matching(infos, env.clock())
+        return criteria.filter_infos(infos, env.clock())
     except ValueError as error:
         raise BadInput(str(error), "--help shows examples") from None

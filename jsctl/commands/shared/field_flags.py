@@ -60,7 +60,7 @@ def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
     """
 
     def declare(function: F) -> F:
-        for field in reversed(schema.flags(verb)):
+        for field in reversed(schema.list_flags(verb)):
             function = _field_option(field)(function)
         if verb == "edit":
             for flag, key in schema.removals.items():

@@ -40,7 +40,7 @@ async def edit(env: Env, options: Options) -> Result:
     """Change what the flags name; other settings stay as they are."""
     file = options.edit.read_config(env, STREAM, changed=bool(options.flags.fields))
     api = await env.jetstream()
-    name = await pick_stream(env, api, options.stream or STREAM.name_of(file or {}))
+    name = await pick_stream(env, api, options.stream or STREAM.get_name(file or {}))
     target = Editable(
         schema=STREAM,
         label=f"Stream {name}",

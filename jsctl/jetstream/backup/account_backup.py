@@ -43,11 +43,11 @@ async def backup_account(
 ) -> AccountResult:
     """Back up all streams of an account to a folder; a stream that fails does not stop the others.
 
-    The observer is asked before another backup is replaced. Raises BadInput for a target that holds anything
-    else, NotFound for an account without streams, Cancelled, OSError for a target that cannot be written.
+    The observer is asked before another backup is replaced. Raises BadInput for a target that holds other
+    files, NotFound for an account without streams, Cancelled, OSError for a target that cannot be written.
     """
     describe_existing(target)
-    names, size = await _extent(api)
+    names, size = await _measure_account(api)
     observer.notify(AccountBackupStarted(len(names), size, target))
     with lock_target(target) as locked:
         if existing := describe_existing(target):
@@ -70,7 +70,7 @@ async def backup_account(
 
 
 class Extent(NamedTuple):
-    """The number of streams to back up, and their bytes."""
+    """The number of streams to back up, and their total size in bytes."""
 
     streams: int
     bytes: int
@@ -78,11 +78,11 @@ class Extent(NamedTuple):
 
 async def estimate_backup(api: Api) -> Extent:
     """Return what a backup of the account would hold. Raises NotFound for an account without streams."""
-    names, size = await _extent(api)
+    names, size = await _measure_account(api)
     return Extent(len(names), size)
 
 
-async def _extent(api: Api) -> tuple[list[str], int]:
+async def _measure_account(api: Api) -> tuple[list[str], int]:
     names = sorted(await streams.list_names(api))
     if not names:
         raise NotFound("there are no streams to back up")
@@ -95,10 +95,10 @@ async def _save_streams(
 ) -> list[StreamOutcome]:
     """Back up these streams, some of them at the same time.
 
-    A target with an older backup stays as it is until the new one is whole. One in which a stream failed is
-    then left beside it, as TARGET.partial.
+    An older backup at the target stays until the new one is complete. If a stream failed, the new backup is
+    left beside the older one, as TARGET.partial.
     """
-    folder = target.new_path()
+    folder = target.make_path()
     try:
         folder.mkdir(mode=0o700)
         write_unfinished(folder, len(names))
@@ -144,7 +144,7 @@ async def _save_to(
                     folder / name,
                     options,
                     on_start=lambda state: advance,
-                    more={"account": {"streams": len(names)}},
+                    extra={"account": {"streams": len(names)}},
                     target=target / name,
                 )
             except (JsctlError, OSError) as error:
@@ -158,7 +158,7 @@ async def _save_to(
 
 
 async def _gather(work: Iterable[Coroutine[Any, Any, StreamOutcome]]) -> list[StreamOutcome]:
-    """Do what `asyncio.gather` does, but wait until all work has ended when a part fails or is cancelled."""
+    """Run coroutines as `asyncio.gather` does; when one fails or is cancelled, wait until all have ended."""
     tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
     try:
         return list(await asyncio.gather(*tasks))

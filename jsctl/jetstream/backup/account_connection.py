@@ -5,7 +5,7 @@ from jsctl.nats.connection import Connection
 
 
 class SharedConnection:
-    """A connection that many streams share: once it is lost for good, none waits for it again."""
+    """A connection that many streams share: once it is lost for good, no stream waits for it again."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

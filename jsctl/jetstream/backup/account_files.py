@@ -1,7 +1,7 @@
 """An account's backup on disk: a folder with a folder for each stream.
 
-While a backup is being made, and when a stream failed in it, the folder holds `unfinished.json`. A whole one
-holds nothing but the streams' folders, as the `nats` tool expects it.
+While a backup is being made, and when a stream failed in it, the folder holds `unfinished.json`. A complete
+backup consists of the streams' folders only, as the `nats` tool expects.
 """
 
 import json
@@ -19,7 +19,7 @@ from jsctl.jetstream.stream.origins import list_origins
 from jsctl.json_text import parse_json
 
 UNFINISHED = "unfinished.json"
-"""`{streams: how many, failed: {stream: reason}}`."""
+"""Name of a JSON file `{streams: number, failed: {stream: reason}}`."""
 
 Status = Literal["saved", "restored", "updated", "unchanged", "warning", "failed"]
 
@@ -45,8 +45,8 @@ class AccountResult(NamedTuple):
 class AccountBackup:
     """The contents of an account's backup folder.
 
-    backups: the streams, origins before their mirrors. broken: entries that cannot be restored. missing: how
-    many streams were backed up and are no longer there.
+    backups: the streams, origins before their mirrors. broken: entries that cannot be restored. missing:
+    number of streams that were backed up and are no longer there.
     """
 
     backups: Sequence[files.Backup]
@@ -55,12 +55,12 @@ class AccountBackup:
 
     @property
     def size(self) -> int:
-        """Bytes of the snapshots."""
+        """Total size of the snapshots in bytes."""
         return sum(backup.size for backup in self.backups)
 
 
 def build_outcome(stream: str, status: Status, state: Json | None = None, remark: str = "") -> StreamOutcome:
-    """Return a stream's outcome. state: the stream's, for its messages and bytes."""
+    """Return a stream's outcome. state: the stream's, which has its numbers of messages and bytes."""
     state = state or {}
     return StreamOutcome(stream, int(state.get("messages", 0)), int(state.get("bytes", 0)), status, remark)
 
@@ -101,22 +101,22 @@ def open_account_backup(folder: Path) -> AccountBackup:
             broken.append(build_outcome(entry.name, "failed", remark=str(error)))
     if not backups and not broken:
         raise NotFound(f"there is no backup in {folder}")
-    known = {entry.stream for entry in broken}
-    for name, reason in _failed_streams(folder / UNFINISHED).items():
-        if name not in known:
+    broken_names = {entry.stream for entry in broken}
+    for name, reason in _read_failed_streams(folder / UNFINISHED).items():
+        if name not in broken_names:
             broken.append(build_outcome(name, "failed", remark=f"it was not backed up: {reason}"))
     counts = (int((backup.manifest.get("account") or {}).get("streams", 0)) for backup in backups)
     missing = max(counts, default=0) - len(backups) - len(broken)
-    return AccountBackup(_origins_first(backups), broken, max(0, missing))
+    return AccountBackup(_sort_origins_first(backups), broken, max(0, missing))
 
 
 def write_unfinished(folder: Path, streams: int, failed: Mapping[str, str] | None = None) -> None:
-    """Mark an account's backup as not finished. failed: stream -> reason."""
+    """Mark an account's backup as unfinished. failed: stream -> reason."""
     content: Json = {"streams": streams, **({"failed": failed} if failed else {})}
     write_atomically(folder / UNFINISHED, json.dumps(content, indent=2) + "\n", mode=None)
 
 
-def _failed_streams(path: Path) -> Mapping[str, str]:
+def _read_failed_streams(path: Path) -> Mapping[str, str]:
     try:
         failed = parse_json(read_bytes(path, "", CONFIG_SIZE)).get("failed") or {}
     except (BadInput, ValueError, AttributeError):
@@ -124,10 +124,10 @@ def _failed_streams(path: Path) -> Mapping[str, str]:
     return failed if isinstance(failed, dict) else {}
 
 
-def _origins_first(backups: Sequence[files.Backup]) -> list[files.Backup]:
+def _sort_origins_first(backups: Sequence[files.Backup]) -> list[files.Backup]:
     """Sort backups so that each mirror comes after its origin.
 
-    A mirror that exists before its origin retries in vain, with longer and longer waits.
+    A mirror that exists before its origin would try to reach it, at ever longer intervals.
     """
     by_name = {backup.stream: backup for backup in backups}
     ordered: dict[str, files.Backup] = {}

@@ -17,7 +17,7 @@ from jsctl.jetstream.backup.account_files import (
 )
 from jsctl.jetstream.backup.events import AccountRestoreStarted, Advance, Observer, Phase
 from jsctl.jetstream.backup.files import Backup
-from jsctl.jetstream.backup.marks import mark_of, remove_mark
+from jsctl.jetstream.backup.marks import get_mark, remove_mark
 from jsctl.jetstream.backup.stream_restore import explain_differences, load_stream
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
@@ -26,17 +26,17 @@ from jsctl.jetstream.stream.config import STREAM
 from jsctl.units import format_count
 
 MISSING = "(missing)"
-"""Stands for the streams that are no longer in the folder."""
+"""The name in the outcome of the streams that are no longer in the folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccountRestoreOptions:
     """Options of an account's restore.
 
-    update: give a stream that exists the backup's configuration, and add the consumers that it lacks.
-    remove_unfinished: remove what an unfinished restore left.
-    cluster, tags: where to place the streams; empty for what the backup says.
-    dry_run: change nothing, and return what would become of each stream.
+    update: give an existing stream the backup's configuration, and add the consumers that it lacks.
+    remove_unfinished: remove streams that an unfinished restore left.
+    cluster, tags: where to place the streams; empty for the placement in the backup.
+    dry_run: change nothing; return what would happen to each stream.
     """
 
     update: bool = False
@@ -49,14 +49,14 @@ class AccountRestoreOptions:
 async def restore_account(
     connect: Callable[[], Awaitable[Api]], folder: Path, options: AccountRestoreOptions, observer: Observer
 ) -> AccountResult:
-    """Verify all streams of an account's backup, then restore those that are whole, one after the other.
+    """Verify all streams of an account's backup, then restore those that are intact, one after the other.
 
     A stream that fails does not stop the others. connect: opens the API, after the verification.
     Raises NotFound, BadInput for a folder that is not an account's backup, Unreachable.
     """
     account_backup = open_account_backup(folder)
     outcomes = list(account_backup.broken)
-    whole: list[Backup] = []
+    verified: list[Backup] = []
     with observer.progress(Phase("verify"), account_backup.size) as advance:
         for backup in account_backup.backups:
             try:
@@ -64,18 +64,18 @@ async def restore_account(
             except (JsctlError, OSError) as error:
                 outcomes.append(build_outcome(backup.stream, "failed", remark=str(error)))
             else:
-                whole.append(backup)
+                verified.append(backup)
     if account_backup.missing:
         remark = f"{format_count(account_backup.missing)} streams of the backup are not in {folder}"
         outcomes.append(build_outcome(MISSING, "failed", remark=remark))
     api = await connect()
-    size = sum(backup.size for backup in whole)
+    size = sum(backup.size for backup in verified)
     if not options.dry_run:
-        observer.notify(AccountRestoreStarted(len(whole), size, folder))
+        observer.notify(AccountRestoreStarted(len(verified), size, folder))
     started = time.monotonic_ns()
     connection = SharedConnection(api.connection)
     with observer.progress(Phase("transfer"), size) as advance:
-        for backup in whole:
+        for backup in verified:
             try:
                 await connection.check()
                 outcomes.append(await _restore(api, backup, options, advance))
@@ -92,7 +92,7 @@ async def _restore(
     placement = {"cluster": options.cluster, "tag": options.tags}
     config = STREAM.apply_flags(config, {flag: value for flag, value in placement.items() if value})
     existing = await streams.fetch_info_or_none(api, name)
-    if existing is not None and mark_of(existing):
+    if existing is not None and get_mark(existing):
         if not options.remove_unfinished:
             raise JsctlError("an unfinished restore left it", "--force removes that first")
         if not options.dry_run:

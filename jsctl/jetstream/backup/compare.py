@@ -17,13 +17,13 @@ _CONCURRENT = 4
 """Ranges that are compared at the same time."""
 
 _RANGE_MESSAGES = 2000
-"""About how many messages a range has."""
+"""Approximate number of messages of a range."""
 
 _MAX_LISTED = 10
-"""Sequences that a comparison lists of each kind."""
+"""Maximum number of missing, and of different, sequences that a comparison lists."""
 
 _COMPARED = {"subject": "subject", "time": "timestamp", "header": "header_block", "data": "data"}
-"""What is compared: its name, and the attribute of a message."""
+"""What is compared: its name in results, and the attribute of a message."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class Comparison:
             "gone": self.removed,
             "failures": self.failures,
             "missing": sorted(self.missing),
-            "different": {str(sequence): what for sequence, what in sorted(self.different.items())},
+            "different": {str(sequence): names for sequence, names in sorted(self.different.items())},
         }
 
 
@@ -56,24 +56,24 @@ async def compare_streams(
 ) -> Comparison:
     """Compare the messages of two streams: sequence, subject, headers, time and data.
 
-    state: of the source when it was copied; what arrived in either later is ignored. Both are read by batch
+    state: of the source when it was copied; later messages in either are ignored. Both are read by batch
     direct get, several ranges at once; messages that seem to differ are fetched from the leaders again, as a
-    replica may lag. advance: called with the number of messages that were compared.
+    replica may lag. advance: called with the number of messages compared since the last call.
     """
     comparison = Comparison()
     first, last = int(state["first_seq"]), int(state["last_seq"])
     ranges = max(1, int(state["messages"]) // _RANGE_MESSAGES)
     width = max(1, -(-(last - first + 1) // ranges))
     slots = asyncio.Semaphore(_CONCURRENT)
-    source_direct, target_direct = await _allows_direct(source), await _allows_direct(target)
+    source_direct, target_direct = await _is_direct_allowed(source), await _is_direct_allowed(target)
 
     async def compare_range(start: int) -> None:
         async with slots:
             end = min(start + width - 1, last)
-            ours = _read_range(source, start, end, source_direct)
-            theirs = _read_range(target, start, end, target_direct)
-            async with aclosing(ours), aclosing(theirs):
-                await _compare_messages(source, target, ours, theirs, comparison, advance)
+            source_messages = _read_range(source, start, end, source_direct)
+            target_messages = _read_range(target, start, end, target_direct)
+            async with aclosing(source_messages), aclosing(target_messages):
+                await _compare_messages(source, target, source_messages, target_messages, comparison, advance)
 
     starts = range(first, last + 1, width) if int(state["messages"]) else range(0)
     tasks = [asyncio.ensure_future(compare_range(start)) for start in starts]
@@ -90,21 +90,21 @@ async def compare_streams(
 async def _compare_messages(
     source: Endpoint,
     target: Endpoint,
-    ours: AsyncIterator[Message],
-    theirs: AsyncIterator[Message],
+    source_messages: AsyncIterator[Message],
+    target_messages: AsyncIterator[Message],
     comparison: Comparison,
     advance: Advance | None,
 ) -> None:
     """Walk both ranges side by side, by sequence."""
-    left, right = await anext(ours, None), await anext(theirs, None)
-    while left is not None or right is not None:
-        sequence = min(message.sequence for message in (left, right) if message is not None)
-        source_message = left if left is not None and left.sequence == sequence else None
-        target_message = right if right is not None and right.sequence == sequence else None
+    next_source, next_target = await anext(source_messages, None), await anext(target_messages, None)
+    while next_source is not None or next_target is not None:
+        sequence = min(message.sequence for message in (next_source, next_target) if message is not None)
+        source_message = next_source if next_source is not None and next_source.sequence == sequence else None
+        target_message = next_target if next_target is not None and next_target.sequence == sequence else None
         if source_message is not None:
-            left = await anext(ours, None)
+            next_source = await anext(source_messages, None)
         if target_message is not None:
-            right = await anext(theirs, None)
+            next_target = await anext(target_messages, None)
         if source_message != target_message:
             source_message, target_message = await _fetch(source, sequence), await _fetch(target, sequence)
         _add_to_comparison(comparison, sequence, source_message, target_message)
@@ -126,12 +126,12 @@ def _add_to_comparison(
         if len(comparison.missing) < _MAX_LISTED:
             comparison.missing.append(sequence)
     elif len(comparison.different) < _MAX_LISTED:
-        what = [
+        names = [
             key
-            for key, name in _COMPARED.items()
-            if getattr(source_message, name) != getattr(target_message, name)
+            for key, attribute in _COMPARED.items()
+            if getattr(source_message, attribute) != getattr(target_message, attribute)
         ]
-        comparison.different[sequence] = ", ".join(what)
+        comparison.different[sequence] = ", ".join(names)
 
 
 async def _fetch(endpoint: Endpoint, sequence: int) -> Message | None:
@@ -148,10 +148,10 @@ async def _read_range(
     async for message in messages:
         if message.sequence <= last:
             yield message
-        if message.sequence >= last:  # before it fetches more
+        if message.sequence >= last:  # before `read` fetches more
             return
 
 
-async def _allows_direct(endpoint: Endpoint) -> bool:
+async def _is_direct_allowed(endpoint: Endpoint) -> bool:
     info = await streams.fetch_info(endpoint.api, endpoint.stream)
     return bool(info["config"].get("allow_direct"))

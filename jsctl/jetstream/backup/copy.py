@@ -1,7 +1,7 @@
-"""Copying a stream with its messages, and comparing the copy: the whole of it, interruptions included.
+"""Copying a stream with its messages: the whole procedure, with interruptions and the comparison at the end.
 
 copy_transfer   the first transfer: a snapshot, restored under the copy's name
-copy_resume     transfers the messages that an interrupted copy lacks
+copy_resume     the transfer of messages that an interrupted copy lacks
 compare         the comparison of both streams
 """
 
@@ -27,8 +27,8 @@ from jsctl.jetstream.backup.copy_resume import (
 from jsctl.jetstream.backup.copy_transfer import (
     Endpoint,
     apply_config,
-    awaits_comparison,
     finish_copy,
+    is_comparison_pending,
     is_untouched,
     plan_copy,
     rebuild_state,
@@ -45,7 +45,7 @@ from jsctl.jetstream.backup.events import (
     RemoveOtherCopy,
     RemoveUnfinished,
 )
-from jsctl.jetstream.backup.marks import mark_of
+from jsctl.jetstream.backup.marks import get_mark
 from jsctl.jetstream.backup.snapshot import compare_states
 from jsctl.jetstream.backup.stream_restore import explain_differences
 from jsctl.jetstream.stream import requests as streams
@@ -63,9 +63,9 @@ class CopyOptions:
 class StreamCopy(NamedTuple):
     """A finished copy.
 
-    state: of the source, as it was copied. moved: bytes that were sent in this run. begun_at: sequence of the
-    first message that was sent in this run, 0 for none. warnings: what the copy lacks, where its own limits
-    explain that. duration: ns, without the comparison.
+    state: of the source, as it was copied. moved: bytes sent in this run. begun_at: sequence of the first
+    message sent in this run, 0 for none. warnings: what the copy lacks, if its own limits explain that.
+    duration: ns, without the comparison.
     """
 
     source: str
@@ -80,12 +80,12 @@ class StreamCopy(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether messages differ, and nothing explains that."""
+        """Whether messages differ and no limit of the copy explains that."""
         return self.comparison is not None and bool(self.comparison.failures) and not self.warnings
 
 
 class _Transferred(NamedTuple):
-    """A copy that has all messages, marked as not compared. differences: of `compare_states`."""
+    """A copy that has all messages and is marked as not yet compared. differences: from `compare_states`."""
 
     info: Json
     state: Json
@@ -99,14 +99,14 @@ async def copy_stream(
 ) -> StreamCopy:
     """Copy a stream with its messages, and compare them.
 
-    Continues with a copy that was interrupted, in its transfer or before it was compared. config: the copy's,
-    without what the server adds. The observer is asked before what an unfinished restore or another copy left
-    is removed. Raises BadInput, ApiError, JsctlError, Cancelled.
+    A copy that was interrupted during its transfer or before its comparison is continued. config: the copy's,
+    without the keys that the server adds. The observer is asked before the remains of an unfinished restore
+    or of another copy are removed. Raises BadInput, ApiError, JsctlError, Cancelled.
     """
     started = time.monotonic_ns()
     existing = await streams.fetch_info_or_none(target.api, target.stream)
     transferred: _Transferred | None = None
-    if existing is not None and awaits_comparison(existing):
+    if existing is not None and is_comparison_pending(existing):
         observer.notify(ComparisonResumed(target.stream))
         source_state = (await streams.fetch_info(source.api, source.stream))["state"]
         transferred = _Transferred(existing, rebuild_state(source_state, existing), 0, 0, [])
@@ -115,8 +115,10 @@ async def copy_stream(
     elif existing is not None:
         await _remove_unfinished(source, target, existing, observer)
     if transferred is None:
-        broke_off = existing is not None
-        transferred = await _transfer(source, target, config, options, observer, broke_off=broke_off)
+        was_interrupted = existing is not None
+        transferred = await _transfer(
+            source, target, config, options, observer, was_interrupted=was_interrupted
+        )
     warnings = explain_differences(target.stream, config, transferred.differences)
     duration = time.monotonic_ns() - started
     comparison = None
@@ -147,21 +149,23 @@ async def _transfer(
     options: CopyOptions,
     observer: Observer,
     *,
-    broke_off: bool,
+    was_interrupted: bool,
 ) -> _Transferred:
-    """Transfer all messages. broke_off: whether an earlier transfer was interrupted."""
-    plan = await plan_copy(source, target, config, consumers=options.consumers, broke_off=broke_off)
-    # The size is what the source says now; the snapshot is taken a moment later.
-    now = (await streams.fetch_info(source.api, source.stream))["state"]
-    size = int(now.get("bytes", 0))
+    """Transfer all messages. was_interrupted: whether an earlier transfer was."""
+    plan = await plan_copy(
+        source, target, config, consumers=options.consumers, was_interrupted=was_interrupted
+    )
+    # The size is approximate: the snapshot is taken a moment later.
+    source_state = (await streams.fetch_info(source.api, source.stream))["state"]
+    size = int(source_state.get("bytes", 0))
     with _reporting_interruption(target, observer, resumable=plan.landing_config is not None):
-        observer.notify(CopyStarted(source.stream, int(now.get("messages", 0)), size))
+        observer.notify(CopyStarted(source.stream, int(source_state.get("messages", 0)), size))
         with observer.progress(Phase("transfer", source.stream), size) as advance:
             info: Json | None = None
             if plan.in_pieces and plan.landing_config:
                 try:
                     state = await copy_in_pieces(source, target, plan.landing_config, advance=advance)
-                    await _differences(target, config, state)
+                    await _find_differences(target, config, state)
                     info = await apply_config(target, config)
                 except CannotResume as error:
                     observer.notify(CopyRestarted(target.stream, error.message, all_at_once=True))
@@ -181,7 +185,8 @@ async def _resume(
     options: CopyOptions,
     observer: Observer,
 ) -> _Transferred | None:
-    """Transfer what an interrupted copy lacks; return None when the copy was removed, to start over."""
+    """Transfer the messages that an interrupted copy lacks; return None when the copy was removed and has to
+    start over."""
     name = target.stream
     if not await is_copy_of(source, existing, options.consumers):
         await observer.confirm(RemoveOtherCopy(name, int(existing["state"]["messages"])))
@@ -202,7 +207,7 @@ async def _resume(
             _reporting_interruption(target, observer, resumable=True),
         ):
             copied_state = await resume_copy(source, target, advance=advance)
-            differences = await _differences(target, config, copied_state)
+            differences = await _find_differences(target, config, copied_state)
             info = await apply_config(target, config)
     except CannotResume as error:
         observer.notify(CopyRestarted(name, error.message))
@@ -211,10 +216,10 @@ async def _resume(
     return _Transferred(info, copied_state, missing, begun_at, differences)
 
 
-async def _differences(target: Endpoint, config: Json, state: Json) -> list[str]:
-    """Return what a resumed copy lacks. Raises JsctlError when nothing explains that.
+async def _find_differences(target: Endpoint, config: Json, state: Json) -> list[str]:
+    """Return what a resumed copy lacks. Raises JsctlError when no limit of the copy explains that.
 
-    A copy may also have messages that have left the source since.
+    A copy may also have messages that have left the source in the meantime.
     """
     copied = (await streams.fetch_info(target.api, target.stream))["state"]
     lacks_messages = int(copied["messages"]) < int(state["messages"])
@@ -225,7 +230,7 @@ async def _differences(target: Endpoint, config: Json, state: Json) -> list[str]
 
 @contextmanager
 def _reporting_interruption(target: Endpoint, observer: Observer, *, resumable: bool) -> Iterator[None]:
-    """Notify the observer of an interruption, if what was transferred stays."""
+    """Notify the observer of an interruption, if the transferred messages stay."""
     try:
         yield
     except (asyncio.CancelledError, Unreachable):
@@ -235,12 +240,12 @@ def _reporting_interruption(target: Endpoint, observer: Observer, *, resumable: 
 
 
 async def _remove_unfinished(source: Endpoint, target: Endpoint, existing: Json, observer: Observer) -> None:
-    """Remove what an unfinished restore or copy left; ask first when others may have published to it.
+    """Remove the remains of an unfinished restore or copy; ask first when others may have published to it.
 
-    Raises JsctlError for any other stream of that name, Cancelled.
+    Raises JsctlError when another stream has that name, Cancelled.
     """
     name = target.stream
-    if not mark_of(existing):
+    if not get_mark(existing):
         raise JsctlError(f"stream {name} already exists", "choose another name, or remove it first")
     if await is_untouched(source, target, existing):
         observer.notify(CopyRestarted(name))

@@ -2,12 +2,12 @@
 
 The target has the first messages of the source, and is a mirror of a stream that does not exist
 (`copy_transfer`). The messages that it lacks are read from the source, packed as a snapshot and restored as
-that stream (the "rest"); the server then moves them into the target, with sequences and times. All of it can
-be interrupted again: what was restored is moved, and the next run sends what is still missing. After an
-interruption no message is sent twice, but the few that were on their way.
+that stream (the "rest"); the server then moves them into the target, with sequences and times. All of this
+may be interrupted again: what was restored is moved, and the next run sends what is still missing. After an
+interruption only the few messages that were on their way are sent twice.
 
-A cluster removes what an interrupted restore leaves, so there the messages go in pieces, each restored to its
-end: an interruption costs the last piece.
+A cluster removes the remains of an interrupted restore. So there the messages are sent in pieces, each
+restored completely: an interruption costs the last piece.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.copy_transfer import (
     ORIGIN,
     Endpoint,
-    copy_origin,
+    describe_origin,
     name_rest_stream,
     name_rest_subject,
     wait_until_idle,
 )
 from jsctl.jetstream.backup.events import Advance
-from jsctl.jetstream.backup.marks import add_mark, mark_of
+from jsctl.jetstream.backup.marks import add_mark, get_mark
 from jsctl.jetstream.backup.snapshot import restore_snapshot
 from jsctl.jetstream.backup.snapshot_writer import write_snapshot
 from jsctl.jetstream.message import browse
@@ -41,16 +41,16 @@ _FILLER_SUBJECT = "jsctl.rest"
 that the last sequence is the same."""
 
 _PIECE_SECONDS = 45
-"""For how long a piece is sent. A mirror whose origin was removed asks a cluster for it after 10 to 20 s, and
-again 40 s later: by then the next piece is there."""
+"""Seconds for which a piece is sent. A mirror whose origin was removed asks a cluster for it after 10 to 20
+s, and again 40 s later: by then the next piece is there."""
 
 _POLL_SECONDS = 0.25
 _MOVE_SECONDS = 240
-"""How long the server may take to move anything: it looks for a mirror's origin again after 10, 20, ...
-120 s, and asks for up to 30 s."""
+"""Seconds that the server may take until it moves messages: it looks for a mirror's origin again after 10,
+20, ... 120 s, and waits up to 30 s for an answer."""
 
 _REMOVAL_SECONDS = 30
-"""How long a cluster may take to remove what an interrupted restore left."""
+"""Seconds that a cluster may take to remove the remains of an interrupted restore."""
 
 _STABLE_LOOKS = 8
 """Consecutive looks without a change after which a stream counts as stable."""
@@ -61,16 +61,16 @@ class CannotResume(JsctlError):
 
 
 def is_broken_copy(info: Json) -> bool:
-    """Return whether a stream is what an interrupted transfer left, so that the transfer can continue."""
+    """Return whether an interrupted transfer left a stream in such a state that the transfer can continue."""
     mirror = info["config"].get("mirror") or {}
-    return bool(mark_of(info)) and mirror.get("name") == name_rest_stream(info["config"]["name"])
+    return bool(get_mark(info)) and mirror.get("name") == name_rest_stream(info["config"]["name"])
 
 
 async def is_copy_of(source: Endpoint, info: Json, consumers: bool) -> bool:
     """Return whether an interrupted copy is of this stream, and was started with the same choice of
     consumers."""
     metadata: Json = info["config"].get("metadata") or {}
-    return bool(metadata.get(ORIGIN) == await copy_origin(source, consumers))
+    return bool(metadata.get(ORIGIN) == await describe_origin(source, consumers))
 
 
 async def wait_until_stable(target: Endpoint, info: Json) -> Json:
@@ -83,22 +83,23 @@ async def wait_until_stable(target: Endpoint, info: Json) -> Json:
     loop = asyncio.get_running_loop()
     deadline, looks = loop.time() + _REMOVAL_SECONDS, 0
     while loop.time() < deadline:
-        # Until a cluster has ended a restore, it does not report the mirror; then it recreates the stream,
-        # empty, which may be unreachable at first.
-        now = None
+        # Until a cluster has ended a restore, it does not report the mirror; then it creates the stream
+        # again, empty, and it may be unreachable at first.
+        current = None
         with suppress(RequestTimeout):
-            now = await streams.fetch_info_or_none(target.api, target.stream)
-        looks = looks + 1 if now is not None and now.get("mirror") else 0
-        if now is not None and looks > _STABLE_LOOKS:
-            return now
+            current = await streams.fetch_info_or_none(target.api, target.stream)
+        looks = looks + 1 if current is not None and current.get("mirror") else 0
+        if current is not None and looks > _STABLE_LOOKS:
+            return current
         await asyncio.sleep(_POLL_SECONDS)
     raise JsctlError(f"stream {target.stream} is being restored", "wait for that to end")
 
 
 async def resume_copy(source: Endpoint, target: Endpoint, *, advance: Advance | None = None) -> Json:
-    """Transfer the messages that the target lacks; return the state of the source that the target then has.
+    """Transfer the messages that the target lacks; return the state of the source that they complete.
 
-    advance: called with the bytes of messages, as the source stores them. Raises CannotResume, JsctlError.
+    advance: called with the size of messages in bytes, as the source stores them. Raises CannotResume,
+    JsctlError.
     """
     source_info = await streams.fetch_info(source.api, source.stream)
     state: Json = source_info["state"]
@@ -119,7 +120,7 @@ async def copy_in_pieces(
     `CopyPlan`."""
     source_info = await streams.fetch_info(source.api, source.stream)
     nothing = {"config": landing_config, "state": {"last_seq": 0, "bytes": 0}}
-    # Before the stream that mirrors it: that one waits 40 s when it asks in vain.
+    # Sent before the stream that mirrors it exists: when a mirror finds no origin, it waits 40 s.
     await _send_rest(source, target, source_info, nothing, advance, seconds=_PIECE_SECONDS)
     await streams.create(target.api, add_mark(landing_config))
     return await resume_copy(source, target, advance=advance)
@@ -128,7 +129,7 @@ async def copy_in_pieces(
 async def remove_broken_copy(target: Endpoint) -> None:
     """Remove an interrupted copy, and the stream that holds its rest."""
     rest = await streams.fetch_info_or_none(target.api, name_rest_stream(target.stream))
-    if rest is not None and mark_of(rest):
+    if rest is not None and get_mark(rest):
         await streams.delete(target.api, name_rest_stream(target.stream))
     await streams.delete(target.api, target.stream)
 
@@ -144,7 +145,7 @@ async def _send_rest(
 ) -> None:
     """Restore the messages after the target's last one as the stream that it mirrors.
 
-    seconds: when to stop; 0 to send all of them.
+    seconds: after which to stop; 0 to send all of them.
     """
     source_state, target_state = source_info["state"], target_info["state"]
     start = max(int(target_state["last_seq"]) + 1, int(source_state["first_seq"]))
@@ -158,7 +159,7 @@ async def _send_rest(
         "messages": 0,
         "bytes": max(int(source_state["bytes"]) - int(target_state["bytes"]), 0),
         "first_seq": start,
-        "last_seq": start - 1,  # where it really ends, the messages say
+        "last_seq": start - 1,  # the messages show where it really ends
         "consumer_count": 0,
     }
     loop = asyncio.get_running_loop()
@@ -166,21 +167,21 @@ async def _send_rest(
     while True:
         deadline = loop.time() + seconds if seconds else 0
         async with (
-            aclosing(_missing_messages(source, source_info, start, deadline, advance)) as messages,
+            aclosing(_read_missing_messages(source, source_info, start, deadline, advance)) as messages,
             aclosing(write_snapshot(messages, rest_state)) as chunks,
         ):
             try:
                 await restore_snapshot(target.api, config, rest_state, chunks, keep_partial=True)
                 return
             except ApiError as error:
-                # A cluster takes some seconds to remove what broke off just before.
-                taken = (ErrorCode.STREAM_NAME_EXIST, ErrorCode.STREAM_NAME_EXIST_RESTORE_FAILED)
-                if error.err_code not in taken or loop.time() - began > _REMOVAL_SECONDS:
+                # A cluster takes some seconds to remove the remains of a restore that has just failed.
+                name_taken_codes = (ErrorCode.STREAM_NAME_EXIST, ErrorCode.STREAM_NAME_EXIST_RESTORE_FAILED)
+                if error.err_code not in name_taken_codes or loop.time() - began > _REMOVAL_SECONDS:
                     raise
                 await asyncio.sleep(1)
 
 
-async def _missing_messages(
+async def _read_missing_messages(
     source: Endpoint, source_info: Json, start: int, deadline: float, advance: Advance | None
 ) -> AsyncGenerator[Message, None]:
     """Yield the messages from a sequence on, and a filler in place of the last one if that was deleted.
@@ -201,7 +202,7 @@ async def _missing_messages(
         if advance:
             advance(browse.compute_stored_size(message, storage))
         if sequence == last:
-            return  # before it fetches more
+            return  # before `read` fetches more
         if deadline and loop.time() > deadline:
             return
     if sequence < last:
@@ -221,7 +222,7 @@ async def _wait_for_move(target: Endpoint) -> None:
         rest = await streams.fetch_info_or_none(target.api, name)
         if rest is None:
             return
-        if not mark_of(rest):
+        if not get_mark(rest):
             raise JsctlError(
                 f"the copy needs the name {name}, which another stream has", "remove that stream"
             )
@@ -233,13 +234,13 @@ async def _wait_for_move(target: Endpoint) -> None:
         if last != previous:
             previous, moved_at = last, loop.time()
         elif loop.time() - moved_at > _MOVE_SECONDS:
-            why = ((info.get("mirror") or {}).get("error") or {}).get("description", "no reason given")
-            raise RequestTimeout(f"the server does not move messages from {name}: {why}", "try again")
+            reason = ((info.get("mirror") or {}).get("error") or {}).get("description", "no reason given")
+            raise RequestTimeout(f"the server does not move messages from {name}: {reason}", "try again")
         await asyncio.sleep(_POLL_SECONDS)
 
 
 async def _delete_filler(target: Endpoint) -> None:
-    """Delete the filler, if it is the last message."""
+    """Delete the filler message, if the target ends with it."""
     last = int((await streams.fetch_info(target.api, target.stream))["state"]["last_seq"])
     try:
         message = await browse.fetch(target.api, target.stream, last) if last else None

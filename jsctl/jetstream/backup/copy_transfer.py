@@ -1,8 +1,8 @@
 """The first transfer of a copy: a snapshot of one stream, piped into a restore as the other.
 
 Publishing would give new sequences and times; a snapshot keeps both, and subjects and headers byte for byte.
-An interrupted transfer leaves the first messages, and `copy_resume` transfers the others. A copy that was not
-compared to the end carries a mark (`marks`), and is compared when it is requested again.
+An interrupted transfer leaves the first messages, and `copy_resume` transfers the others. A copy whose
+comparison was not completed carries a mark (`marks`), and is compared when it is requested again.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json, find_hint
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.backup.events import Advance
-from jsctl.jetstream.backup.marks import add_mark, mark_of, remove_mark, update_marked
+from jsctl.jetstream.backup.marks import add_mark, get_mark, remove_mark, update_marked
 from jsctl.jetstream.backup.s2 import FrameScanner
 from jsctl.jetstream.backup.snapshot import Chunks, request_snapshot, restore_snapshot
 from jsctl.jetstream.message import browse
@@ -51,17 +51,17 @@ _APPLIED_AFTERWARDS = frozenset(
         "mirror_direct",
     )
 )
-"""Configuration that a mirror may not have, or that would remove messages before all are there."""
+"""Keys that a mirror may not have, or that would remove messages before all have arrived."""
 
 _LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject", "allow_msg_ttl")
 _MAX_NAME_LENGTH = 255
-_STILL_GOING_SECONDS = 1
-"""For how long a stream is watched to see whether it is being restored."""
+_WATCH_SECONDS = 1
+"""Seconds for which a stream is watched to see whether it is being restored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A stream at a server."""
+    """A stream, and the API through which it is reached."""
 
     api: Api
     stream: str
@@ -79,23 +79,28 @@ class CopyPlan(NamedTuple):
 
 
 async def plan_copy(
-    source: Endpoint, target: Endpoint, config: Json, *, consumers: bool = False, broke_off: bool = False
+    source: Endpoint,
+    target: Endpoint,
+    config: Json,
+    *,
+    consumers: bool = False,
+    was_interrupted: bool = False,
 ) -> CopyPlan:
     """Let the server validate the configuration, and decide how to copy.
 
-    consumers: whether they are copied, too. broke_off: whether an earlier transfer was interrupted. Raises
+    consumers: whether they are copied, too. was_interrupted: whether an earlier transfer was. Raises
     BadInput, ApiError, JsctlError.
     """
     await streams.check_level(target.api, config)
     if source.stream != target.stream:
         await api_levels.require(target.api, {ApiLevel.V2_15: ["a copy of messages under another name"]})
-    landing_config = await _landing_config(source, target, config, consumers)
+    landing_config = await _build_landing_config(source, target, config, consumers)
     if landing_config is None:
         return CopyPlan(None)
     clustered = await _try_config(target, {**config, "name": target.stream})
     state = (await streams.fetch_info(source.api, source.stream))["state"]
-    # A cluster keeps nothing of a restore that broke off.
-    large = broke_off or int(state["bytes"]) > LARGE
+    # A cluster keeps nothing of an interrupted restore.
+    large = was_interrupted or int(state["bytes"]) > LARGE
     return CopyPlan(landing_config, in_pieces=clustered and not consumers and large)
 
 
@@ -110,8 +115,9 @@ async def transfer_stream(
 ) -> tuple[Json, Json]:
     """Create the target with the source's messages.
 
-    advance: called with the bytes that were sent, uncompressed. When it fails, what was transferred stays and
-    `copy_resume` continues with it, where the plan allows that; else nothing is left of the target.
+    advance: called with the number of bytes sent, before compression. After a failure the transferred
+    messages stay, if the plan allows `copy_resume` to continue with them; otherwise nothing is left of the
+    target.
 
     Returns its info, marked as not compared, and the state of the source that was copied.
     """
@@ -119,17 +125,17 @@ async def transfer_stream(
     landing_config = plan.landing_config
     async with request_snapshot(source.api, source.stream, consumers=consumers) as snapshot:
 
-        async def counted() -> Chunks:
+        async def report_chunks() -> Chunks:
             scanner = FrameScanner()
             async with aclosing(snapshot.chunks) as chunks:
                 async for chunk in chunks:
-                    before = scanner.unpacked
+                    unpacked_before = scanner.unpacked
                     scanner.feed(chunk)
                     yield chunk
                     if advance:
-                        advance(scanner.unpacked - before)
+                        advance(scanner.unpacked - unpacked_before)
 
-        async with aclosing(counted()) as chunks:
+        async with aclosing(report_chunks()) as chunks:
             info = await restore_snapshot(
                 target.api,
                 landing_config or config,
@@ -139,15 +145,15 @@ async def transfer_stream(
             )
     if landing_config:
         return await apply_config(target, config), snapshot.state
-    if mark_of(info):
+    if get_mark(info):
         marked = add_mark(remove_mark(info["config"]), "compare")
         info = await update_marked(target.api, marked)
     return info, snapshot.state
 
 
 async def apply_config(target: Endpoint, config: Json) -> Json:
-    """Give a stream that has all messages its own configuration, except the seal; return its info, marked as
-    not compared.
+    """Give a stream that has all messages its final configuration, except the seal; return its info, marked
+    as not compared.
 
     Raises JsctlError; all messages then stay.
     """
@@ -160,22 +166,22 @@ async def apply_config(target: Endpoint, config: Json) -> Json:
 
 async def finish_copy(target: Endpoint, info: Json, config: Json) -> Json:
     """Remove the mark, and seal the stream if the configuration does; return the info. Raises JsctlError."""
-    if not mark_of(info):
+    if not get_mark(info):
         return info
     seals = {key: True for key in _SEALS if config.get(key)}
     return await update_marked(target.api, {**remove_mark(info["config"]), **seals})
 
 
-def awaits_comparison(info: Json) -> bool:
+def is_comparison_pending(info: Json) -> bool:
     """Return whether a stream is a copy with all messages whose comparison was not completed."""
-    return mark_of(info).startswith("compare")
+    return get_mark(info).startswith("compare")
 
 
 def rebuild_state(state: Json, copy_info: Json) -> Json:
     """Return the state of the source at the time of the copy, as far as it can still be determined.
 
-    state: of the source now. That is up to the last message of the copy, and from the copy's first one where
-    limits remove the first messages.
+    state: the source's present one. The result ends with the last message of the copy; where limits remove
+    the first messages, it begins with the copy's first one.
     """
     copy_state, config = copy_info["state"], copy_info["config"]
     limited = any(int(config.get(key) or 0) > 0 for key in _LIMITS) or config.get("retention") == "interest"
@@ -185,15 +191,15 @@ def rebuild_state(state: Json, copy_info: Json) -> Json:
 
 
 async def wait_until_idle(endpoint: Endpoint, info: Json) -> Json:
-    """Return the info of the stream that an interrupted transfer left, a second later.
+    """Return the info of the stream that an interrupted transfer left, a second after `info`.
 
-    info: the info before. Raises JsctlError when a transfer is still running.
+    Raises JsctlError when the stream has changed: a transfer is still running.
     """
-    await asyncio.sleep(_STILL_GOING_SECONDS)
-    now = await streams.fetch_info(endpoint.api, endpoint.stream)
-    if now["state"]["last_seq"] != info["state"]["last_seq"]:
+    await asyncio.sleep(_WATCH_SECONDS)
+    current = await streams.fetch_info(endpoint.api, endpoint.stream)
+    if current["state"]["last_seq"] != info["state"]["last_seq"]:
         raise JsctlError(f"stream {endpoint.stream} is being restored", "wait for that to end")
-    return now
+    return current
 
 
 async def is_untouched(source: Endpoint, target: Endpoint, info: Json) -> bool:
@@ -219,22 +225,24 @@ def name_rest_stream(stream: str) -> str:
 
 
 def name_rest_subject(stream: str) -> str:
-    """Return the subject of that stream, which needs one though nobody publishes to it."""
+    """Return the subject of that stream, which must have one although nobody publishes to it."""
     return f"jsctl.rest.{stream}"
 
 
-async def copy_origin(source: Endpoint, consumers: bool) -> str:
+async def describe_origin(source: Endpoint, consumers: bool) -> str:
     """Return the text that identifies a copy's origin: the stream, and when it was created, as another may
     get its name."""
     created = (await streams.fetch_info(source.api, source.stream)).get("created", "")
     return f"{source.stream} {created}{' with consumers' if consumers else ''}"
 
 
-async def _landing_config(source: Endpoint, target: Endpoint, config: Json, consumers: bool) -> Json | None:
-    """Return the configuration while messages arrive; None where a broken copy could not be resumed.
+async def _build_landing_config(
+    source: Endpoint, target: Endpoint, config: Json, consumers: bool
+) -> Json | None:
+    """Return the configuration while messages arrive; None where an interrupted copy could not be resumed.
 
-    It is a mirror of a stream that does not exist yet: the only way in which a server gives an existing
-    stream messages with their sequences and times. Nobody can publish to it, and no limit removes anything.
+    It is a mirror of a stream that does not exist yet: only a mirror can receive further messages with their
+    sequences and times. Nobody can publish to it, and no limit removes anything.
     """
     too_long = len(name_rest_stream(target.stream)) > _MAX_NAME_LENGTH
     if config.get("mirror") or config.get("allow_msg_counter") or too_long:
@@ -242,7 +250,7 @@ async def _landing_config(source: Endpoint, target: Endpoint, config: Json, cons
     for api in {source.api, target.api}:
         api_info = (await api_levels.fetch_account_info(api)).get("api") or {}
         if int(api_info.get("level", 0)) < ApiLevel.V2_15:
-            return None  # before 2.15 a restore that broke off leaves nothing
+            return None  # before 2.15 an interrupted restore leaves nothing
     landing = {key: value for key, value in config.items() if key not in _APPLIED_AFTERWARDS}
     if landing.get("retention") == "interest":
         landing["retention"] = "limits"
@@ -250,13 +258,13 @@ async def _landing_config(source: Endpoint, target: Endpoint, config: Json, cons
         **landing,
         "name": target.stream,
         "mirror": {"name": name_rest_stream(target.stream)},
-        "metadata": {**(config.get("metadata") or {}), ORIGIN: await copy_origin(source, consumers)},
+        "metadata": {**(config.get("metadata") or {}), ORIGIN: await describe_origin(source, consumers)},
     }
 
 
 async def _try_config(target: Endpoint, config: Json) -> bool:
-    """Let the server validate a configuration that is otherwise sent only after all messages; return whether
-    the server is in a cluster.
+    """Let the server validate a configuration that is otherwise sent only after all messages, by creating an
+    empty stream with it; return whether the server is in a cluster.
 
     Raises ApiError.
     """
@@ -266,16 +274,16 @@ async def _try_config(target: Endpoint, config: Json) -> bool:
             text = "subjects overlap with an existing stream"
             code = ErrorCode.STREAM_SUBJECT_OVERLAP
             raise ApiError(400, code, text, find_hint(code))
-    rest = name_rest_stream(target.stream)
+    rest_name = name_rest_stream(target.stream)
     trial = {key: value for key, value in config.items() if key not in (*_SEALS, *_SENDING)}
-    trial |= {"name": rest, "subjects": [name_rest_subject(target.stream)]}
-    existing = await streams.fetch_info_or_none(target.api, rest)
+    trial |= {"name": rest_name, "subjects": [name_rest_subject(target.stream)]}
+    existing = await streams.fetch_info_or_none(target.api, rest_name)
     if existing is not None:
-        if not mark_of(existing):
+        if not get_mark(existing):
             raise JsctlError(
-                f"the copy needs the name {rest}, which another stream has", "remove that stream"
+                f"the copy needs the name {rest_name}, which another stream has", "remove that stream"
             )
-        await streams.delete(target.api, rest)
+        await streams.delete(target.api, rest_name)
     info, _ = await streams.create(target.api, add_mark(trial))
-    await streams.delete(target.api, rest)
+    await streams.delete(target.api, rest_name)
     return "cluster" in info

@@ -1,7 +1,7 @@
-"""What backups, restores and copies report and ask while they run.
+"""Events, questions and progress of running backups, restores and copies.
 
-The engines of this package show nothing themselves. They pass events, questions and progress to an
-`Observer`; `views/shared/transfers.py` has the sentences.
+The functions of this package print nothing. They pass events, questions and progress to an `Observer`;
+`views/shared/transfers.py` turns them into sentences.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 Advance = Callable[[int], object]
-"""Called with the number of bytes, or of messages, processed since the last call."""
+"""Called with the number of bytes or messages processed since the last call."""
 
 
 class BackupStarted(NamedTuple):
-    """The first bytes of a stream are about to arrive."""
+    """The first bytes of a stream's snapshot are about to arrive."""
 
     stream: str
     messages: int
@@ -37,7 +37,7 @@ class RestoreStarted(NamedTuple):
 
 
 class DigestMissing(NamedTuple):
-    """A backup of another tool can only be checked for its form."""
+    """A backup of another tool has no digests: only its format can be checked."""
 
     path: Path
 
@@ -114,7 +114,7 @@ Event = (
 
 
 class ReplaceBackup(NamedTuple):
-    """May a backup replace what exists at its target? existing: a description of that."""
+    """May a backup replace what exists at its target? existing: a description of it."""
 
     path: Path
     existing: str
@@ -123,7 +123,7 @@ class ReplaceBackup(NamedTuple):
 class RemoveUnfinished(NamedTuple):
     """Shall a stream that an unfinished restore left be removed?
 
-    other_than: the stream that is being copied, when messages are there that it does not have.
+    other_than: the stream that is being copied, when the unfinished one has messages that it lacks.
     """
 
     stream: str
@@ -132,7 +132,7 @@ class RemoveUnfinished(NamedTuple):
 
 
 class RemoveOtherCopy(NamedTuple):
-    """Shall what an unfinished copy of another stream left be removed?"""
+    """Shall the remains of an unfinished copy of another stream be removed?"""
 
     stream: str
     messages: int
@@ -149,7 +149,7 @@ class Phase(NamedTuple):
 
 
 class Observer(Protocol):
-    """The receiver of a backup's, restore's or copy's events, who also answers its questions."""
+    """The receiver of a backup's, restore's or copy's events, which also answers its questions."""
 
     def notify(self, event: Event) -> None:
         """Handle an event that needs no answer."""

@@ -1,11 +1,11 @@
 """A stream's backup on disk: a folder with the server's snapshot as it arrived, or the same in a .tgz file.
 
     backup.json     {config, state}, as the `nats` tool writes it
-    stream.tar.s2   the snapshot; stream.tar.s2.partial until it is whole
+    stream.tar.s2   the snapshot; stream.tar.s2.partial until it is complete
     jsctl.json      sizes and SHA-256 of both, the consumers, and whether the backup was finished
 
-A folder of the `nats` tool has the first two. A backup that is not finished has no backup.json, so that other
-tools refuse it as well.
+A folder of the `nats` tool has the first two. An unfinished backup has no backup.json, so that other tools
+refuse it as well.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from jsctl.json_text import parse_json
 DATA, META, MANIFEST = "stream.tar.s2", "backup.json", "jsctl.json"
 PARTIAL_DATA = DATA + ".partial"
 PACKED = "packed"
-"""A .tgz file while it is written."""
+"""Name of a .tgz file while it is being written."""
 
 UNFINISHED = "a backup that was not finished"
 
@@ -46,8 +46,8 @@ _STATE_NUMBERS = ("messages", "bytes", "first_seq", "last_seq", "consumer_count"
 
 
 class SafeMember(tarfile.TarInfo):
-    """A member of a .tgz file whose headers cannot claim more than their own size: tarfile reads the data of
-    an extended header, up to 8 GiB of zeros, into memory."""
+    """A member of a .tgz file with a limit on the size of its headers: tarfile reads the data of an extended
+    header into memory, which may be 8 GiB of zeros."""
 
     def _proc_member(self, tar: tarfile.TarFile) -> "SafeMember":
         extended = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
@@ -58,7 +58,7 @@ class SafeMember(tarfile.TarInfo):
 
 
 def is_packed(target: Path) -> bool:
-    """Return whether a backup of this name is one file instead of a folder."""
+    """Return whether a backup with this name is one .tgz file instead of a folder."""
     return target.name.endswith(_PACKED_ENDINGS)
 
 
@@ -116,7 +116,7 @@ class Backup:
 
     @property
     def consumers(self) -> list[Json]:
-        """Configurations of the stream's consumers, as far as they were saved."""
+        """Configurations of the stream's consumers; empty when they were not saved."""
         return list(self.manifest.get("consumers") or [])
 
     @contextmanager
@@ -134,10 +134,10 @@ class Backup:
         raise BadInput(f"{self.path} does not hold {DATA}")
 
     def verify(self, advance: Advance | None = None) -> None:
-        """Read all of the backup, and compare it with its digests; where it has none, check that it is a
-        whole snapshot.
+        """Read all of the backup and compare it with its digests; without digests, check that the snapshot is
+        complete.
 
-        advance: called with the bytes that were read. Blocks: call it in a thread. Raises BadInput.
+        advance: called with the number of bytes read. Blocks: call it in a thread. Raises BadInput.
         """
         files = self.manifest.get("files") or {}
         if files and files.get(META, {}).get("sha256") != hashlib.sha256(self._meta).hexdigest():
@@ -158,10 +158,10 @@ class Backup:
             if fault:
                 raise BadInput(f"the backup in {self.path} is damaged: {fault}", _NOTHING_RESTORED)
             return
-        have, expected = scanner.packed, int(files.get(DATA, {}).get("bytes", -1))
-        if have < expected:
+        size_read, expected = scanner.packed, int(files.get(DATA, {}).get("bytes", -1))
+        if size_read < expected:
             raise BadInput(
-                f"the backup in {self.path} is truncated: it has {have:,} of {expected:,} bytes",
+                f"the backup in {self.path} is truncated: it has {size_read:,} of {expected:,} bytes",
                 _NOTHING_RESTORED,
             )
         if digest.hexdigest() != files.get(DATA, {}).get("sha256"):
@@ -218,7 +218,7 @@ def _check_manifest(manifest: Json, path: Path) -> None:
 
 
 def find_snapshot_fault(scanner: FrameScanner) -> str:
-    """Return why a snapshot that was scanned is not whole; empty when it is."""
+    """Return why a scanned snapshot is incomplete; empty when it is complete."""
     if not scanner.is_whole:
         return "it is truncated"
     try:
@@ -228,7 +228,7 @@ def find_snapshot_fault(scanner: FrameScanner) -> str:
 
 
 def _read_folder(path: Path) -> tuple[dict[str, bytes], int]:
-    """Return the small files, and the size of the snapshot or -1."""
+    """Return the contents of the small files, and the size of the snapshot in bytes, -1 without one."""
     files = {
         name: read_bytes(path / name, "", _MAX_META_SIZE)
         for name in (META, MANIFEST)
@@ -250,7 +250,7 @@ def _read_packed(path: Path) -> tuple[dict[str, bytes], int]:
                 name = Path(member.name).name
                 if name == DATA and member.isfile():
                     size = member.size
-                    break  # the small files that jsctl writes come before
+                    break  # jsctl writes the small files before it
                 if name in (META, MANIFEST) and member.isfile() and member.size < _MAX_META_SIZE:
                     files[name] = cast(IO[bytes], tar.extractfile(member)).read()
     except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:
@@ -258,11 +258,11 @@ def _read_packed(path: Path) -> tuple[dict[str, bytes], int]:
     return files, size
 
 
-def _parse_object(data: bytes, what: str) -> Json:
+def _parse_object(data: bytes, label: str) -> Json:
     try:
         content = parse_json(data)
     except ValueError:
-        raise BadInput(f"{what} is not JSON", _NOTHING_RESTORED) from None
+        raise BadInput(f"{label} is not JSON", _NOTHING_RESTORED) from None
     if not isinstance(content, dict):
-        raise BadInput(f"{what} is not a JSON object", _NOTHING_RESTORED)
+        raise BadInput(f"{label} is not a JSON object", _NOTHING_RESTORED)
     return content

@@ -1,4 +1,4 @@
-"""Backups in a folder, for a list to pick from."""
+"""The backups in a folder, as a list to choose from."""
 
 import os
 from itertools import islice
@@ -9,39 +9,39 @@ from jsctl.files import is_temporary
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.account_files import UNFINISHED
 
-_LOOKED_AT = 1000  #: entries of a folder; more are not looked at
+_MAX_ENTRIES = 1000  #: entries of a folder that are examined
 
 
 def find_stream_backups(folder: Path) -> list[tuple[str, Path]]:
     """Return the backups of streams in a folder and in the account backups that it holds, each with a title;
     the newest first."""
-    backups = [path for path in _entries(folder) if _is_stream_backup(path)]
-    for path in _entries(folder):
-        backups += [below for below in _entries(path) if _is_stream_backup(below)]
-    return _titled(backups)
+    backups = [path for path in _list_entries(folder) if _is_stream_backup(path)]
+    for path in _list_entries(folder):
+        backups += [below for below in _list_entries(path) if _is_stream_backup(below)]
+    return _add_titles(backups)
 
 
 def find_account_backups(folder: Path) -> list[tuple[str, Path]]:
     """Return the backups of accounts in a folder, each with a title; the newest first."""
-    return _titled([path for path in _entries(folder) if _is_account_backup(path)])
+    return _add_titles([path for path in _list_entries(folder) if _is_account_backup(path)])
 
 
-def _titled(paths: list[Path]) -> list[tuple[str, Path]]:
-    return [(str(path), path) for path in sorted(paths, key=lambda path: -_changed(path))]
+def _add_titles(paths: list[Path]) -> list[tuple[str, Path]]:
+    return [(str(path), path) for path in sorted(paths, key=lambda path: -_read_change_time(path))]
 
 
-def _changed(path: Path) -> float:
+def _read_change_time(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except OSError:
         return 0
 
 
-def _entries(folder: Path) -> list[Path]:
-    """Return what a folder holds, without what is hidden or temporary; nothing of what cannot be read."""
+def _list_entries(folder: Path) -> list[Path]:
+    """Return the entries of a folder that are neither hidden nor temporary; none when it cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            names = [entry.name for entry in islice(entries, _LOOKED_AT)]
+            names = [entry.name for entry in islice(entries, _MAX_ENTRIES)]
     except OSError:
         return []
     return [folder / name for name in sorted(names) if name[0] != "." and not is_temporary(name)]
@@ -55,7 +55,7 @@ def _is_stream_backup(path: Path) -> bool:
 
 def _is_account_backup(path: Path) -> bool:
     try:
-        entries = [below for below in _entries(path) if below.name != UNFINISHED]
+        entries = [below for below in _list_entries(path) if below.name != UNFINISHED]
         return bool(entries) and all(below.is_dir() and files.describe_existing(below) for below in entries)
     except (JsctlError, OSError):
         return False

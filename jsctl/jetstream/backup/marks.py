@@ -1,7 +1,7 @@
 """The mark of a stream whose restore or copy has not ended.
 
-From 2.15 on a server creates the stream first and fills it afterwards; when the transfer is interrupted, a
-stream with some of its messages stays. So a stream carries a mark in its metadata until everything is there.
+Servers since 2.15 create the stream first and fill it afterwards; when the transfer is interrupted, a stream
+with some of its messages stays. So a stream carries a mark in its metadata until it has everything.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ Step = Literal["restore", "compare"]
 
 
 def add_mark(config: Json, step: Step = "restore") -> Json:
-    """Return the configuration with a mark. A sealed stream gets none: it could not be removed again."""
+    """Return the configuration with a mark. A sealed stream gets none, as it could not be removed again."""
     if config.get("sealed"):
         return config
     now = format_rfc3339(time.time_ns())
@@ -36,18 +36,18 @@ def remove_mark(config: Json) -> Json:
     return without_metadata(config, lambda key: key == MARK)
 
 
-def mark_of(info: Json) -> str:
+def get_mark(info: Json) -> str:
     """Return the mark of a stream, empty for one that is finished."""
     return str(((info.get("config") or {}).get("metadata") or {}).get(MARK, ""))
 
 
 async def unmark_stream(api: Api, info: Json) -> Json:
     """Remove the mark from a stream; return its info. Raises JsctlError."""
-    return await update_marked(api, remove_mark(info["config"])) if mark_of(info) else info
+    return await update_marked(api, remove_mark(info["config"])) if get_mark(info) else info
 
 
 async def update_marked(api: Api, config: Json, *, hint: str = "jsctl stream edit removes it") -> Json:
-    """Update a stream that was just created, to change its mark; return its info.
+    """Update a new stream to change its mark; return its info.
 
     Tries several times: in a cluster the leader of a new stream may not be known at once. hint: what to do
     when the mark stays. Raises JsctlError.

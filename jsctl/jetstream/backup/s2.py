@@ -1,4 +1,5 @@
-"""The S2 frames of a snapshot, walked without decompressing: how much they hold, whether the end is there.
+"""The S2 frames of a snapshot, scanned without decompressing: the size of their data, and whether the end has
+arrived.
 
 Format: the framing of snappy (google/snappy, framing_format.txt) with the larger blocks and the
 repeat codes of S2 (klauspost/compress, s2).
@@ -11,7 +12,7 @@ _UVARINT_MAX = 10
 _MAX_BLOCK = 4 << 20
 """Maximum number of bytes of a block before compression (klauspost/compress: s2.MaxBlockSize is 4 MiB)."""
 _MAX_FRAME = _MAX_BLOCK + _MAX_BLOCK // 6 + 64
-"""Maximum number of bytes of a frame with data: those of a block that does not compress, and some."""
+"""Maximum number of bytes of a frame with data: a block that does not compress gets a little larger."""
 
 _WRONG_SIZE = "a block does not have the size that it states"
 
@@ -21,15 +22,15 @@ servers before 2.15 end with zeros, too."""
 
 
 class FrameScanner:
-    """A count of what an S2 stream holds, which is fed piece by piece.
+    """A scanner of an S2 stream, which is fed piece by piece.
 
-    packed, unpacked: bytes so far, as they arrived and as they were before compression.
+    packed, unpacked: number of bytes so far, as they arrived and before compression.
     """
 
     def __init__(self) -> None:
         self.packed = 0
         self.unpacked = 0
-        self._head = bytearray()  #: the first bytes of a frame, until its kind and length are there
+        self._head = bytearray()  #: the first bytes of a frame, until its kind and length are complete
         self._remaining = 0  #: bytes of the frame that are still to come
         self._body: list[memoryview] = []  #: the last frame with data, without its head
         self._is_uncompressed = False
@@ -89,7 +90,7 @@ class FrameScanner:
             return
         start = b"".join(self._body)[_CRC_SIZE : _CRC_SIZE + _UVARINT_MAX]
         if len(start) == _UVARINT_MAX or not self._remaining:
-            self._unpacked_size = _block_size(start)[0]
+            self._unpacked_size = _read_block_size(start)[0]
             self.unpacked += self._unpacked_size
 
     def _check_kind(self, kind: int) -> None:
@@ -102,8 +103,8 @@ class FrameScanner:
 
 def decompress_block(block: bytes) -> bytes:
     """Return the data of one compressed block. Raises ValueError for a broken one."""
-    size, at = _block_size(block)
-    out = bytearray()
+    size, at = _read_block_size(block)
+    unpacked = bytearray()
     offset = 0
     try:
         while at < len(block):
@@ -115,7 +116,7 @@ def decompress_block(block: bytes) -> bytes:
                     width = length - 59
                     length = int.from_bytes(block[at : at + width], "little")
                     at += width
-                out += block[at : at + length + 1]
+                unpacked += block[at : at + length + 1]
                 at += length + 1
                 continue
             if kind == 1:  # a copy with a short offset, or from the last offset again
@@ -134,20 +135,20 @@ def decompress_block(block: bytes) -> bytes:
                 offset = int.from_bytes(block[at : at + width], "little")
                 at += width
                 length += 1
-            if not 0 < offset <= len(out):
+            if not 0 < offset <= len(unpacked):
                 raise ValueError("a block refers to data outside of itself")
-            if length > size - len(out):
+            if length > size - len(unpacked):
                 raise ValueError(_WRONG_SIZE)
-            piece = bytes(out[len(out) - offset : len(out) - offset + length])
-            out += (piece * (length // len(piece) + 1))[:length]
+            piece = bytes(unpacked[len(unpacked) - offset : len(unpacked) - offset + length])
+            unpacked += (piece * (length // len(piece) + 1))[:length]
     except IndexError:
         raise ValueError("a block is truncated") from None
-    if len(out) != size:
+    if len(unpacked) != size:
         raise ValueError(_WRONG_SIZE)
-    return bytes(out)
+    return bytes(unpacked)
 
 
-def _block_size(block: bytes) -> tuple[int, int]:
+def _read_block_size(block: bytes) -> tuple[int, int]:
     """Return the size that a block states, and where its data begin. Raises ValueError."""
     size, at = _decode_uvarint(block, 0)
     if size > _MAX_BLOCK:
@@ -156,7 +157,7 @@ def _block_size(block: bytes) -> tuple[int, int]:
 
 
 def _decode_uvarint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number that begins at a place, and where the next one begins."""
+    """Return the number at an offset, and the offset after it. Raises ValueError."""
     value = shift = 0
     while at < min(len(data), _UVARINT_MAX):
         value |= (data[at] & 0x7F) << shift

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json, parse_response
 from jsctl.jetstream.backup.events import Advance
-from jsctl.jetstream.backup.marks import add_mark, mark_of
+from jsctl.jetstream.backup.marks import add_mark, get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
@@ -18,19 +18,19 @@ from jsctl.nats.message import Message
 from jsctl.units import HOUR, SECOND
 
 CHUNK_SIZE = 512 << 10
-"""Bytes of a chunk: the server takes 1 KiB to 1 MiB, and each costs a round trip."""
+"""Bytes of a chunk: the server accepts 1 KiB to 1 MiB, and each chunk costs a round trip."""
 
 _WINDOW = 8
 """Chunks that are sent ahead of the server's acknowledgements."""
 
 _MIN_TIMEOUT = 30 * SECOND
-"""The least time that the server gets for its next message, in ns."""
+"""Minimum time to wait for the server's next message, in ns."""
 
 _POLL_SECONDS = 0.25
 """Interval at which a receiver checks whether the connection is lost."""
 
 _RESTORE_TIMEOUT = HOUR
-"""Time that a server gets to create a stream from a snapshot, or to check one, in ns."""
+"""Time to wait until a server has created a stream from a snapshot, or checked one, in ns."""
 
 _CLEANUP_SECONDS = 10
 
@@ -46,7 +46,7 @@ class Snapshot(NamedTuple):
 
 
 class _Receiver:
-    """The messages that arrive on an inbox, as long as the connection stays the same."""
+    """The messages that arrive on an inbox, until the connection is lost."""
 
     def __init__(self, connection: Connection, timeout: int) -> None:
         self._connection = connection
@@ -96,13 +96,13 @@ async def request_snapshot(
     """Request a stream's snapshot, and yield it while the server sends it.
 
     Args:
-        consumers: with its consumers and their state.
-        check: the server reads every message first.
+        consumers: include its consumers and their state.
+        check: let the server read every message first.
         chunk_size: bytes of a chunk.
-        window_size: bytes that may be on their way; 0 for the server's default. The server sends further
-            chunks as the last ones are used, so that no more than that is ever held.
+        window_size: bytes that may be on their way; 0 for the server's default. The server sends more chunks
+            as the previous ones are consumed, so that memory never holds more than this.
 
-    Raises ApiError, and from the chunks JsctlError when they end early.
+    Raises ApiError; reading the chunks raises JsctlError when they end early.
     """
     inbox = api.connection.new_inbox()
     body: Json = {
@@ -116,16 +116,16 @@ async def request_snapshot(
     async with _receiving(api.connection, inbox, max(api.timeout, _MIN_TIMEOUT)) as receiver:
         subject = f"STREAM.SNAPSHOT.{stream}"
         reply = await api.call(subject, body, timeout=_RESTORE_TIMEOUT if check else None)
-        yield Snapshot(reply["config"], reply["state"], _chunks(api.connection, receiver))
+        yield Snapshot(reply["config"], reply["state"], _receive_chunks(api.connection, receiver))
 
 
-async def _chunks(connection: Connection, receiver: _Receiver) -> Chunks:
+async def _receive_chunks(connection: Connection, receiver: _Receiver) -> Chunks:
     while True:
         message = await receiver.next()
         if not message.data:
-            code, why = message.status
+            code, reason = message.status
             if code not in (0, 204):  # 408: no acknowledgement reached it; 500: it cannot read its store
-                raise JsctlError(f"the server ended the snapshot early: {why or code}")
+                raise JsctlError(f"the server ended the snapshot early: {reason or code}")
             return
         yield message.data
         if message.reply:
@@ -147,8 +147,8 @@ async def restore_snapshot(
         config: the configuration of the new stream; its name may differ from the snapshot's.
         state: the snapshot's, as STREAM.INFO has it.
         advance: called with the bytes of each chunk that was sent.
-        keep_partial: leave what was transferred when it fails; the server ends the restore when it has waited
-            5 s for more. Without it, nothing is left.
+        keep_partial: keep what was transferred when it fails; the server ends the restore after waiting 5 s
+            for more. Otherwise nothing is left.
 
     Raises ApiError (STREAM_NAME_EXIST_RESTORE_FAILED; STREAM_RESTORE for a broken snapshot), JsctlError.
     """
@@ -204,9 +204,9 @@ async def _wait_for_ack(receiver: _Receiver, subject: str) -> None:
 
 
 def _raise_refusal(message: Message) -> None:
-    code, why = message.status
+    code, reason = message.status
     if code:
-        raise JsctlError(f"the server refuses the rest of the snapshot ({why or code})", "see its log")
+        raise JsctlError(f"the server refuses the rest of the snapshot ({reason or code})", "see its log")
 
 
 async def _remove_partial(
@@ -218,17 +218,18 @@ async def _remove_partial(
     receiver: _Receiver,
     error: BaseException,
 ) -> None:
-    """Remove the stream that a failed transfer left, if it is ours. Best effort: the error matters more."""
+    """Remove the stream that a failed transfer left, if its mark is ours. Failures are ignored, as the
+    transfer's own error matters more."""
     try:
         async with asyncio.timeout(_CLEANUP_SECONDS):
             if not isinstance(error, ApiError):
-                # The server would wait 5 s for the next chunk; an end in the wrong place ends it now.
+                # The server would wait 5 s for the next chunk; an early end makes it stop at once.
                 await api.connection.send(encode_publish(subject, b"", inbox))
                 for _ in range(_WINDOW + 2):
                     if (await receiver.next(2 * SECOND)).data:
                         break
             info = await streams.fetch_info_or_none(api, name)
-            if info is not None and mark_of(info) == mark_of({"config": marked}) != "":
+            if info is not None and get_mark(info) == get_mark({"config": marked}) != "":
                 await streams.delete(api, name)
     except (JsctlError, TimeoutError):
         return
@@ -237,13 +238,13 @@ async def _remove_partial(
 def compare_states(expected: Json, restored: Json) -> list[str]:
     """Return how a restored stream's state differs from the snapshot's, a phrase each."""
     differences = []
-    for key, what in (
+    for key, label in (
         ("messages", "messages"),
         ("first_seq", "first sequence"),
         ("last_seq", "last sequence"),
     ):
-        least = 1 if key == "first_seq" else 0  # 0 while nothing was ever stored
-        have, want = (max(int(state.get(key, 0)), least) for state in (restored, expected))
-        if have != want:
-            differences.append(f"{what}: {have:,} instead of {want:,}")
+        minimum = 1 if key == "first_seq" else 0  # 0 while nothing has been stored
+        actual, wanted = (max(int(state.get(key, 0)), minimum) for state in (restored, expected))
+        if actual != wanted:
+            differences.append(f"{label}: {actual:,} instead of {wanted:,}")
     return differences

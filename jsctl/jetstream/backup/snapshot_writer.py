@@ -1,4 +1,4 @@
-"""Snapshots that jsctl writes itself, of messages that it read: a server restores them as its own.
+"""Snapshots that jsctl writes itself, from messages that it read; a server restores them like its own.
 
 The entries are those of nats-server 2.15 (server/archive), in S2 frames that are not compressed
 (google/snappy, framing_format.txt).
@@ -19,11 +19,11 @@ from jsctl.units import parse_time_ns
 _STREAM_IDENTIFIER = b"\xff\x06\x00\x00S2sTwO"
 _ARCHIVE_MAGIC = b"NATSARC1"
 _FRAME_SIZE = 256 << 10
-"""About how many bytes of data a frame holds."""
+"""Approximate number of bytes of data in a frame."""
 
 
 async def write_snapshot(messages: AsyncIterator[Message], state: Json) -> Chunks:
-    """Yield a snapshot with these messages. state: of the stream, as STREAM.INFO has it."""
+    """Yield the bytes of a snapshot with these messages. state: the stream's, as in STREAM.INFO."""
     yield _STREAM_IDENTIFIER
     entries = [_ARCHIVE_MAGIC, _encode_entry(b"state.json", 0, 0, b"", json.dumps(state).encode())]
     size = 0
@@ -35,15 +35,15 @@ async def write_snapshot(messages: AsyncIterator[Message], state: Json) -> Chunk
         entries.append(entry)
         size += len(entry)
         if size >= _FRAME_SIZE:
-            for frame in _frames(b"".join(entries)):
+            for frame in _build_frames(b"".join(entries)):
                 yield frame
             entries, size = [], 0
-    for frame in _frames(b"".join([*entries, ARCHIVE_END])):
+    for frame in _build_frames(b"".join([*entries, ARCHIVE_END])):
         yield frame
 
 
-def _frames(data: bytes) -> list[bytes]:
-    """Return frames of data that are not compressed: kind, length, masked checksum, data."""
+def _build_frames(data: bytes) -> list[bytes]:
+    """Return the frames of uncompressed data: kind, length, masked checksum, data."""
     frames = []
     for at in range(0, len(data), _FRAME_SIZE):
         piece = data[at : at + _FRAME_SIZE]

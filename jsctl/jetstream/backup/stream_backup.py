@@ -34,7 +34,7 @@ T = TypeVar("T")
 class BackupOptions:
     """Options of a stream's backup.
 
-    check: the server reads every message first. chunk_size, window_size: bytes, 0 for defaults.
+    check: let the server read every message first. chunk_size, window_size: bytes, 0 for defaults.
     """
 
     consumers: bool = True
@@ -57,15 +57,15 @@ async def backup_stream(
 ) -> StreamBackup:
     """Back up a stream to a folder or .tgz file.
 
-    The observer is asked before another backup is replaced. Raises BadInput for a target that holds anything
-    else, Cancelled, ApiError, JsctlError, OSError; nothing of the backup is left then.
+    The observer is asked before another backup is replaced. Raises BadInput for a target that holds other
+    files, Cancelled, ApiError, JsctlError, OSError; nothing of the new backup is left then.
     """
     files.describe_existing(target)
     await streams.fetch_info(api, stream)
     with lock_target(target) as locked:
         existing = files.describe_existing(target)
         if existing == files.UNFINISHED:
-            files.remove_backup_files(target)  # nobody can restore it, and nobody writes to it
+            files.remove_backup_files(target)  # it cannot be restored, and nobody is writing to it
         elif existing:
             locked.check_replaceable(existing)
             await observer.confirm(ReplaceBackup(target, existing))
@@ -85,10 +85,10 @@ async def _backup(
 
         if options.check:
             observer.notify(ServerCheckStarted(stream))
-        folder = locked.new_path()
+        folder = locked.make_path()
         try:
             manifest = await save_stream(api, stream, folder, options, on_start=on_start, target=target)
-            await _in_thread(_put, folder, target, locked)
+            await _run_in_thread(_put, folder, target, locked)
         finally:
             with suppress(OSError):
                 remove_path(folder)
@@ -97,9 +97,9 @@ async def _backup(
 
 def _put(folder: Path, target: Path, locked: BackupTarget) -> None:
     with naming(target):
-        whole = pack(folder, files.strip_ending(target)) if files.is_packed(target) else folder
+        finished_path = pack(folder, files.strip_ending(target)) if files.is_packed(target) else folder
         files.describe_existing(target)  # something else may have been put there
-        locked.put(whole, last=files.META)
+        locked.put(finished_path, last=files.META)
 
 
 async def save_stream(
@@ -109,18 +109,18 @@ async def save_stream(
     options: BackupOptions,
     *,
     on_start: Callable[[Json], Advance | None],
-    more: Json | None = None,
+    extra: Json | None = None,
     target: Path | None = None,
 ) -> Json:
     """Write a stream's snapshot to a folder that does not exist; return the manifest with the stream's
     `state`.
 
-    on_start: called with the stream's state when the first byte is about to arrive; what it returns is called
-    with the bytes as they arrive, uncompressed. more: further keys of the manifest. target: what errors name
-    instead of the folder.
+    on_start: called with the stream's state when the first byte is about to arrive; the function that it
+    returns is called with the number of bytes that arrive, before compression. extra: further keys of the
+    manifest. target: the path that errors name instead of the folder.
     Raises JsctlError, OSError; nothing of the backup is left then.
     """
-    started = _now()
+    started = _format_now()
     async with request_snapshot(
         api,
         stream,
@@ -129,37 +129,37 @@ async def save_stream(
         chunk_size=options.chunk_size or CHUNK_SIZE,
         window_size=options.window_size,
     ) as snapshot:
-        about: Json = {
+        description: Json = {
             "stream": stream,
             "tool": f"jsctl {__version__}",
             "server": api.connection.server_info.get("version", ""),
             "domain": api.domain,
             "started": started,
-            **(more or {}),
+            **(extra or {}),
         }
-        # Not in a thread: a cancellation could leave its files behind.
-        writer = BackupWriter(folder, about, target=target)
+        # Not in a thread, where a cancellation could leave its files behind.
+        writer = BackupWriter(folder, description, target=target)
         try:
             advance = on_start(snapshot.state)
             chunk_count = 0
             async with aclosing(snapshot.chunks) as chunks:
                 async for chunk in chunks:
-                    before = writer.scanner.unpacked
-                    await _in_thread(writer.write, chunk)
+                    unpacked_before = writer.scanner.unpacked
+                    await _run_in_thread(writer.write, chunk)
                     chunk_count += 1
                     if advance:
-                        advance(writer.scanner.unpacked - before)
-            saved_consumers = await _consumer_configs(api, stream) if options.consumers else {}
-            outcome = {"chunks": chunk_count, "finished": _now(), **saved_consumers}
-            manifest = await _in_thread(writer.finish, snapshot.config, snapshot.state, outcome)
+                        advance(writer.scanner.unpacked - unpacked_before)
+            saved_consumers = await _fetch_consumer_configs(api, stream) if options.consumers else {}
+            outcome = {"chunks": chunk_count, "finished": _format_now(), **saved_consumers}
+            manifest = await _run_in_thread(writer.finish, snapshot.config, snapshot.state, outcome)
         except BaseException:
             writer.abandon()
             raise
     return {**manifest, "state": snapshot.state}
 
 
-async def _consumer_configs(api: Api, stream: str) -> Json:
-    """Return the consumers' configurations for the manifest: in the snapshot only servers can read them.
+async def _fetch_consumer_configs(api: Api, stream: str) -> Json:
+    """Fetch the consumers' configurations for the manifest: in the snapshot only servers can read them.
 
     Empty when they cannot be listed.
     """
@@ -169,9 +169,9 @@ async def _consumer_configs(api: Api, stream: str) -> Json:
     return {}
 
 
-async def _in_thread(work: Callable[..., T], *args: Any) -> T:
-    """Run what waits for the disk in a thread; a cancellation waits until it has ended, and so does the next
-    one: a file may not be closed while it is written."""
+async def _run_in_thread(work: Callable[..., T], *args: Any) -> T:
+    """Run work that waits for the disk in a thread. Every cancellation waits until the work has ended: a file
+    must not be closed while it is being written."""
     task = asyncio.ensure_future(asyncio.to_thread(work, *args))
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -182,9 +182,9 @@ async def _in_thread(work: Callable[..., T], *args: Any) -> T:
     if cancelled is None:
         return task.result()
     if not task.cancelled():
-        task.exception()  # asyncio would write that nobody has seen it
+        task.exception()  # otherwise asyncio would log that it was never retrieved
     raise cancelled
 
 
-def _now() -> str:
+def _format_now() -> str:
     return format_rfc3339(time.time_ns() // MS * MS)

@@ -19,7 +19,7 @@ from jsctl.jetstream.backup.events import (
     RestoreStarted,
 )
 from jsctl.jetstream.backup.files import Backup
-from jsctl.jetstream.backup.marks import mark_of, unmark_stream
+from jsctl.jetstream.backup.marks import get_mark, unmark_stream
 from jsctl.jetstream.backup.snapshot import Chunks, compare_states, restore_snapshot
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
@@ -31,7 +31,7 @@ _LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject")
 class StreamRestore(NamedTuple):
     """A stream that was restored.
 
-    warnings: what the stream lacks of the backup, where its own limits explain that.
+    warnings: what the stream lacks of the backup, if its own limits explain that.
     """
 
     backup: Backup
@@ -45,10 +45,10 @@ async def restore_stream(
 ) -> StreamRestore:
     """Verify a backup, and create a stream from it.
 
-    connect: opens the API; only called for a backup that is whole. config: the stream's, under the name that
-    it is to have. The observer is asked before what an unfinished restore left is removed.
-    Raises BadInput for a damaged backup, JsctlError when there is a stream of that name or when the new one
-    lacks messages and nothing explains that, Cancelled.
+    connect: opens the API; only called for an intact backup. config: the new stream's, with its name. The
+    observer is asked before the remains of an unfinished restore are removed. Raises BadInput for a damaged
+    backup, JsctlError when the stream already exists or when the new one lacks messages without an
+    explanation, Cancelled.
     """
     with observer.progress(Phase("verify", backup.stream), backup.size) as advance:
         await asyncio.to_thread(backup.verify, advance)
@@ -70,7 +70,7 @@ async def load_stream(
 ) -> tuple[Json, list[str]]:
     """Create a stream from a verified backup; return its info, and how its state differs from the backup's.
 
-    advance: called with the bytes of the file, as they are sent.
+    advance: called with the number of bytes of the file that were sent.
     """
     await streams.check_level(api, config)  # an older server would ignore what it does not know
     if config["name"] != backup.config["name"]:
@@ -85,7 +85,7 @@ async def load_stream(
         try:
             info = await restore_snapshot(api, config, backup.state, chunks, advance=advance)
         except ApiError as error:
-            # The server words the cause, which a restore has no code of its own for.
+            # A restore has no error code for this cause; the server's text contains it.
             if f"({ErrorCode.STREAM_SUBJECT_OVERLAP:d})" not in error.description:
                 raise
             hint = "jsctl stream restore --subjects gives it other subjects"
@@ -94,9 +94,9 @@ async def load_stream(
 
 
 def explain_differences(name: str, config: Json, differences: list[str]) -> list[str]:
-    """Return warnings for what a stream lacks, where its own limits explain that.
+    """Return warnings for what a stream lacks, if its own limits explain that.
 
-    differences: of `compare_states`. Raises JsctlError where nothing explains them.
+    differences: from `compare_states`. Raises JsctlError when no limit explains them.
     """
     if not differences:
         return []
@@ -119,7 +119,7 @@ async def _remove_unfinished(api: Api, name: str, observer: Observer) -> None:
     info = await streams.fetch_info_or_none(api, name)
     if info is None:
         return
-    if not mark_of(info):
+    if not get_mark(info):
         raise JsctlError(f"stream {name} already exists", "restore under another name, or remove it first")
     await observer.confirm(RemoveUnfinished(name, int(info["state"]["messages"])))
     await streams.delete(api, name)

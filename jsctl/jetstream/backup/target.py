@@ -1,7 +1,8 @@
-"""The target of a backup, for one run of jsctl at a time.
+"""The target of a backup, locked for one run of jsctl at a time.
 
-A backup is written beside its target, under a name of its own, and takes the target's place when it is whole.
-A process that is killed leaves the older backup or the new one, and files that the next run removes:
+A backup is written beside its target under a temporary name, and takes the target's place when it is
+complete. A process that is killed leaves the older backup or the new one, and files that the next run
+removes:
 
     .jsctl-NAME.lock         held by the run that writes NAME; the kernel frees it when that run ends
     .jsctl-NAME.partial-XX   a backup that is being written, or that was replaced just now
@@ -23,8 +24,8 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.files import TEMPORARY, exchange, resolve_path, sync_folder
 from jsctl.posix import CLOEXEC, lock, open_folder
 
-_LONGEST_NAME = 160
-"""Bytes of a target's name that the names beside it contain; of longer ones, a digest."""
+_MAX_NAME_SIZE = 160
+"""Maximum number of bytes of a target's name that temporary names contain; longer ones become a digest."""
 
 
 class BackupTarget:
@@ -32,24 +33,24 @@ class BackupTarget:
 
     def __init__(self, path: Path, in_place: bool) -> None:
         self.path = path
-        self.in_place = in_place  #: whether what is made is moved into the folder that is there
+        self.in_place = in_place  #: whether the backup is moved into the existing folder
         self._parent = path if in_place else path.parent
 
-    def new_path(self) -> Path:
+    def make_path(self) -> Path:
         """Return an unused path beside the target, or in it."""
-        return self._parent / f"{_prefix(self.path)}partial-{os.urandom(4).hex()}"
+        return self._parent / f"{_build_prefix(self.path)}partial-{os.urandom(4).hex()}"
 
-    def put(self, whole: Path, *, last: str = "") -> None:
-        """Move a complete folder or file to the target's place, and remove what was there.
+    def put(self, source: Path, *, last: str = "") -> None:
+        """Move a complete folder or file to the target's place, and remove what was there before.
 
-        last: which file of a folder is moved last, where it is filled in place. Raises OSError.
+        last: the file that is moved last when a folder is filled in place. Raises OSError.
         """
         if self.in_place:
-            for entry in sorted(whole.iterdir(), key=lambda entry: entry.name == last):
+            for entry in sorted(source.iterdir(), key=lambda entry: entry.name == last):
                 entry.rename(self.path / entry.name)
-            whole.rmdir()
+            source.rmdir()
         else:
-            replace_path(whole, self.path, _old(self.path))
+            replace_path(source, self.path, _build_old_path(self.path))
         sync_folder(self._parent)
 
     def check_replaceable(self, existing: str) -> None:
@@ -61,14 +62,14 @@ class BackupTarget:
             )
 
     def recover(self) -> None:
-        """Clean up after runs that were killed: put an older backup back in its place, and remove all
-        else."""
-        old = _old(self.path)
-        if not self.in_place and os.path.lexists(old) and not os.path.lexists(self.path):
-            old.rename(self.path)
-        left = re.compile(re.escape(_prefix(self.path)) + "(partial-[0-9a-f]{8}|old)")
+        """Clean up after runs that were killed: put an older backup back in its place, and remove temporary
+        files."""
+        old_path = _build_old_path(self.path)
+        if not self.in_place and os.path.lexists(old_path) and not os.path.lexists(self.path):
+            old_path.rename(self.path)
+        leftover = re.compile(re.escape(_build_prefix(self.path)) + "(partial-[0-9a-f]{8}|old)")
         for entry in list(self._parent.iterdir()):
-            if left.fullmatch(entry.name):
+            if leftover.fullmatch(entry.name):
                 remove_path(entry)
 
 
@@ -95,31 +96,30 @@ def lock_target(path: Path) -> Iterator[BackupTarget]:
 
 
 def find_present_path(path: Path) -> Path:
-    """Return where the backup of a target is: at its path, or where a killed run put it."""
+    """Return where the backup of a target is: at its path, or where a killed run left it."""
     if os.path.lexists(path):
         return path
-    old = _old(resolve_path(path))
-    return old if old.exists() else path
+    old_path = _build_old_path(resolve_path(path))
+    return old_path if old_path.exists() else path
 
 
-def replace_path(whole: Path, path: Path, old: Path) -> None:
-    """Move a file or folder to the place of another, if there is one, and remove that.
+def replace_path(source: Path, path: Path, old_path: Path) -> None:
+    """Move a file or folder to a path, and remove what was there before.
 
-    old: where what is replaced is for a moment, where the file system cannot exchange two names.
-    Raises OSError.
+    old_path: where that is meanwhile, if the file system cannot exchange two names. Raises OSError.
     """
     if not os.path.lexists(path):
-        whole.rename(path)
+        source.rename(path)
         return
-    if whole.is_file() and path.is_file():
-        whole.replace(path)
+    if source.is_file() and path.is_file():
+        source.replace(path)
         return
-    if exchange(whole, path):
-        remove_path(whole)
+    if exchange(source, path):
+        remove_path(source)
         return
-    path.rename(old)
-    whole.rename(path)
-    remove_path(old)
+    path.rename(old_path)
+    source.rename(path)
+    remove_path(old_path)
 
 
 def remove_path(path: Path) -> None:
@@ -130,26 +130,26 @@ def remove_path(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _prefix(path: Path) -> str:
+def _build_prefix(path: Path) -> str:
     name = path.name
-    if len(os.fsencode(name)) > _LONGEST_NAME:
+    if len(os.fsencode(name)) > _MAX_NAME_SIZE:
         name = hashlib.sha256(os.fsencode(name)).hexdigest()[:32]
     return f"{TEMPORARY}{name}."
 
 
-def _old(path: Path) -> Path:
-    return path.with_name(f"{_prefix(path)}old")
+def _build_old_path(path: Path) -> Path:
+    return path.with_name(f"{_build_prefix(path)}old")
 
 
 @contextlib.contextmanager
 def _lock_file(path: Path) -> Iterator[None]:
     """Hold a lock file beside the target; it is removed at the end."""
-    file = path.with_name(f"{_prefix(path)}lock")
+    file = path.with_name(f"{_build_prefix(path)}lock")
     while True:
         handle = os.open(file, os.O_RDWR | os.O_CREAT | CLOEXEC, 0o600)
         try:
             _lock(handle, path)
-            if _is_same(handle, file):  # else the run that had the lock has removed the file
+            if _is_same(handle, file):  # otherwise the run that had the lock has just removed the file
                 break
         except BaseException:
             os.close(handle)
@@ -177,7 +177,7 @@ def _lock(handle: int, path: Path) -> None:
     try:
         lock(handle, wait=False)
     except BlockingIOError:
-        raise JsctlError(f"another jsctl writes a backup to {path}", "wait until it has ended") from None
+        raise JsctlError(f"another jsctl is writing a backup to {path}", "wait until it has ended") from None
 
 
 def _is_same(handle: int, file: Path) -> bool:

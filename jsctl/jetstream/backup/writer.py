@@ -29,19 +29,19 @@ _FLUSH_INTERVAL = 16 << 20
 
 
 class BackupWriter:
-    """A writer of one backup to a folder that does not exist. Until `finish` the folder says that it is not
-    finished; `abandon` removes it.
+    """A writer of one backup to a new folder. Until `finish`, its manifest says that the backup is
+    incomplete; `abandon` removes it.
     """
 
-    def __init__(self, folder: Path, about: Json, *, target: Path | None = None) -> None:
+    def __init__(self, folder: Path, description: Json, *, target: Path | None = None) -> None:
         """Create the files of a backup in `folder`.
 
-        about: what the manifest says beside sizes and digests. target: what errors name instead of the
-        folder. Raises OSError, with nothing left.
+        description: the keys of the manifest besides sizes and digests. target: the path that errors name
+        instead of the folder. Raises JsctlError, with nothing left.
         """
         self.folder = folder
         self._target = target or folder
-        self._about = {"format": FORMAT, "complete": False, **about}
+        self._description = {"format": FORMAT, "complete": False, **description}
         self._digest = hashlib.sha256()
         self._flushed = 0
         self._finished = False
@@ -49,14 +49,14 @@ class BackupWriter:
         with naming(self._target):
             folder.mkdir(mode=0o700)
             try:
-                _write_json(folder / MANIFEST, self._about)
+                _write_json(folder / MANIFEST, self._description)
                 self._data = (folder / PARTIAL_DATA).open("xb")
             except BaseException:
                 remove_path(folder)
                 raise
 
     def write(self, chunk: bytes) -> None:
-        """Write the next piece of the snapshot. Raises JsctlError for what is not a snapshot."""
+        """Write the next piece of the snapshot. Raises JsctlError for data that is not a snapshot."""
         try:
             self.scanner.feed(chunk)
         except ValueError as error:
@@ -65,15 +65,15 @@ class BackupWriter:
         with naming(self._target):
             self._data.write(chunk)
         if self.scanner.packed - self._flushed >= _FLUSH_INTERVAL and hasattr(os, "posix_fadvise"):
-            # Has the system begin to write, so that little is left for `_sync` at the end.
+            # Makes the system begin to write, so that little is left for `_sync` at the end.
             length, start = self.scanner.packed - self._flushed, self._flushed
             os.posix_fadvise(self._data.fileno(), start, length, os.POSIX_FADV_DONTNEED)
             self._flushed = self.scanner.packed
 
-    def finish(self, config: Json, state: Json, more: Json) -> Json:
-        """Check the snapshot's end, and mark the backup as whole; return the manifest.
+    def finish(self, config: Json, state: Json, extra: Json) -> Json:
+        """Check the snapshot's end, and mark the backup as complete; return the manifest.
 
-        config, state: of the stream. more: further keys of the manifest. Raises JsctlError.
+        config, state: the stream's. extra: further keys of the manifest. Raises JsctlError.
         """
         if fault := find_snapshot_fault(self.scanner):
             raise JsctlError(f"the snapshot is incomplete: {fault}", "try again")
@@ -87,7 +87,7 @@ class BackupWriter:
                 META: {"bytes": len(meta), "sha256": hashlib.sha256(meta).hexdigest()},
             }
             unpacked = self.scanner.unpacked
-            manifest = {**self._about, "complete": True, "unpacked": unpacked, **more, "files": files}
+            manifest = {**self._description, "complete": True, "unpacked": unpacked, **extra, "files": files}
             write_atomically(self.folder / META, meta, mode=None)
             _write_json(self.folder / MANIFEST, manifest)
         self._finished = True
@@ -95,7 +95,7 @@ class BackupWriter:
 
     def abandon(self) -> None:
         """Remove what was written, as far as possible; a finished backup stays."""
-        with contextlib.suppress(OSError):  # what was not written yet does not fit on a full disk
+        with contextlib.suppress(OSError):  # closing writes the last bytes, which fails on a full disk
             self._data.close()
         if not self._finished:
             with contextlib.suppress(OSError):
@@ -103,13 +103,13 @@ class BackupWriter:
 
 
 def pack(folder: Path, stem: str) -> Path:
-    """Write the files of a backup to one .tgz file, in their folder; return its path.
+    """Write the files of a backup to one .tgz file in the same folder; return its path.
 
-    stem: of the folder in it. Raises OSError.
+    stem: the name of the folder inside that file. Raises OSError.
     """
     packed = folder / PACKED
-    with open(packed, "xb", opener=_private) as file:
-        # What S2 has compressed hardly gets smaller; more effort only takes longer.
+    with open(packed, "xb", opener=_open_private) as file:
+        # Data that S2 has compressed hardly gets smaller; a higher level only takes longer.
         with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as tar:
             for name in (MANIFEST, META, DATA):
                 tar.add(folder / name, arcname=f"{stem}/{name}")
@@ -126,7 +126,7 @@ def naming(target: Path) -> Iterator[None]:
         raise JsctlError(f"cannot write to {target}: {error.strerror or error}") from None
 
 
-def _private(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, PRIVATE)
 
 

@@ -15,11 +15,11 @@ class Move(NamedTuple):
     name: str  #: of the stream or consumer
     cluster: str
     leader: str
-    preferred: str  #: the server that is to lead, or that leads now
+    preferred: str  #: the server that should lead, or after the move the one that leads
 
 
 class Balance(NamedTuple):
-    """The moves that were made, and those that failed with the reason."""
+    """The moves that were made, and those that failed, each with the reason."""
 
     moves: list[Move]
     failed: list[tuple[Move, str]]
@@ -37,10 +37,10 @@ async def balance_leaders(
 ) -> Balance:
     """Make the moves one after the other; one that fails does not stop the others.
 
-    groups: by the name that the moves have. on_move: called after each move, whose `preferred` then names
-    the server that was elected.
+    groups: by the names in the moves. on_move: called after each move, whose `preferred` then names the
+    server that was elected.
     """
-    done: list[Move] = []
+    completed: list[Move] = []
     failed: list[tuple[Move, str]] = []
     for move in moves:
         group = groups[move.name]
@@ -50,16 +50,16 @@ async def balance_leaders(
         except JsctlError as error:
             failed.append((move, str(error)))
             continue
-        done.append(move._replace(preferred=elected))
-        on_move(group, done[-1])
-    return Balance(done, failed)
+        completed.append(move._replace(preferred=elected))
+        on_move(group, completed[-1])
+    return Balance(completed, failed)
 
 
 def plan_moves(infos: Iterable[Json]) -> list[Move]:
-    """Return the moves after which no server leads two more than another that could take one.
+    """Return the moves after which no server leads two more than another that could take one over.
 
-    infos: of streams or of consumers, from their leaders. Only followers that are current take over; what has
-    one replica counts and stays.
+    infos: of streams or of consumers, from their leaders. Only current followers take over; a stream or
+    consumer with one replica counts, but stays.
     """
     clusters: dict[str, dict[str, _Member]] = {}
     for info in infos:

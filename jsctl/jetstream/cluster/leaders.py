@@ -15,18 +15,18 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.units import SECOND
 
 ELECTION_TIMEOUT = 15 * SECOND
-"""ns that an election may take: a follower waits up to 9 s before it stands (nats-server: raft.go), when
-the server that should lead was not ready in time."""
+"""ns that an election may take: when the server that should lead was not ready in time, a follower waits up
+to 9 s before it stands (nats-server: raft.go)."""
 
-_POLL_INTERVAL = 0.1  #: seconds between two looks at who leads
+_POLL_INTERVAL = 0.1  #: seconds between two requests for the leader
 
 
 @dataclass(frozen=True, slots=True)
 class RaftGroup:
-    """A stream or consumer, as far as its leader is concerned.
+    """A stream or consumer as a group of servers with a leader.
 
-    label: `stream ORDERS` or `consumer ORDERS > NEW`. fetch_info: asks for its info. step_down: makes its
-    leader stand down; the argument names the server that should follow, or is empty.
+    label: `stream ORDERS` or `consumer ORDERS > NEW`. fetch_info: fetches its info. step_down: makes its
+    leader stand down; the argument names the server that should lead next, or is empty.
     """
 
     name: str
@@ -38,7 +38,7 @@ class RaftGroup:
 class LeaderChange(NamedTuple):
     """The result of an election. info: of the stream or consumer afterwards."""
 
-    old_leader: str  #: empty where none was known
+    old_leader: str  #: empty if none was known
     new_leader: str
     info: Json
 
@@ -78,7 +78,7 @@ async def elect_leader(
     """Make the leader stand down, and wait until a server leads again.
 
     preferred: the server that should lead next. force: also when no leader is known. on_request: called with
-    the present leader (may be empty) and the number of peers, before the leader is asked.
+    the present leader (may be empty) and the number of peers, before the leader is asked to stand down.
     Raises JsctlError for a group without replicas or leader, BadInput for a server that cannot lead,
     RequestTimeout when nobody is elected in time.
     """
@@ -103,7 +103,8 @@ async def elect_leader(
 async def wait_for_leader(group: RaftGroup, old_leader: str, timeout: int = ELECTION_TIMEOUT) -> str:
     """Return who leads after `old_leader`: another server, or `old_leader` when it was elected again.
 
-    Asks until another leads, for `timeout` ns. Raises RequestTimeout when nobody leads then.
+    Asks repeatedly until another server leads, for up to `timeout` ns. Raises RequestTimeout when none leads
+    then.
     """
     loop = asyncio.get_running_loop()
     deadline, leader = loop.time() + timeout / SECOND, ""
@@ -111,7 +112,7 @@ async def wait_for_leader(group: RaftGroup, old_leader: str, timeout: int = ELEC
         try:
             leader = str(((await group.fetch_info()).get("cluster") or {}).get("leader") or "")
         except (Unreachable, ApiError):
-            leader = ""  # nobody answers while there is no leader
+            leader = ""  # without a leader nobody answers
         if leader and leader != old_leader:
             return leader
         await asyncio.sleep(_POLL_INTERVAL)
@@ -126,7 +127,7 @@ async def wait_for_leader(group: RaftGroup, old_leader: str, timeout: int = ELEC
 def _check_preferred(cluster: Json, preferred: str) -> None:
     """Raise JsctlError when the server leads already, BadInput when it could not take over."""
     if preferred and preferred == cluster.get("leader"):
-        raise JsctlError(f"{preferred} is the leader already", "nothing was changed")
+        raise JsctlError(f"{preferred} is already the leader", "nothing was changed")
     names = sorted(str(peer["name"]) for peer in cluster.get("replicas") or [])
     if preferred and preferred not in names:
         raise BadInput(

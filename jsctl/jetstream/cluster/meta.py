@@ -14,7 +14,8 @@ from jsctl.jetstream.cluster.leaders import RaftGroup
 def build_meta_group(
     api: Api, fetch: Callable[[], Awaitable[Json]], *, cluster: str = "", tags: Sequence[str] = ()
 ) -> RaftGroup:
-    """Return the meta group. fetch: its state {"leader", "replicas"}. cluster, tags: where to lead next."""
+    """Return the meta group. fetch: returns its state {"leader", "replicas"}. cluster, tags: where the next
+    leader should be."""
 
     async def fetch_info() -> Json:
         return {"cluster": await fetch()}
@@ -55,5 +56,5 @@ async def evacuate_server(api: Api, server: str) -> None:
 
 
 async def purge_account(api: Api, account: str) -> None:
-    """Remove all streams and consumers of an account from the domain, for good."""
+    """Remove all streams and consumers of an account from the domain; this cannot be undone."""
     await api.call(f"ACCOUNT.PURGE.{account}", {})

@@ -51,8 +51,8 @@ async def remove_peer(api: Api, stream: str, peer: str) -> None:
 
 
 async def evacuate_peer(api: Api, stream: str, peer: str) -> None:
-    """Request that a stream and its consumers move off a server, which leaves when another has everything
-    (ADR-62).
+    """Request that a stream and its consumers move off a server; it leaves the group when another server has
+    all data (ADR-62).
 
     Raises ApiError, with what to do when there is no other server.
     """

@@ -1,4 +1,4 @@
-"""Differences between two configurations that change something, not those that only read differently."""
+"""Differences between two configurations that matter to the server, whatever the form of their values."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from jsctl.jetstream.config.schema import Schema, get_value
 
 
 class Difference(NamedTuple):
-    """A key, written with dots, and its values; None where one side lacks it."""
+    """A key, written with dots, and its values; None when one side lacks it."""
 
     key: str
     before: Any
@@ -23,7 +23,7 @@ class Difference(NamedTuple):
 def find_differences(before: Json, after: Json, schema: Schema) -> list[Difference]:
     """Return the differences between two configurations, by key.
 
-    Lists count as sets, and what is missing equals what is empty, zero, false or the server's default.
+    Lists count as sets, and a missing value equals one that is empty, zero, false or the server's default.
     """
     turned_on = {
         key: True
@@ -38,15 +38,19 @@ def _walk(
     schema: Schema, path: str, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Iterator[Difference]:
     for key in [*before, *(key for key in after if key not in before)]:
-        old, new = before.get(key), after.get(key)
-        if isinstance(old or {}, dict) and isinstance(new or {}, dict) and (old or new):
-            yield from _walk(schema, f"{path}{key}.", old or {}, new or {})
+        old_value, new_value = before.get(key), after.get(key)
+        if (
+            isinstance(old_value or {}, dict)
+            and isinstance(new_value or {}, dict)
+            and (old_value or new_value)
+        ):
+            yield from _walk(schema, f"{path}{key}.", old_value or {}, new_value or {})
             continue
         field = schema.by_key.get(path + key)
-        kind = schema.kind_of(path + key)
+        kind = schema.find_kind(path + key)
         default = field.default if field else None
-        if _normalize(kind, old, default) != _normalize(kind, new, default):
-            yield Difference(path + key, old, new, kind)
+        if _normalize(kind, old_value, default) != _normalize(kind, new_value, default):
+            yield Difference(path + key, old_value, new_value, kind)
 
 
 def _normalize(kind: Kind, value: Any, default: Any) -> Any:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import yaml
 
 _MAX_DEPTH = 40
-"""Objects and lists within each other."""
+"""Maximum number of objects and lists within each other."""
 _MAX_VALUES = 300_000
-"""Maximum number of values of a file: half a kilobyte of memory each."""
+"""Maximum number of values of a file; each takes half a kilobyte of memory."""
 _ALIASED = 10_000
-"""Values that aliases may add."""
+"""Maximum number of values that aliases may add."""
 
 
 def parse_documents(text: str, file: str) -> Iterator[Node]:
@@ -43,7 +43,7 @@ def parse_document(text: str, file: str) -> Node:
 
 
 def _parse_json(text: str, file: str) -> Node | None:
-    """Parse a JSON text; return None for what is not JSON, as YAML may begin with a bracket, too."""
+    """Parse a JSON text; return None if it is not JSON, as YAML may begin with a bracket, too."""
     try:
         return _JsonReader(text, file).read_document()
     except (ValueError, IndexError):
@@ -51,7 +51,8 @@ def _parse_json(text: str, file: str) -> Node | None:
 
 
 class _JsonReader:
-    """JSON with the line of each value. Raises ValueError or IndexError for what is not JSON."""
+    """A reader of JSON that knows the line of each value. Raises ValueError or IndexError for invalid
+    JSON."""
 
     _SPACE = re.compile(r"[ \t\r\n]*")
     _SCALAR = re.compile(r'["\d-]|true|false|null')
@@ -62,7 +63,7 @@ class _JsonReader:
         self._file = file
         self._at = 0
         self._line = 1
-        self._counted = 0  # up to where line ends were counted
+        self._counted_to = 0  # offset up to which line ends were counted
         self._values = 0
 
     def read_document(self) -> Node:
@@ -74,8 +75,8 @@ class _JsonReader:
         return node
 
     def _read(self, depth: int) -> Node:
-        self._line += self._text.count("\n", self._counted, self._at)
-        self._counted = self._at
+        self._line += self._text.count("\n", self._counted_to, self._at)
+        self._counted_to = self._at
         line, first = self._line, self._text[self._at]
         self._values += 1
         _check_limits(self._file, line, depth, self._values)
@@ -140,7 +141,7 @@ class _JsonReader:
 
 
 def _check_limits(file: str, line: int, depth: int, values: int) -> None:
-    """Raise BadInput for a document that takes too much memory or time."""
+    """Raise BadInput for a document that would take too much memory or time."""
     if depth > _MAX_DEPTH:
         raise BadInput(f"{file}:{line}: nested too deeply, at most {_MAX_DEPTH} levels are valid")
     if values > _MAX_VALUES:
@@ -148,7 +149,7 @@ def _check_limits(file: str, line: int, depth: int, values: int) -> None:
 
 
 def _check_yaml(text: str, file: str) -> None:
-    """Raise BadInput for a document with too many values, before it takes memory for each."""
+    """Raise BadInput for a document with too many values, before they take memory."""
     import yaml
 
     if text.count(",") + 2 * text.count("\n") < _MAX_VALUES:
@@ -162,7 +163,7 @@ def _check_yaml(text: str, file: str) -> None:
 def _parse_yaml(text: str, file: str) -> Iterator[Node]:
     import yaml
 
-    # libyaml's loader is faster, and not in every build.
+    # libyaml's loader is faster, but not in every build.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     reader = _YamlReader(loader, file, len(text))
     try:
@@ -176,8 +177,8 @@ def _parse_yaml(text: str, file: str) -> Iterator[Node]:
         place = f"{file}:{mark.line + 1}" if mark else file
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
         lines = text.splitlines()
-        near = lines[mark.line] if mark and mark.line < len(lines) else ""
-        raise BadInput(f"{place}: {problem}", QUOTES_HINT if "{{" in near else "") from None
+        faulty_line = lines[mark.line] if mark and mark.line < len(lines) else ""
+        raise BadInput(f"{place}: {problem}", QUOTES_HINT if "{{" in faulty_line else "") from None
     except RecursionError:
         raise BadInput(f"{file}: nested too deeply, at most {_MAX_DEPTH} levels are valid") from None
     finally:
@@ -188,8 +189,8 @@ class _YamlReader:
     def __init__(self, loader: "yaml.SafeLoader", file: str, size: int) -> None:
         self._loader = loader
         self._file = file
-        # Aliases of aliases could make billions; without them each value has a character of its own.
-        self._most = min(_MAX_VALUES, size + _ALIASED)
+        # Aliases of aliases could make billions; without aliases each value has a character of its own.
+        self._max_values = min(_MAX_VALUES, size + _ALIASED)
         self._values = 0
 
     def read(self, node: "yaml.Node", depth: int) -> Node:
@@ -197,7 +198,7 @@ class _YamlReader:
 
         line = node.start_mark.line + 1
         self._values += 1
-        if self._values > self._most < _MAX_VALUES:
+        if self._values > self._max_values < _MAX_VALUES:
             raise BadInput(f"{self._file}:{line}: aliases expand to more than {_ALIASED:,} values")
         _check_limits(self._file, line, depth, self._values)
         if isinstance(node, yaml.MappingNode):
@@ -208,16 +209,16 @@ class _YamlReader:
             value = self._loader.construct_object(node)
         except (ValueError, yaml.YAMLError) as error:
             reason = getattr(error, "problem", None) or str(error)
-            if "integer string conversion" in reason:  # Python's words are about Python
+            if "integer string conversion" in reason:  # Python's text names a Python function
                 reason = f"a number has at most {sys.get_int_max_str_digits():,} digits"
-            shown = repr(node.value[:40]) + "..." * (len(node.value) > 40)
-            raise BadInput(f"{self._file}:{line}: {shown}: {reason}") from None
+            excerpt = repr(node.value[:40]) + "..." * (len(node.value) > 40)
+            raise BadInput(f"{self._file}:{line}: {excerpt}: {reason}") from None
         return Node(_to_json_scalar(value, node.value), self._file, line, node.value)
 
     def _read_mapping(self, node: "yaml.MappingNode", depth: int) -> dict[str, Node]:
         members: dict[str, Node] = {}
         self._refuse_repeated_keys(node)
-        self._loader.flatten_mapping(node)  # `<<: *base`; what is merged comes first
+        self._loader.flatten_mapping(node)  # `<<: *base`; merged keys come first
         for key_node, value_node in node.value:
             if not hasattr(key_node, "value") or not isinstance(key_node.value, str):
                 line = key_node.start_mark.line + 1
@@ -226,16 +227,16 @@ class _YamlReader:
         return members
 
     def _refuse_repeated_keys(self, node: "yaml.MappingNode") -> None:
-        seen: set[str] = set()
+        names: set[str] = set()
         for key, _ in node.value:
             if isinstance(key.value, str) and key.tag != "tag:yaml.org,2002:merge":
-                if key.value in seen:
+                if key.value in names:
                     raise BadInput(f"{self._file}:{key.start_mark.line + 1}: {key.value!r} is set twice")
-                seen.add(key.value)
+                names.add(key.value)
 
 
 def _to_json_scalar(value: Any, text: str) -> Any:
-    """Convert a scalar to what JSON can hold: YAML also has times and bytes."""
+    """Convert a scalar to one that JSON has: YAML also has times and bytes."""
     if isinstance(value, datetime):
         return format_rfc3339(value if value.tzinfo else value.astimezone())
     if value is None or isinstance(value, (bool, int, float, str)):

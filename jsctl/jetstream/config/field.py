@@ -9,7 +9,7 @@ from jsctl.jetstream.config.kind import Kind
 
 
 class Change(Enum):
-    """Whether the server changes a key of what already exists."""
+    """Whether the server allows a key of something that exists to be changed."""
 
     ANY = "any"
     NEVER = "never"
@@ -19,10 +19,10 @@ class Change(Enum):
 class FieldQuestion(NamedTuple):
     """How a questionnaire asks for a key.
 
-    default: the answer that stands there. choices: the titles of a list, and the value of each; without
-    any, a text that the key's kind parses is asked for. help: what `?` shows, where the flag's own help is
-    too short. note: shown beside the message. flag: what answers it on the command line, where that is not
-    the field's flag.
+    default: the answer that is filled in. choices: the titles of a list, and the value of each; without any,
+    the question is for a text that the key's kind parses. help: the text that `?` shows, if the flag's own
+    help is too short. note: shown beside the message. flag: the one that answers it on the command line, if
+    it is not the field's flag.
     """
 
     message: str
@@ -37,16 +37,16 @@ class Field(NamedTuple):
     """A key of a configuration, described once for flags, files, questions, differences and sheets.
 
     key: with those above it, separated by dots: `placement.tags`.
-    flag: without dashes; empty where there is none. help: of the flag.
-    label: in information sheets. blank: what a sheet shows where the key is missing or empty; None leaves
-        the line out.
-    create_only: whether the flag is for `add` and `copy` alone.
+    flag: without dashes; empty if there is none. help: the flag's.
+    label: in information sheets. blank: the value that a sheet shows when the key is missing or empty; None
+        leaves the line out.
+    create_only: whether only `add` and `copy` have the flag.
     level: the API level that the server needs for it (ADR-44).
-    initial: what a new configuration has where nothing else was given.
-    default: what the server takes for a missing key, and may leave out.
-    change: whether the server changes it later.
+    initial: the value in a new configuration, if no other is set.
+    default: the value that the server assumes for a missing key, and may leave out.
+    change: whether the server allows it to be changed later.
     turns_on: switches that the server turns on with it (nats-server: checkStreamCfg).
-    question: how a questionnaire asks for it; None where none does.
+    question: how a questionnaire asks for it; None if none does.
     """
 
     key: str
@@ -70,11 +70,11 @@ class Field(NamedTuple):
 
 
 class ExtraFlag(NamedTuple):
-    """A flag without a key of its own: it sets several, or says more of another flag. The noun's own code
+    """A flag without a key of its own: it sets several keys, or qualifies another flag. The noun's own code
     applies it.
 
-    kind: of its value. metavar: instead of the kind's. default: the value where it is not given.
-    create_only: whether it is for `add` and `copy` alone.
+    kind: its value's. metavar: replaces the kind's. default: the value when the flag is missing.
+    create_only: whether only `add` and `copy` have it.
     """
 
     flag: str

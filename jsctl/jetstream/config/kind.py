@@ -1,4 +1,4 @@
-"""What a kind of configuration values can do, and what kinds share."""
+"""The interface of kinds of configuration values, and functions that kinds share."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -10,37 +10,38 @@ Json = dict[str, Any]
 KeepKey = Callable[[str, Collection[str], Collection[str]], bool]
 """Whether an object in a file keeps a key that jsctl does not know.
 
-Takes the key, the keys that are known there, and those that stand beside it.
+Called with the key, the known keys of the object, and all keys that it has.
 """
 
 _SLIP = 0.85
-"""How alike a key and its misspelling are; keys that exist side by side are less so."""
+"""Minimum likeness of a key and its misspelling, from 0 to 1; different keys are less alike."""
 
 
-def refuse_unknown(key: str, known: Collection[str], beside: Collection[str]) -> bool:
-    """Keep no unknown key: the rule for files that people write."""
+def refuse_unknown(key: str, known_keys: Collection[str], beside: Collection[str]) -> bool:
+    """Refuse every unknown key: the rule for files that people write."""
     return False
 
 
-def keep_newer(key: str, known: Collection[str], beside: Collection[str]) -> bool:
-    """Keep an unknown key unless it looks like a known one that is missing: the rule for what a server wrote,
-    which may be newer than jsctl."""
-    near = find_nearest(key, known, likeness=_SLIP)
-    return near is None or near in beside
+def keep_newer(key: str, known_keys: Collection[str], beside: Collection[str]) -> bool:
+    """Keep an unknown key unless it looks like a known one that is missing: the rule for documents from a
+    server, which may be newer than jsctl."""
+    nearest = find_nearest(key, known_keys, likeness=_SLIP)
+    return nearest is None or nearest in beside
 
 
-def find_nearest(key: str, known: Collection[str], *, likeness: float = 0.6) -> str | None:
-    """Return the known key that an unknown one probably stands for. likeness: of both, from 0 to 1."""
+def find_nearest(key: str, known_keys: Collection[str], *, likeness: float = 0.6) -> str | None:
+    """Return the known key that an unknown one probably means, or None. likeness: at least, from 0 to 1."""
     import difflib
 
-    return next(iter(difflib.get_close_matches(key, known, n=1, cutoff=likeness)), None)
+    return next(iter(difflib.get_close_matches(key, known_keys, n=1, cutoff=likeness)), None)
 
 
 class Kind:
     """Text, and the base of all other kinds.
 
-    metavar: what stands for a value in help. takes: what a value must be, for errors. repeatable: whether
-    the flag may be repeated. sheet: how an information sheet shows it, a kind of `views.result`.
+    metavar: the placeholder for a value in help. takes: a description of valid values, for errors.
+    repeatable: whether the flag may be repeated. sheet: how an information sheet shows a value, as a kind of
+    `views.result`.
     """
 
     metavar = "TEXT"
@@ -52,31 +53,31 @@ class Kind:
         """Parse the text of a flag or an answer. Raises ValueError."""
         return text
 
-    def collect(self, values: Sequence[Any], before: Any) -> Any:
+    def collect(self, values: Sequence[Any], present: Any) -> Any:
         """Return the value of a repeatable flag.
 
-        values: one for each time, texts are parsed; before: what the configuration has now. Raises
-        ValueError.
+        values: one for each time that the flag appears; texts are parsed. present: the value in the
+        configuration so far. Raises ValueError.
         """
         raise NotImplementedError
 
     def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> Any:
-        """Read the value of a file's node. key: for errors. keep: which unknown keys objects keep. Raises
-        BadInput."""
-        return node.string(key)
+        """Read the value of a node from a file. key: for errors. keep: which unknown keys objects keep.
+        Raises BadInput."""
+        return node.as_text(key)
 
     def accepts(self, value: Any) -> bool:
         """Return whether a value in the server's form is of this kind."""
         return isinstance(value, str)
 
-    def problems(self, value: Any, key: str) -> Iterator[str]:
-        """Yield what is wrong with a value in the server's form, a sentence each."""
+    def check_value(self, value: Any, key: str) -> Iterator[str]:
+        """Yield what is wrong with a value in the server's form, one sentence for each problem."""
         if not self.accepts(value):
             yield f"{key} must be {self.takes}, not {shorten(value)}"
 
     def normalize(self, value: Any) -> Any:
-        """Return a value to compare with: None for what equals a missing key; lists as sets, as the server
-        keeps no order of subjects, tags or sources."""
+        """Return a value for comparisons: None if it equals a missing key; lists sorted, as the server keeps
+        no order of subjects, tags or sources."""
         if isinstance(value, list):
             return sorted(json.dumps(without_empty(item), sort_keys=True) for item in value) or None
         return value or None
@@ -89,8 +90,8 @@ class Kind:
             return ", ".join(value)
         return json.dumps(value, ensure_ascii=False)
 
-    def flag_texts(self, value: Any) -> list[str]:
-        """Return the texts of the flags that give this value, one for each time that the flag is given."""
+    def to_flag_texts(self, value: Any) -> list[str]:
+        """Return the texts with which the flag gives this value, one for each time that it appears."""
         return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
 
     def write(self, value: Any) -> Any:
@@ -113,7 +114,8 @@ class Anything(Kind):
 
 
 def merge(below: Json, above: Mapping[str, Any], *, keep_none: bool = False) -> Json:
-    """Apply `above` to `below`, objects key by key. None removes a key, or with keep_none stays."""
+    """Return `below` with `above` applied to it, objects key by key. None removes a key; with `keep_none` it
+    stays as a value."""
     merged = dict(below)
     for key, value in above.items():
         if isinstance(value, dict) and (isinstance(merged.get(key), dict) or not keep_none):
@@ -137,6 +139,6 @@ def without_empty(value: Any) -> Any:
 
 
 def shorten(value: Any) -> str:
-    """Format a value for an error, in 40 characters at most."""
+    """Format a value for an error in at most 40 characters."""
     text = repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else text[:37] + "..."

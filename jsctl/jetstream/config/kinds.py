@@ -1,4 +1,4 @@
-"""Kinds of configuration values (numbers are beside): how each is parsed, read, validated and formatted."""
+"""Kinds of configuration values other than numbers: how each is parsed, read, validated and formatted."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from jsctl.units import format_rfc3339
 
 
 class Subject(Kind):
-    """A subject, with wildcards or without (publish)."""
+    """A subject; one to publish to (`publish`) has no wildcards."""
 
     takes = "a subject"
 
@@ -24,14 +24,14 @@ class Subject(Kind):
         return text
 
     def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> str:
-        text = node.string(key)
+        text = node.as_text(key)
         if text and not self._is_valid(text):
             raise node.error(f"{key}: {self._describe(text)}")
         return text
 
-    def problems(self, value: Any, key: str) -> Iterator[str]:
+    def check_value(self, value: Any, key: str) -> Iterator[str]:
         if not isinstance(value, str):
-            yield from super().problems(value, key)
+            yield from super().check_value(value, key)
         elif value and not self._is_valid(value):
             yield f"{key}: {self._describe(value)}"
 
@@ -52,21 +52,21 @@ class Texts(Kind):
     def parse(self, text: str) -> list[str]:
         return split_subjects([text])
 
-    def collect(self, values: Sequence[Any], before: Any) -> list[str]:
+    def collect(self, values: Sequence[Any], present: Any) -> list[str]:
         return [item for value in values for item in (self.parse(value) if isinstance(value, str) else value)]
 
     def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> list[str]:
         items = node.value if isinstance(node.value, list) else [node]
         return [text for item in items for text in self._read_item(item, key)]
 
-    def flag_texts(self, value: Any) -> list[str]:
+    def to_flag_texts(self, value: Any) -> list[str]:
         return [",".join(value)]
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
     def _read_item(self, node: Node, key: str) -> list[str]:
-        return [node.string(f"each of {key}")]
+        return [node.as_text(f"each of {key}")]
 
 
 class Subjects(Texts):
@@ -81,9 +81,9 @@ class Subjects(Texts):
                 raise ValueError(f"{subject!r} is not a valid subject")
         return subjects
 
-    def problems(self, value: Any, key: str) -> Iterator[str]:
+    def check_value(self, value: Any, key: str) -> Iterator[str]:
         if not self.accepts(value):
-            yield from super().problems(value, key)
+            yield from super().check_value(value, key)
             return
         for subject in value:
             if not is_subject(subject):
@@ -91,16 +91,16 @@ class Subjects(Texts):
 
     def _read_item(self, node: Node, key: str) -> list[str]:
         try:
-            return self.parse(node.string(f"each of {key}"))
+            return self.parse(node.as_text(f"each of {key}"))
         except ValueError as error:
             raise node.error(f"{key}: {error}") from None
 
 
 class Switch(Kind):
-    """true or false.
+    """A boolean.
 
-    negatable: whether there is a flag --no-<flag>, too. inverse_flag, inverse_label: whether the flag, or the
-    label in sheets, says the opposite of the key.
+    negatable: whether there is also a flag --no-<flag>. inverse_flag, inverse_label: whether the flag, or the
+    label in sheets, means the opposite of the key.
     """
 
     takes = "true or false"
@@ -126,11 +126,11 @@ class Switch(Kind):
     def accepts(self, value: Any) -> bool:
         return isinstance(value, bool)
 
-    def of_flag(self, value: bool) -> bool:
-        """Return the stored value for a value of the flag."""
+    def from_flag(self, value: bool) -> bool:
+        """Return the stored value for a value of the flag, or the other way round."""
         return bool(value) != self._inverse_flag
 
-    def on_sheet(self, value: bool) -> bool:
+    def to_sheet(self, value: bool) -> bool:
         """Return what an information sheet shows beside the label."""
         return bool(value) != self._inverse_label
 
@@ -138,8 +138,8 @@ class Switch(Kind):
 class Choice(Kind):
     """One of several words.
 
-    choices: what may be written, and what is stored for it. words: what an information sheet shows for what
-    is stored, empty where it shows nothing; what is not there is shown as it is.
+    choices: words that may be written, each with the value that is stored. words: the text of an information
+    sheet by stored value, empty to show nothing; a value without one is shown as it is.
     """
 
     def __init__(self, choices: Mapping[str, str], words: Mapping[str, str] | None = None) -> None:
@@ -157,14 +157,14 @@ class Choice(Kind):
 
     def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> str:
         try:
-            return self.parse(node.string(key))
+            return self.parse(node.as_text(key))
         except ValueError:
             raise node.error(f"{key} must be {self.takes}, not {node.text!r}") from None
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, str) and value in self._stored
 
-    def flag_texts(self, value: Any) -> list[str]:
+    def to_flag_texts(self, value: Any) -> list[str]:
         return [next((text for text, stored in self.choices.items() if stored == value), str(value))]
 
     def describe(self, stored: str) -> str:
@@ -184,24 +184,24 @@ class Map(Kind):
         if not mark or not key:
             raise ValueError(f"{text!r} is not KEY=VALUE")
         if key.startswith("_nats."):
-            raise ValueError(f"{key!r} belongs to the server")
+            raise ValueError(f"{key!r} is a key of the server")
         return {key: value}
 
-    def collect(self, values: Sequence[Any], before: Any) -> dict[str, str]:
-        pairs = dict(before or {})
+    def collect(self, values: Sequence[Any], present: Any) -> dict[str, str]:
+        pairs = dict(present or {})
         for value in values:
             pairs.update(self.parse(value) if isinstance(value, str) else value)
         return pairs
 
     def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> dict[str, str | None]:
-        """Read a map of texts, without the keys that the server writes."""
+        """Read an object with text values, without the keys that the server writes."""
         return {
-            name: None if item.value is None else item.string(f"{key}.{name}")
-            for name, item in node.keys(key).items()
+            name: None if item.value is None else item.as_text(f"{key}.{name}")
+            for name, item in node.as_object(key).items()
             if not name.startswith("_nats.")
         }
 
-    def flag_texts(self, value: Any) -> list[str]:
+    def to_flag_texts(self, value: Any) -> list[str]:
         return [f"{key}={text}" for key, text in value.items()]
 
     def accepts(self, value: Any) -> bool:
@@ -215,7 +215,7 @@ class Time(Kind):
     takes = "a time such as 2026-11-21T06:57:05Z"
 
     def parse(self, text: str) -> str:
-        """Return the time as servers write it: UTC, without zeros at the end of the fraction. Raises
+        """Return the time as servers write it: in UTC, without zeros at the end of the fraction. Raises
         ValueError."""
         try:
             return format_rfc3339(text)
@@ -224,7 +224,7 @@ class Time(Kind):
 
     def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> str:
         try:
-            return self.parse(node.string(key))
+            return self.parse(node.as_text(key))
         except ValueError as error:
             raise node.error(f"{key}: {error}") from None
 
@@ -242,24 +242,24 @@ class ListOf(Kind):
     def parse(self, text: str) -> list[Any]:
         return [self.item.parse(text)]
 
-    def collect(self, values: Sequence[Any], before: Any) -> list[Any]:
+    def collect(self, values: Sequence[Any], present: Any) -> list[Any]:
         return [self.item.parse(value) if isinstance(value, str) else value for value in values]
 
     def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> list[Any]:
         nodes = node.value if isinstance(node.value, list) else [node]
-        items = [self.item.read(each, key, keep=keep) for each in nodes]
+        items = [self.item.read(member, key, keep=keep) for member in nodes]
         return [merge({}, item) if isinstance(item, dict) else item for item in items]
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, list)
 
-    def problems(self, value: Any, key: str) -> Iterator[str]:
-        yield from super().problems(value, key)
+    def check_value(self, value: Any, key: str) -> Iterator[str]:
+        yield from super().check_value(value, key)
         for item in value if isinstance(value, list) else ():
-            yield from self.item.problems(item, f"each of {key}")
+            yield from self.item.check_value(item, f"each of {key}")
 
-    def flag_texts(self, value: Any) -> list[str]:
-        return [text for item in value for text in self.item.flag_texts(item)]
+    def to_flag_texts(self, value: Any) -> list[str]:
+        return [text for item in value for text in self.item.to_flag_texts(item)]
 
     def format(self, value: Any) -> str:
         if isinstance(value, list) and isinstance(self.item, Duration):

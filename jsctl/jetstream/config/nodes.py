@@ -1,4 +1,4 @@
-"""Values of a configuration file with their place, so that each error names file and line."""
+"""Values of a configuration file with their position, so that each error names file and line."""
 
 from typing import Any, NamedTuple
 
@@ -10,8 +10,8 @@ QUOTES_HINT = "put text with {{...}} into quotes"
 class Node(NamedTuple):
     """A value of a file.
 
-    value: a scalar, a list of Nodes, or a dict of Nodes by key. line: from 1; 0 where it is not known.
-    text: a scalar as it was written, so that `name: NO` or `version: 1.10` can be read as text.
+    value: a scalar, a list of Nodes, or a dict of Nodes by key. line: 1 or more; 0 if unknown. text: a scalar
+    as it was written, so that `name: NO` or `version: 1.10` can be read as text.
     """
 
     value: Any
@@ -24,37 +24,37 @@ class Node(NamedTuple):
         place = f"{self.file}:{self.line}" if self.line else self.file
         return BadInput(f"{place}: {message}", hint)
 
-    def keys(self, what: str) -> "dict[str, Node]":
-        """Return the value as an object. Raises BadInput."""
+    def as_object(self, what: str) -> "dict[str, Node]":
+        """Return the value as an object. what: its name in errors. Raises BadInput."""
         if not isinstance(self.value, dict):
-            raise self.error(f"{what} must be an object with keys", self._hint())
+            raise self.error(f"{what} must be an object with keys", self._find_hint())
         return self.value
 
-    def items(self, what: str) -> "list[Node]":
-        """Return the value as a list. Raises BadInput."""
+    def as_list(self, what: str) -> "list[Node]":
+        """Return the value as a list. what: its name in errors. Raises BadInput."""
         if not isinstance(self.value, list):
-            raise self.error(f"{what} must be a list", self._hint())
+            raise self.error(f"{what} must be a list", self._find_hint())
         return self.value
 
-    def items_of(self, key: str) -> "list[Node]":
+    def list_below(self, key: str) -> "list[Node]":
         """Return the list below a key of an object; empty when it is missing or null. Raises BadInput."""
-        below = self.keys("this").get(key)
-        return below.items(key) if below and below.value is not None else []
+        below = self.as_object("this").get(key)
+        return below.as_list(key) if below and below.value is not None else []
 
-    def string(self, what: str) -> str:
-        """Return the value as text, as it was written. Raises BadInput."""
+    def as_text(self, what: str) -> str:
+        """Return the value as text, as it was written. what: its name in errors. Raises BadInput."""
         if isinstance(self.value, (dict, list)) or self.value is None:
-            raise self.error(f"{what} must be text", self._hint())
+            raise self.error(f"{what} must be text", self._find_hint())
         return self.text
 
     def to_json(self) -> Any:
-        """Return the value without its places, as JSON."""
+        """Return the value as JSON, without positions."""
         if isinstance(self.value, dict):
             return {key: node.to_json() for key, node in self.value.items()}
         if isinstance(self.value, list):
             return [node.to_json() for node in self.value]
         return self.value
 
-    def _hint(self) -> str:
+    def _find_hint(self) -> str:
         # `max_age: {{age}}` is an object to YAML.
         return QUOTES_HINT if isinstance(self.value, dict) else ""

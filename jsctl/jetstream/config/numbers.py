@@ -9,7 +9,7 @@ from jsctl.units import DAY, HOUR, MINUTE, MS, SECOND, format_exact_duration, pa
 
 
 class Number(Kind):
-    """A whole number. least: the smallest one; None where it may be negative."""
+    """A whole number. least: the smallest valid one; None for no minimum."""
 
     metavar = "NUMBER"
     takes = "a whole number"
@@ -55,7 +55,7 @@ class Percent(Number):
 
 
 class Limit(Number):
-    """A count; -1, and in the server's answers any number below 1, is unlimited."""
+    """A count; -1 is unlimited, and so is any number below 1 in the server's answers."""
 
     sheet = "limit"
 
@@ -78,7 +78,7 @@ class _Unit(Number):
 
     units: Sequence[tuple[int, str]] = ()
     stored_unit = ""
-    unlimited = 0  #: what -1 means to the server
+    unlimited = 0  #: the server's value for -1
 
     def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> int:
         if isinstance(node.value, bool) or not isinstance(node.value, (int, str)):
@@ -90,11 +90,11 @@ class _Unit(Number):
         except ValueError as error:
             raise node.error(f"{key}: {error}") from None
 
-    def problems(self, value: Any, key: str) -> Iterator[str]:
+    def check_value(self, value: Any, key: str) -> Iterator[str]:
         if not self.accepts(value):
             yield f"{key} must be a whole number of {self.stored_unit}, not {shorten(value)}"
 
-    def flag_texts(self, value: Any) -> list[str]:
+    def to_flag_texts(self, value: Any) -> list[str]:
         return [str(self.write(value))]
 
     def write(self, value: Any) -> Any:
@@ -123,7 +123,7 @@ class Size(_Unit):
 
 
 class Duration(_Unit):
-    """Nanoseconds; -1 is stored as 0. forever: whether 0 is unlimited, and not none."""
+    """A duration in ns; -1 is stored as 0. forever: whether 0 means unlimited instead of none."""
 
     metavar = "DURATION"
     takes = "a duration such as 30s, 2h or 1y6M"
@@ -142,7 +142,7 @@ class Duration(_Unit):
             raise ValueError(f"{text!r} is negative; -1 is unlimited")
         return duration
 
-    def flag_texts(self, value: Any) -> list[str]:
+    def to_flag_texts(self, value: Any) -> list[str]:
         written = self.write(value)
         return [f"{written}ns" if isinstance(written, int) else str(written)]
 

@@ -1,4 +1,4 @@
-"""The keys of a configuration, and all that follows from their fields.
+"""The schema of a noun's configuration: flags, files, validation and defaults, derived from its fields.
 
 A configuration is the server's own JSON object and stays one: keys that jsctl does not know are kept.
 """
@@ -25,13 +25,13 @@ from jsctl.jetstream.config.kinds import Map, Switch
 from jsctl.jetstream.config.nodes import Node
 from jsctl.nats.subjects import validate_name
 
-_INFO_KEYS = frozenset({"created", "state", "delivered"})  #: what an info has beside its configuration
+_INFO_KEYS = frozenset({"created", "state", "delivered"})  #: keys of an info besides its configuration
 _ANYTHING = Anything()
 _TEXT = Text()
 
 
 class Object(Kind):
-    """An object with known keys. what: its name in errors; empty for its key. needs: keys it must have."""
+    """An object with known keys. what: its name in errors; empty to use its key. needs: required keys."""
 
     takes = "an object"
 
@@ -51,36 +51,35 @@ class Object(Kind):
     def read(
         self, node: Node, key: str, *, keep: KeepKey = refuse_unknown, ignored: frozenset[str] = frozenset()
     ) -> Json:
-        """Read an object.
+        """Read an object. Keys that are newer than jsctl may be below `extra`.
 
-        ignored: keys that are not of the configuration. A key that is newer than jsctl may stand below
-        `extra`. Raises BadInput.
+        ignored: keys that do not belong to the configuration. Raises BadInput.
         """
         what = self.what or key
         config: Json = {}
-        for name, member in node.keys(what).items():
+        for name, member in node.as_object(what).items():
             if name in ignored or name == "extra":
                 continue
             if name not in self.kinds and not keep(name, self.kinds, node.value):
-                raise member.error(f"unknown key {name!r} of {what}", self.hint_for(name, ignored))
+                raise member.error(f"unknown key {name!r} of {what}", self.find_hint(name, ignored))
             kind = self.kinds.get(name, _ANYTHING)
             config[name] = None if member.value is None else kind.read(member, name, keep=keep)
         for name in self._needs:
             if not config.get(name):
                 raise node.error(f"{key} needs {name}")
         extra = node.value.get("extra")
-        if extra and extra.keys("extra"):
+        if extra and extra.as_object("extra"):
             return merge(config, extra.to_json(), keep_none=True)
         return config
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, dict) and all(value.get(name) for name in self._needs)
 
-    def problems(self, value: Any, key: str) -> Iterator[str]:
-        yield from super().problems(value, key)
+    def check_value(self, value: Any, key: str) -> Iterator[str]:
+        yield from super().check_value(value, key)
         for name, item in value.items() if isinstance(value, dict) else ():
             if name in self.kinds and item is not None:
-                yield from self.kinds[name].problems(item, f"{key}.{name}" if key else name)
+                yield from self.kinds[name].check_value(item, f"{key}.{name}" if key else name)
 
     def write(self, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -89,29 +88,29 @@ class Object(Kind):
             name: self.kinds[name].write(item) if name in self.kinds else item for name, item in value.items()
         }
 
-    def hint_for(self, key: str, others: Iterable[str] = ()) -> str:
-        """Return what to do about an unknown key. others: keys that may stand beside those of the
+    def find_hint(self, key: str, other_keys: Iterable[str] = ()) -> str:
+        """Return what to do about an unknown key. other_keys: valid keys besides those of the
         configuration."""
         flag = key.replace("_", "-").lower()
         for field in self.fields:
             if flag == field.flag:
                 return f"it is {field.key} here"
-        near = find_nearest(key, [*self.kinds, *others])
+        nearest = find_nearest(key, [*self.kinds, *other_keys])
         newer = "a key that is newer than jsctl goes below `extra:`"
-        return f"did you mean {near!r}? {newer}" if near else newer
+        return f"did you mean {nearest!r}? {newer}" if nearest else newer
 
 
 class Schema(Object):
-    """The configuration of a noun: "stream".
+    """The configuration of a noun, such as "stream".
 
-    removals: flags of edit that take a whole key away, and the key. by_key, by_flag: its fields.
-    initial: what a new configuration has where nothing else was given.
+    removals: flags of `edit` that remove a key, by flag. by_key, by_flag: its fields. initial: the values of
+    a new configuration, if no others are set.
 
-    Subclasses add what is true of one noun: `rules`, `with_defaults`, `without_server_keys`, `update`.
+    Subclasses add the rules of one noun: `find_violations`, `with_defaults`, `without_server_keys`, `update`.
     """
 
     obsolete: frozenset[str] = frozenset()
-    """Keys that old servers write and new ones refuse; they are left out."""
+    """Keys that old servers write and new ones refuse; they are removed."""
 
     def __init__(self, noun: str, fields: Iterable[Field], removals: Mapping[str, str] | None = None) -> None:
         super().__init__(fields, what=f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}")
@@ -121,10 +120,10 @@ class Schema(Object):
         self.by_flag = {field.flag: field for field in self.fields if field.flag}
         self.initial = {field.key: field.initial for field in self.fields if field.initial is not None}
 
-    # What a noun has of its own.
+    # Overridden by nouns.
 
-    def rules(self, config: Json) -> Iterator[str]:
-        """Yield what is wrong although every value is of its kind, a sentence each."""
+    def find_violations(self, config: Json) -> Iterator[str]:
+        """Yield the rules of the noun that a configuration of valid values breaks, one sentence for each."""
         yield from ()
 
     def with_defaults(self, config: Json) -> Json:
@@ -133,20 +132,20 @@ class Schema(Object):
 
     def without_server_keys(self, config: Json) -> Json:
         """Return the configuration without the keys that the server adds, and without obsolete ones."""
-        own = without_metadata(config, lambda key: key.startswith("_nats."))
-        return {key: value for key, value in own.items() if key not in self.obsolete}
+        stripped = without_metadata(config, lambda key: key.startswith("_nats."))
+        return {key: value for key, value in stripped.items() if key not in self.obsolete}
 
     def update(self, live: Json, changes: Json) -> Json:
-        """Return a live configuration with the top-level keys of another applied to it."""
+        """Return a live configuration with the top-level keys of `changes` applied to it."""
         return {**live, **changes}
 
-    # What follows from the fields.
+    # Derived from the fields.
 
-    def flags(self, verb: str) -> list[Field]:
-        """Return the fields with a flag of this verb ("add", "edit", "copy")."""
+    def list_flags(self, verb: str) -> list[Field]:
+        """Return the fields for which a verb ("add", "edit", "copy") has a flag."""
         return [field for field in self.by_flag.values() if not (field.create_only and verb == "edit")]
 
-    def kind_of(self, key: str) -> Kind:
+    def find_kind(self, key: str) -> Kind:
         """Return the kind of a key written with dots."""
         kind: Kind = self
         for name in key.split("."):
@@ -158,7 +157,7 @@ class Schema(Object):
     def apply_flags(self, config: Json, values: Mapping[str, Any]) -> Json:
         """Return a copy of the configuration with the values of flags applied to it.
 
-        values: by flag; of a repeatable flag a sequence. Raises BadInput.
+        values: by flag; a sequence for a repeatable flag. Raises BadInput.
         """
         updated = copy.deepcopy(config)
         for flag, value in values.items():
@@ -176,37 +175,37 @@ class Schema(Object):
         words: list[str] = []
         for field in self.by_flag.values():
             value = get_value(config, field.path)
-            rest = {key: item for key, item in config.items() if key != field.key}
-            if value is None or value == field.default or self.with_defaults(rest) == config:
+            without_key = {key: item for key, item in config.items() if key != field.key}
+            if value is None or value == field.default or self.with_defaults(without_key) == config:
                 continue
             if isinstance(field.kind, Switch):
-                words.append(f"--{field.flag}" if field.kind.of_flag(value) else f"--no-{field.flag}")
+                words.append(f"--{field.flag}" if field.kind.from_flag(value) else f"--no-{field.flag}")
                 continue
-            for text in field.kind.flag_texts(value):
+            for text in field.kind.to_flag_texts(value):
                 words += [f"--{field.flag}={text}"] if text.startswith("-") else [f"--{field.flag}", text]
         return words
 
     def parse_config(self, text: str, file: str, *, live: Json | None = None) -> Json:
         """Parse a configuration from JSON or YAML, or from a whole `info --json` document.
 
-        Durations, sizes and choices may be written as flags take them. What the server owns is left out.
+        Durations, sizes and choices may be written as in flags. The server's own keys are left out.
 
         Args:
             file: the name, for errors.
-            live: the configuration that the text was made from; its keys are known.
+            live: the configuration that the text was made from; its keys are valid.
 
-        Raises BadInput, also for unknown keys: what is newer than jsctl stands below `extra`, or in the
-        document of a server.
+        Raises BadInput, also for unknown keys: those that are newer than jsctl may be below `extra`, or in
+        the document of a server.
         """
         document = parse_document(text, file)
         node = document.value.get("config")
         if node is None or not isinstance(node.value, dict):
             node = document
-        elif (noun := _noun_of(document.value)) not in ("", self.noun):
+        elif (noun := _identify_noun(document.value)) not in ("", self.noun):
             raise BadInput(f"{file} is a {noun}'s document, not a {self.noun}'s")
         if not node.value or node.value.keys() & _INFO_KEYS:
             raise BadInput(f"{file} holds no {self.noun} configuration")
-        keep: KeepKey = keep_newer if _noun_of(document.value) else refuse_unknown
+        keep: KeepKey = keep_newer if _identify_noun(document.value) else refuse_unknown
         if live is not None:
             keep = _keep_keys_of(live)
         config = self.read(node, self.what, keep=keep, ignored=self.obsolete)
@@ -214,23 +213,23 @@ class Schema(Object):
 
     def find_problems(self, config: Json) -> list[str]:
         """Return the problems of a configuration that can be found without a server, one sentence each."""
-        problems = list(self.problems(config, ""))
+        problems = list(self.check_value(config, ""))
         try:
-            validate_name(self.name_of(config), self.noun)
+            validate_name(self.get_name(config), self.noun)
         except ValueError as error:
             problems.insert(0, str(error))
-        return problems or list(self.rules(config))
+        return problems or list(self.find_violations(config))
 
     def validate(self, config: Json, place: str = "") -> None:
-        """Raise BadInput with all that is wrong. place: where the configuration stands (`file.yaml:3`)."""
+        """Raise BadInput with all problems. place: the position of the configuration (`file.yaml:3`)."""
         if problems := self.find_problems(config):
             raise BadInput(f"{place}: {'; '.join(problems)}" if place else "; ".join(problems))
 
-    def name_of(self, config: Json) -> str:
+    def get_name(self, config: Json) -> str:
         """Return the name in a configuration; empty without one."""
         return str(config.get("name") or "")
 
-    def needed_levels(self, config: Json) -> dict[int, list[str]]:
+    def find_needed_levels(self, config: Json) -> dict[int, list[str]]:
         """Return the flags that a configuration uses, by the API level that they need."""
         needs: dict[int, list[str]] = {}
         for field in self.by_flag.values():
@@ -259,46 +258,46 @@ def put_value(config: Json, path: Sequence[str], value: Any) -> None:
 
 
 def without_metadata(config: Json, drop: Callable[[str], bool]) -> Json:
-    """Return the configuration without the metadata keys that `drop` accepts, and without any metadata when
-    none is left."""
+    """Return the configuration without the metadata keys for which `drop` returns True, and without
+    `metadata` when none is left."""
     if not isinstance(config.get("metadata"), dict):
         return config
     metadata = {key: value for key, value in config["metadata"].items() if not drop(key)}
-    rest = {key: value for key, value in config.items() if key != "metadata"}
-    return {**config, "metadata": metadata} if metadata else rest
+    bare = {key: value for key, value in config.items() if key != "metadata"}
+    return {**config, "metadata": metadata} if metadata else bare
 
 
-def _to_stored(field: Field, value: Any, before: Any) -> Any:
+def _to_stored(field: Field, value: Any, present: Any) -> Any:
     """Return the value of a flag in the server's form."""
     kind = field.kind
     if isinstance(kind, Switch):
-        return kind.of_flag(value)
+        return kind.from_flag(value)
     try:
         if kind.repeatable:
-            return kind.collect(value, before)
+            return kind.collect(value, present)
         return kind.parse(value) if isinstance(value, str) else value
     except ValueError as error:
         raise BadInput(f"--{field.flag}: {error}") from None
 
 
 def _keep_keys_of(live: Json) -> KeepKey:
-    live_keys = frozenset(_all_keys(live))
+    live_keys = frozenset(_list_all_keys(live))
 
-    def keep(key: str, known: Collection[str], beside: Collection[str]) -> bool:
+    def keep(key: str, known_keys: Collection[str], beside: Collection[str]) -> bool:
         return key in live_keys
 
     return keep
 
 
-def _all_keys(value: Any) -> Iterator[str]:
+def _list_all_keys(value: Any) -> Iterator[str]:
     """Yield the keys of an object and of all objects in it."""
     if isinstance(value, dict):
         yield from value
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _all_keys(item)
+        yield from _list_all_keys(item)
 
 
-def _noun_of(document: Mapping[str, Node]) -> str:
-    """Return the noun of a whole `info --json` document: "stream" or "consumer"; empty for another
-    document."""
+def _identify_noun(document: Mapping[str, Node]) -> str:
+    """Return the noun of a whole `info --json` document: "stream" or "consumer"; empty for other
+    documents."""
     return "consumer" if "stream_name" in document else "stream" if "state" in document else ""

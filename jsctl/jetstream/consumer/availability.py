@@ -1,6 +1,6 @@
-"""Whether a new consumer's name is free and its filter can match, before all else about it is known.
+"""Whether a new consumer's name is free and its filter can match, checked before other questions are asked.
 
-What the account may not look up counts as free: the server has the last word.
+A name or filter that the account may not look up counts as free: the server has the last word.
 """
 
 from collections.abc import Sequence
@@ -26,14 +26,18 @@ async def check_name_is_free(api: Api, stream: str, name: str) -> None:
 async def check_filters(api: Api, stream_config: Json | None, filters: Sequence[str]) -> None:
     """Raise ValueError for a filter that no message can match, or that another consumer of a work queue has.
 
-    filters: none for all messages.
+    filters: empty for all messages.
     """
     if stream_config is None:
         return
     subjects = stream_config.get("subjects") or []
     copies = stream_config.get("mirror") or stream_config.get("sources")
     for subject in filters:
-        if subjects and not copies and not any(overlaps(subject, own) for own in subjects):
+        if (
+            subjects
+            and not copies
+            and not any(overlaps(subject, stream_subject) for stream_subject in subjects)
+        ):
             name = stream_config["name"]
             raise ValueError(f"{subject} matches nothing: stream {name} stores {', '.join(subjects)}")
     if stream_config.get("retention") == "workqueue":
@@ -46,13 +50,13 @@ async def _check_work_queue(api: Api, stream: str, filters: Sequence[str]) -> No
     A work queue gives each message to one consumer (nats-server: consumer.go, errors 10099 and 10100).
     """
     try:
-        others = (await consumers.list_consumers(api, stream)).infos
+        infos = (await consumers.list_consumers(api, stream)).infos
     except JsctlError:
         return
-    for other in others:
+    for info in infos:
         for subject in filters or [">"]:
-            what = subject if filters else "messages"
-            if any(overlaps(subject, taken) for taken in get_filters(other["config"]) or [">"]):
+            messages = subject if filters else "messages"
+            if any(overlaps(subject, pattern) for pattern in get_filters(info["config"]) or [">"]):
                 raise ValueError(
-                    f"stream {stream} is a work queue, and consumer {other['name']} takes {what} already"
+                    f"stream {stream} is a work queue, and consumer {info['name']} takes {messages} already"
                 )

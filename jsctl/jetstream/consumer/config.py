@@ -22,7 +22,7 @@ PRIORITY_FLAGS: Mapping[str, str] = {
     "overflow-groups": "overflow",
     "prioritized-groups": "prioritized",
 }
-"""Flags of priority groups, and the policy that each means (ADR-42)."""
+"""Flags of priority groups, and the policy that each of them sets (ADR-42)."""
 
 _PRIORITY_LEVELS: Mapping[str, int] = {"pinned_client": 1, "overflow": 1, "prioritized": 2}
 _PUSH_ONLY = ("deliver_subject", "deliver_group", "flow_control", "idle_heartbeat", "rate_limit_bps")
@@ -51,7 +51,7 @@ _UNSET_TIME = "0001-01-01T00:00:00Z"
 class ConsumerSchema(Schema):
     """The configuration of a consumer."""
 
-    def name_of(self, config: Json) -> str:
+    def get_name(self, config: Json) -> str:
         return str(config.get("name") or config.get("durable_name") or "")
 
     def apply_flags(self, config: Json, values: Mapping[str, Any]) -> Json:
@@ -68,8 +68,8 @@ class ConsumerSchema(Schema):
         return complete
 
     def to_flags(self, config: Json) -> list[str]:
-        rest = {key: value for key, value in config.items() if key not in _FILTERS}
-        words = super().to_flags({**rest, "filter_subjects": get_filters(config)})
+        without_filters = {key: value for key, value in config.items() if key not in _FILTERS}
+        words = super().to_flags({**without_filters, "filter_subjects": get_filters(config)})
         if not config.get("deliver_subject"):
             words.append("--pull")
         if not config.get("durable_name"):
@@ -90,10 +90,10 @@ class ConsumerSchema(Schema):
         return words
 
     def without_server_keys(self, config: Json) -> Json:
-        own = super().without_server_keys(config)
-        if own.get("pause_until") == _UNSET_TIME:
-            own.pop("pause_until")
-        return own
+        stripped = super().without_server_keys(config)
+        if stripped.get("pause_until") == _UNSET_TIME:
+            stripped.pop("pause_until")
+        return stripped
 
     def update(self, live: Json, changes: Json) -> Json:
         """Return the live configuration with changes applied; a new kind of filter replaces the other."""
@@ -103,7 +103,7 @@ class ConsumerSchema(Schema):
                 updated.pop(other, None)
         return updated
 
-    def rules(self, config: Json) -> Iterator[str]:
+    def find_violations(self, config: Json) -> Iterator[str]:
         push = bool(config.get("deliver_subject"))
         wrong_keys = _PULL_ONLY if push else _PUSH_ONLY
         reason = (
@@ -113,7 +113,7 @@ class ConsumerSchema(Schema):
         )
         for key in wrong_keys:
             flag = "pinned-groups and the like" if key == "priority_policy" else self.by_key[key].flag
-            # Groups and their timeout come with the policy.
+            # Groups and their timeout accompany the policy, which is reported.
             if config.get(key) not in _UNSET and key not in ("priority_groups", "priority_timeout"):
                 yield f"--{flag} {reason}"
         waits, tries = config.get("backoff") or [], int(config.get("max_deliver") or -1)
@@ -124,8 +124,8 @@ class ConsumerSchema(Schema):
         if config.get("flow_control") and not config.get("idle_heartbeat"):
             yield "--flow-control needs a --heartbeat"
 
-    def needed_levels(self, config: Json) -> dict[int, list[str]]:
-        needs = super().needed_levels(config)
+    def find_needed_levels(self, config: Json) -> dict[int, list[str]]:
+        needs = super().find_needed_levels(config)
         if config.get("pause_until"):
             needs.setdefault(1, []).append("--pause")
         for flag, policy in PRIORITY_FLAGS.items():
@@ -148,18 +148,18 @@ def get_filters(config: Json) -> list[str]:
 def with_filters(config: Json, texts: Sequence[str]) -> Json:
     """Return a copy with one filter in `filter_subject` or several in `filter_subjects`; without either when
     there are no texts."""
-    rest = {key: value for key, value in config.items() if key not in _FILTERS}
+    updated = {key: value for key, value in config.items() if key not in _FILTERS}
     subjects = list(dict.fromkeys(split_subjects(texts)))
     if len(subjects) == 1:
-        rest["filter_subject"] = subjects[0]
+        updated["filter_subject"] = subjects[0]
     elif subjects:
-        rest["filter_subjects"] = subjects
-    return rest
+        updated["filter_subjects"] = subjects
+    return updated
 
 
 def with_start(config: Json, policy: str, now: float) -> Json:
-    """Return a copy that starts at all, last, new, subject, a sequence, a time, or a duration before `now`
-    (seconds since the epoch). Raises ValueError."""
+    """Return a copy with a start policy: all, last, new, subject, a sequence, a time, or a duration before
+    `now` (seconds since the epoch). Raises ValueError."""
     updated = {k: v for k, v in config.items() if k not in ("opt_start_seq", "opt_start_time")}
     text = policy.strip()
     if text.lower() in _START_WORDS:
@@ -189,13 +189,13 @@ def parse_backoff(
 ) -> list[int]:
     """Parse a backoff into the waits before redeliveries, in ns.
 
-    `linear` grows evenly from `shortest` to `longest`, `none` is empty, `1s,5s,1m` stands for itself. Raises
+    `linear` grows evenly from `shortest` to `longest`, `none` is empty, `1s,5s,1m` lists them. Raises
     ValueError.
     """
     if mode.lower() == "none":
         return []
     if mode.lower() != "linear":
-        waits = [parse_duration(part) for part in mode.split(",")]
+        waits = [parse_duration(text) for text in mode.split(",")]
         if any(wait <= 0 for wait in waits):
             raise ValueError(f"{mode!r}: every wait must be longer than 0")
         return waits
@@ -216,7 +216,7 @@ def parse_deadline(text: str, now: float) -> str:
 
 
 def with_priority_groups(config: Json, groups: Mapping[str, Sequence[str]]) -> Json:
-    """Return a copy with priority groups. groups: the texts of each of PRIORITY_FLAGS. Raises BadInput."""
+    """Return a copy with priority groups. groups: the texts by flag (PRIORITY_FLAGS). Raises BadInput."""
     by_flag = {flag: split_subjects(texts) for flag, texts in groups.items() if texts}
     if not by_flag:
         return config
@@ -227,8 +227,8 @@ def with_priority_groups(config: Json, groups: Mapping[str, Sequence[str]]) -> J
 
 
 def with_name(config: Json, name: str, *, ephemeral: bool) -> Json:
-    """Return a copy with this name. An ephemeral consumer, which has no durable name, is removed when it is
-    idle."""
+    """Return a copy with this name. An ephemeral consumer has no durable name; the server removes it when it
+    is idle."""
     updated = {**config, "name": name}
     if ephemeral:
         updated.pop("durable_name", None)

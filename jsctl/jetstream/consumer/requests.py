@@ -29,7 +29,7 @@ _CONCURRENT_LISTS = 16
 class ConsumerList:
     """The consumers of one stream.
 
-    infos: CONSUMER.LIST entries. missing: consumers that the server knows but could not ask.
+    infos: CONSUMER.LIST entries. missing: consumers that the server knows but could not reach.
     offline: consumer -> why no server can run it. refused: why the stream's consumers could not be listed.
     """
 
@@ -46,7 +46,7 @@ async def list_names(api: Api, stream: str) -> list[str]:
 
 
 async def list_name_pages(api: Api, stream: str) -> AsyncIterator[list[str]]:
-    """Yield the same as `list_names`, sorted, a page at a time."""
+    """Yield the names of all consumers of a stream, sorted, a page at a time."""
     with _naming(api, stream):
         async for page in paging.fetch_sorted_pages(api, f"CONSUMER.NAMES.{stream}", "consumers"):
             yield page
@@ -79,8 +79,8 @@ async def list_consumers_of_streams(
 ) -> list[ConsumerList]:
     """Fetch the consumers of several streams at once; a stream that was removed meanwhile is left out.
 
-    keep_refused: where some streams' consumers may not be listed, return the others', and why. Raises Denied
-    otherwise, and where none may be listed.
+    keep_refused: when some streams' consumers may not be listed, return the reason in their place. Otherwise,
+    and when none may be listed, Denied is raised.
     """
     slots = asyncio.Semaphore(_CONCURRENT_LISTS)
 
@@ -111,21 +111,21 @@ async def fetch_info(api: Api, stream: str, name: str, *, timeout: int | None = 
     return await _with_name(api, stream, name, api.call(f"CONSUMER.INFO.{stream}.{name}", timeout=timeout))
 
 
-async def create(api: Api, stream: str, config: Json, *, fresh: bool = False) -> tuple[Json, bool]:
+async def create(api: Api, stream: str, config: Json, *, is_name_new: bool = False) -> tuple[Json, bool]:
     """Create a consumer; return its info, and False when it existed already with this configuration.
 
-    fresh: whether its name was just generated, so that no other consumer has it. A consumer without a name
-    gets a generated one.
+    is_name_new: whether its name was just generated, so that no other consumer has it. A consumer without a
+    name gets a generated one.
 
     Uses CONSUMER.CREATE.<stream>.<name>[.<filter>], and the older subjects when nobody answers there or the
     account may not use it. Raises BadInput when the server is too old for it, ApiError when another consumer
     has that name.
     """
-    await api_levels.require(api, _needed_levels(config))
+    await api_levels.require(api, _find_needed_levels(config))
     if not config.get("name") and not config.get("durable_name"):
-        config, fresh = {**config, "name": generate_name()}, True
+        config, is_name_new = {**config, "name": generate_name()}, True
     name = str(config.get("name") or config["durable_name"])
-    before = None if fresh else await _info_or_none(api, stream, name)
+    existing = None if is_name_new else await _fetch_info_or_none(api, stream, name)
     try:
         created = await _send_config(api, stream, config, "create")
     except ApiError as error:
@@ -137,12 +137,12 @@ async def create(api: Api, stream: str, config: Json, *, fresh: bool = False) ->
                 "jsctl consumer edit changes it",
             ) from None
         raise
-    return created, before is None or before.get("created") != created.get("created")
+    return created, existing is None or existing.get("created") != created.get("created")
 
 
 async def update(api: Api, stream: str, config: Json) -> Json:
     """Replace a consumer's configuration; return its info. Raises BadInput, ApiError."""
-    await api_levels.require(api, _needed_levels(config))
+    await api_levels.require(api, _find_needed_levels(config))
     return await _send_config(api, stream, config, "update")
 
 
@@ -190,7 +190,7 @@ async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> No
 
 def generate_name() -> str:
     """Return a random name for a consumer whose name nobody needs to know."""
-    import secrets  # most commands do without
+    import secrets  # most commands do not need it
     import string
 
     return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(8))
@@ -201,8 +201,8 @@ def is_pull(config: Json) -> bool:
     return not config.get("deliver_subject")
 
 
-async def _info_or_none(api: Api, stream: str, name: str) -> Json | None:
-    """Return the consumer's info, None when there is none or the login may not ask for it."""
+async def _fetch_info_or_none(api: Api, stream: str, name: str) -> Json | None:
+    """Return the consumer's info; None when it does not exist or the login may not ask for it."""
     try:
         return await fetch_info(api, stream, name, timeout=min(api.timeout, SECOND))
     except JsctlError:
@@ -212,7 +212,7 @@ async def _info_or_none(api: Api, stream: str, name: str) -> Json | None:
 async def _send_config(api: Api, stream: str, config: Json, action: str) -> Json:
     """Create or update a consumer. action: "create" or "update"."""
     name = str(config.get("name") or config["durable_name"])
-    # Older servers know `durable_name` alone; present ones want both to be the same.
+    # Older servers know only `durable_name`; newer ones require both to be equal.
     config = {**config, "name": name}
     subject = f"CONSUMER.CREATE.{stream}.{name}"
     if filter_subject := config.get("filter_subject"):
@@ -241,9 +241,9 @@ def _naming(api: Api, stream: str, name: str = "") -> Iterator[None]:
         yield
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-            known = partial(_stream_names, api)
+            list_streams = partial(_list_stream_names, api)
             raise MissingName(
-                error.err_code, registry.find_noun("stream").missing(stream), stream, known
+                error.err_code, registry.find_noun("stream").missing(stream), stream, list_streams
             ) from None
         if error.err_code in (ErrorCode.CONSUMER_NOT_FOUND, ErrorCode.CONSUMER_DOES_NOT_EXIST):
             text = registry.find_noun("consumer").missing(name, stream)
@@ -251,11 +251,11 @@ def _naming(api: Api, stream: str, name: str = "") -> Iterator[None]:
         raise
 
 
-async def _stream_names(api: Api) -> list[str]:
+async def _list_stream_names(api: Api) -> list[str]:
     return [name async for page in paging.fetch_sorted_pages(api, "STREAM.NAMES", "streams") for name in page]
 
 
-def _needed_levels(config: Json) -> dict[int, list[str]]:
-    from jsctl.jetstream.consumer.config import CONSUMER  # lists, and most commands, do without
+def _find_needed_levels(config: Json) -> dict[int, list[str]]:
+    from jsctl.jetstream.consumer.config import CONSUMER  # most commands do not need it
 
-    return CONSUMER.needed_levels(config)
+    return CONSUMER.find_needed_levels(config)

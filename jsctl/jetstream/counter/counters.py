@@ -24,11 +24,11 @@ from jsctl.nats.subjects import matches, validate_subject
 
 _INCREMENT, _SOURCES = "Nats-Incr", "Nats-Counter-Sources"
 _DIGITS = 4000
-"""Digits of a number that Python calculates with."""
+"""Maximum number of digits that Python converts to a number."""
 
 
 class Counter(NamedTuple):
-    """A counter. increment: the change that led to its value. sources: the parts of the value that come from
+    """A counter. increment: the last change of its value. sources: the parts of the value that come from
     other streams, by stream and by subject there."""
 
     stream: str
@@ -41,8 +41,8 @@ class Counter(NamedTuple):
 
     @property
     def own_part(self) -> str | None:
-        """The part of the value that was counted in this stream; None without sources, and for numbers too
-        long to calculate with."""
+        """The part of the value that was counted in this stream; None without sources, or for numbers that
+        are too long to calculate with."""
         parts = [value for by_subject in self.sources.values() for value in by_subject.values()]
         if not parts or any(len(part) > _DIGITS for part in (self.value, *parts)):
             return None
@@ -50,7 +50,7 @@ class Counter(NamedTuple):
 
 
 def parse_amount(text: str) -> str:
-    """Parse a whole number; return it in the form that servers take. Raises BadInput."""
+    """Parse a whole number; return it in the form that servers accept. Raises BadInput."""
     if not re.fullmatch(r"[+-]?[0-9]+", text):
         raise BadInput(f"{text!r} is not a whole number", "give one such as 5 or -12")
     digits = text.lstrip("+-").lstrip("0") or "0"
@@ -65,12 +65,12 @@ def negate(amount: str) -> str:
 
 
 def decode_counter(message: Message) -> Counter:
-    """Decode the counter in a stored message. Raises JsctlError for another message."""
+    """Decode the counter in a stored message. Raises JsctlError if the message holds none."""
     try:
-        value = _number(parse_json(message.data)["val"])
+        value = _parse_number(parse_json(message.data)["val"])
         text = find_header(message.header_block, _SOURCES)
         parts = {
-            str(stream): {str(subject): _number(part) for subject, part in by_subject.items()}
+            str(stream): {str(subject): _parse_number(part) for subject, part in by_subject.items()}
             for stream, by_subject in (parse_json(text) if text else {}).items()
         }
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -83,7 +83,7 @@ def decode_counter(message: Message) -> Counter:
     return Counter(stream, message.subject, value, increment, message.sequence, message.timestamp, parts)
 
 
-def _number(value: object) -> str:
+def _parse_number(value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"-?[0-9]+", value):
         raise ValueError("not a number as text")
     return value
@@ -91,10 +91,16 @@ def _number(value: object) -> str:
 
 async def list_names(api: Api) -> list[str]:
     """Return the subjects of all counters."""
-    return sorted({subject for info in await _counting(api) for subject in await _subjects(api, info, ">")})
+    return sorted(
+        {
+            subject
+            for info in await _fetch_counting_streams(api)
+            for subject in await _list_subjects(api, info, ">")
+        }
+    )
 
 
-async def _counting(api: Api) -> list[Json]:
+async def _fetch_counting_streams(api: Api) -> list[Json]:
     """Fetch the infos of all streams that hold counters, sorted by name."""
     collected = await streams.collect(
         api, lambda info: info if info["config"].get("allow_msg_counter") else None, subject=""
@@ -102,22 +108,23 @@ async def _counting(api: Api) -> list[Json]:
     return [collected.items[name] for name in sorted(collected.items)]
 
 
-async def _subjects(api: Api, info: Json, pattern: str) -> list[str]:
+async def _list_subjects(api: Api, info: Json, pattern: str) -> list[str]:
     return sorted(await streams.count_subjects(api, info["config"]["name"], pattern))
 
 
 async def find_stream(api: Api, subject: str, name: str = "") -> Json:
     """Fetch the info of the stream that counts a subject. name: of the stream, where it is known.
 
-    Raises MissingName, BadInput where several could be meant, JsctlError for a stream without counters.
+    Raises MissingName, BadInput when several streams could be meant, JsctlError for a stream without
+    counters.
     """
     if not name:
-        taking = await streams.list_names(api, subject)
-        if not taking:
+        names = await streams.list_names(api, subject)
+        if not names:
             raise missing_error(api, subject)
-        if len(taking) > 1:
-            raise BadInput(f"{subject} is in {', '.join(taking)}", "name one with --stream")
-        name = taking[0]
+        if len(names) > 1:
+            raise BadInput(f"{subject} is in {', '.join(names)}", "name one with --stream")
+        name = names[0]
     info = await streams.fetch_info(api, name)
     if not info["config"].get("allow_msg_counter"):
         hint = "jsctl stream add --allow-counter creates a stream that can"
@@ -139,10 +146,10 @@ async def get(api: Api, subject: str, stream: str = "") -> Counter:
 async def add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[str, str]:
     """Add an amount, which may be negative, to a counter; return its new value and the stream that counted.
 
-    amount: of `parse_amount`. Raises ApiError, NoResponders, and what `find_stream` raises.
+    amount: from `parse_amount`. Raises ApiError, NoResponders, and what `find_stream` raises.
     """
     name = str((await _find_counting(api, subject, stream))["name"])
-    # Servers refuse an expected stream here: whether another one counted shows only afterwards.
+    # Servers refuse the header for an expected stream here: only the answer shows which one counted.
     block = encode_headers([(_INCREMENT, amount if amount.startswith("-") else f"+{amount}")])
     message = OutgoingMessage(subject, b"", "", block)
     api.show(f">>> {subject}", f"{_INCREMENT}: {amount}")
@@ -157,24 +164,24 @@ async def add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[st
 async def estimate_addition(
     api: Api, subject: str, amount: str, stream: str = ""
 ) -> tuple[str, str, str | None]:
-    """Return what `add` would do: the stream, the present value, and the new one; None for a number that is
-    too long to calculate. Raises what `add` raises."""
+    """Return what `add` would do: the stream, the present value, and the new one, which is None when it has
+    too many digits to calculate. Raises what `add` raises."""
     config = await _find_counting(api, subject, stream)
     name, direct = str(config["name"]), bool(config.get("allow_direct"))
     message = await fetch_newest(api, name, subject, direct=direct)
-    now = decode_counter(message).value if message else "0"
-    if any(len(number) > _DIGITS for number in (now, amount)):
-        return name, now, None
-    return name, now, str(int(now) + int(amount))
+    value = decode_counter(message).value if message else "0"
+    if any(len(number) > _DIGITS for number in (value, amount)):
+        return name, value, None
+    return name, value, str(int(value) + int(amount))
 
 
 async def _find_counting(api: Api, subject: str, stream: str) -> Json:
-    """Return the configuration of the stream that stores the changes of a counter. Raises JsctlError."""
+    """Return the configuration of the stream that receives the changes of a counter. Raises JsctlError."""
     validate_subject(subject)
     config: Json = (await find_stream(api, subject, stream))["config"]
-    if not any(matches(own, subject) for own in config.get("subjects") or []):
+    if not any(matches(stream_subject, subject) for stream_subject in config.get("subjects") or []):
         raise JsctlError(
-            f"stream {config['name']} does not take {subject}",
+            f"stream {config['name']} does not store what is published to {subject}",
             "its counters come from other streams; change the counter there",
         )
     return config
@@ -183,14 +190,14 @@ async def _find_counting(api: Api, subject: str, stream: str) -> Json:
 async def read_all(api: Api, pattern: str = "", stream: str = "") -> AsyncGenerator[list[Counter], None]:
     """Yield the counters whose subjects match, of one stream or of all, in pages sorted by subject.
 
-    Raises what `find_stream` raises where a pattern or a stream is named.
+    With a pattern or a stream it raises what `find_stream` raises.
     """
     if stream or pattern:
         infos = [await find_stream(api, pattern or ">", stream)]
     else:
-        infos = await _counting(api)
+        infos = await _fetch_counting_streams(api)
     for info in infos:
-        subjects = await _subjects(api, info, pattern or ">")
+        subjects = await _list_subjects(api, info, pattern or ">")
         async with aclosing(fetch_newest_messages(api, info, subjects)) as pages:
             async for page in pages:
                 yield [decode_counter(message) for message in page]
@@ -199,7 +206,8 @@ async def read_all(api: Api, pattern: str = "", stream: str = "") -> AsyncGenera
 def watch(
     api: Api, info: Json, pattern: str, *, new: bool, limit: int, warn: Callable[[str], None]
 ) -> Receiver:
-    """Return a receiver of counters as they change. new: leave out their present values. limit: 0 for all."""
+    """Return a receiver of counters as they change. new: leave out their present values. limit: number of
+    messages, 0 for no end."""
     start = {"deliver_policy": "new" if new else "last_per_subject"}
     options = ReceiveOptions(
         subjects=[pattern], stream=StreamSource(str(info["config"]["name"]), start), limit=limit

@@ -1,4 +1,4 @@
-"""What a file can declare as a bucket: key-value and object buckets, each the stream that holds it."""
+"""The kinds of buckets that a file can declare: key-value and object buckets, each held by a stream."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,17 +14,17 @@ from jsctl.jetstream.object.model import build_stream_name
 class BucketKind(NamedTuple):
     """A kind of bucket.
 
-    key: of its list in a file. word: what people call one. stream_of: the name of its stream; bucket_of: the
-    way back; holds: whether the stream of a name is such a bucket. to_stream, from_stream: the same for
-    configurations.
+    key: the name of its list in a file. word: what people call one. bucket_to_stream, stream_to_bucket:
+    convert names; is_bucket: whether the stream of a name holds such a bucket. to_stream, from_stream:
+    convert configurations.
     """
 
     key: str
     word: str
     schema: Schema
-    stream_of: Callable[[str], str]
-    bucket_of: Callable[[str], str]
-    holds: Callable[[str], bool]
+    bucket_to_stream: Callable[[str], str]
+    stream_to_bucket: Callable[[str], str]
+    is_bucket: Callable[[str], bool]
     to_stream: Callable[[Json, Json | None], Json]
     from_stream: Callable[[Json], Json]
 
@@ -53,5 +53,5 @@ KINDS = (KEY_VALUE, OBJECT)
 
 
 def find_bucket_kind(stream: str) -> BucketKind | None:
-    """Return the kind of bucket that a stream holds, by its name; None for none."""
-    return next((kind for kind in KINDS if kind.holds(stream)), None)
+    """Return the kind of bucket that a stream holds, by its name; None if it holds none."""
+    return next((kind for kind in KINDS if kind.is_bucket(stream)), None)

@@ -1,4 +1,4 @@
-"""Collect existing streams and consumers as declarations, for `jsctl export config`."""
+"""Existing streams and consumers, collected as declarations for `jsctl export config`."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -15,8 +15,9 @@ class Declarations(NamedTuple):
     """Declared streams, with their consumers, in the order of their names.
 
     missing_streams: streams that the server knows and that did not answer. missing_consumers: consumers that
-    did not answer, or have no durable name. hidden: streams of buckets and the system that were left out.
-    buckets: by key of a file, the streams that hold no more than a bucket, in its words.
+    did not answer or have no durable name. hidden: number of streams of buckets and of the system that were
+    left out. buckets: buckets whose streams hold nothing else, in their own keys, by their list's key in a
+    file.
     """
 
     streams: Sequence[Json]
@@ -34,7 +35,7 @@ async def collect_declarations(
     with_internal: bool = False,
     with_consumers: bool = True,
 ) -> Declarations:
-    """Return the streams whose names match a glob of `patterns` (all without one) as declarations.
+    """Return the streams whose names match one of the globs `patterns` (all without any) as declarations.
 
     place: context and domain to write into each declaration. with_internal: include the streams of buckets
     and of the system. Raises what `Api.call` raises.
@@ -43,7 +44,7 @@ async def collect_declarations(
     hidden = 0
 
     def extract(info: Json) -> tuple[Json, bool] | None:
-        """Return (configuration, whether it has consumers) of a stream to export; None for another."""
+        """Return the configuration of a stream to export and whether it has consumers; None for others."""
         name = info["config"]["name"]
         nonlocal hidden
         if patterns and not any(fnmatchcase(name, pattern) for pattern in patterns):

@@ -1,4 +1,4 @@
-"""Execute a plan: in order, in parallel where the order allows it, up to the first failure."""
+"""The execution of a plan: in order, in parallel where the order allows it, up to the first failure."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ Key = tuple[tuple[int, str], str, str]
 
 
 class Outcome(NamedTuple):
-    """The outcome of the steps. not_tried: those that were not begun because another one failed."""
+    """The outcome of the steps. not_tried: steps that were not started because another one failed."""
 
     done: Sequence[Step]
     failed: Sequence[tuple[Step, JsctlError]]
@@ -26,16 +26,16 @@ class Outcome(NamedTuple):
 
     @property
     def failure(self) -> JsctlError | None:
-        """The first failure; None when all is done."""
+        """The first failure; None when all steps are done."""
         return self.failed[0][1] if self.failed else None
 
 
 async def execute(steps: Sequence[Step], done: list[Step], advance: Callable[[int], None]) -> Outcome:
-    """Execute the steps; after a failure no other is begun.
+    """Execute the steps; after a failure no further step is started.
 
-    done: each step is added when it is done. advance: called with 1 for each.
+    done: receives each step that is done. advance: called with 1 for each.
     """
-    by_key = {_key(step): step for step in steps}
+    by_key = {_build_key(step): step for step in steps}
     sorter = TopologicalSorter(find_dependencies(steps))
     sorter.prepare()
     failed: list[tuple[Step, JsctlError]] = []
@@ -49,8 +49,8 @@ async def execute(steps: Sequence[Step], done: list[Step], advance: Callable[[in
                 running[asyncio.create_task(_send(by_key[key]))] = key
             if not running:
                 break
-            ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in ended:
+            finished, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in finished:
                 key = running.pop(task)
                 try:
                     task.result()
@@ -63,66 +63,66 @@ async def execute(steps: Sequence[Step], done: list[Step], advance: Callable[[in
     finally:
         for task in running:
             task.cancel()
-    position = {_key(step): number for number, step in enumerate(steps)}
-    begun = {_key(step) for step in done} | {_key(step) for step, _ in failed}
+    position = {_build_key(step): number for number, step in enumerate(steps)}
+    started = {_build_key(step) for step in done} | {_build_key(step) for step, _ in failed}
     return Outcome(
-        sorted(done, key=lambda step: position[_key(step)]),
+        sorted(done, key=lambda step: position[_build_key(step)]),
         failed,
-        [step for step in steps if _key(step) not in begun],
+        [step for step in steps if _build_key(step) not in started],
     )
 
 
 def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
-    """Return for each step the steps to do before it.
+    """Return for each step the steps that must be done before it.
 
-    Origins come before their mirrors, streams before their consumers, the stream that gives a subject up
-    before the one that takes it, removals last.
+    Origins come before their mirrors, streams before their consumers, a stream that gives up a subject before
+    the one that takes it over, removals last.
     """
-    before: dict[Key, set[Key]] = {_key(step): set() for step in steps}
+    required: dict[Key, set[Key]] = {_build_key(step): set() for step in steps}
     existing = [step for step in steps if not step.consumer and step.before is not None]
-    early: set[Key] = set()
-    names = _by_name(steps)
+    removed_early: set[Key] = set()
+    names = _group_by_name(steps)
     for step in steps:
-        first = before[_key(step)]
-        own = (step.target.key, step.stream, "")
+        required_here = required[_build_key(step)]
+        stream_key = (step.target.key, step.stream, "")
         if step.consumer:
-            if own in before:
-                first.add(own)
+            if stream_key in required:
+                required_here.add(stream_key)
         elif step.after is not None:
-            first.update(_origin_keys(step, names))
+            required_here.update(_find_origin_keys(step, names))
             for other in existing:
                 if (
                     other.target.key == step.target.key
                     and other.stream != step.stream
-                    and _gives_up_subject(other, step)
+                    and _is_giving_up_subject(other, step)
                 ):
-                    first.add(_key(other))
-                    early.add(_key(other))
+                    required_here.add(_build_key(other))
+                    removed_early.add(_build_key(other))
     removals = [step for step in steps if step.action == "remove"]
-    rest = {_key(step) for step in steps if step.action != "remove"}
-    removed = _by_name(removals)
+    lasting = {_build_key(step) for step in steps if step.action != "remove"}
+    removals_by_name = _group_by_name(removals)
     for step in removals:
-        if _key(step) not in early:
-            before[_key(step)] |= rest
-        for key in _origin_keys(step, removed):
-            before[key].add(_key(step))
-    return _break_circles(before)
+        if _build_key(step) not in removed_early:
+            required[_build_key(step)] |= lasting
+        for key in _find_origin_keys(step, removals_by_name):
+            required[key].add(_build_key(step))
+    return _break_cycles(required)
 
 
-def _break_circles(before: dict[Key, set[Key]]) -> dict[Key, set[Key]]:
+def _break_cycles(required: dict[Key, set[Key]]) -> dict[Key, set[Key]]:
     """Remove one dependency of each cycle: streams of several domains may copy from each other."""
     while True:
         try:
-            TopologicalSorter(before).prepare()
+            TopologicalSorter(required).prepare()
         except CycleError as error:
-            circle: list[Key] = error.args[1]
-            before[circle[1]].discard(circle[0])
+            cycle: list[Key] = error.args[1]
+            required[cycle[1]].discard(cycle[0])
         else:
-            return before
+            return required
 
 
-def _origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iterator[Key]:
-    """Yield the steps of the streams that this one copies from, as far as the API prefix shows where they
+def _find_origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iterator[Key]:
+    """Yield the keys of the steps for streams that this one copies from, if the API prefix shows where they
     are."""
     for origin in list_origins(step.after or step.before or {}):
         api = str((origin.get("external") or {}).get("api") or "")
@@ -132,11 +132,11 @@ def _origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iterator[
                 is_origin = api in (other.target.api.prefix, domain_to_api(other.target.domain))
             else:
                 is_origin = not same if api else same
-            if is_origin and _key(other) != _key(step):
-                yield _key(other)
+            if is_origin and _build_key(other) != _build_key(step):
+                yield _build_key(other)
 
 
-def _by_name(steps: Iterable[Step]) -> dict[str, list[Step]]:
+def _group_by_name(steps: Iterable[Step]) -> dict[str, list[Step]]:
     by_name: dict[str, list[Step]] = {}
     for step in steps:
         if not step.consumer:
@@ -144,16 +144,16 @@ def _by_name(steps: Iterable[Step]) -> dict[str, list[Step]]:
     return by_name
 
 
-def _gives_up_subject(giver: Step, taker: Step) -> bool:
-    """Return whether `giver` loses a subject by its step that `taker` has after its own."""
+def _is_giving_up_subject(giver: Step, taker: Step) -> bool:
+    """Return whether the step of `giver` removes a subject that the stream of `taker` will have."""
     before: list[Any] = (giver.before or {}).get("subjects") or []
     after: list[Any] = (giver.after or {}).get("subjects") or []
-    taken: list[Any] = (taker.after or {}).get("subjects") or []
+    wanted: list[Any] = (taker.after or {}).get("subjects") or []
     if set(before) <= set(after):
         return False
     return any(
         any(overlaps(own, subject) for own in before) and not any(overlaps(own, subject) for own in after)
-        for subject in taken
+        for subject in wanted
     )
 
 
@@ -174,5 +174,5 @@ async def _send(step: Step) -> None:
             await consumers.delete(api, step.stream, step.consumer)
 
 
-def _key(step: Step) -> Key:
+def _build_key(step: Step) -> Key:
     return step.target.key, step.stream, step.consumer

@@ -1,9 +1,9 @@
-"""Declared files: read, variables and loops resolved, validated as far as that needs no server.
+"""Declared files: read, with variables and loops resolved, and validated as far as possible without a server.
 
-label: logs                     # marks what is created here, for --prune
+label: logs                     # marks what this file creates, for --prune
 context: hub                    # for all streams of the document; each may have its own
 domain: leaf
-account: SALES                  # of an operator of jsctl auth, instead of that of the context's login
+account: SALES                  # of an operator of jsctl auth, instead of the account of the context's login
 vars: {keep: 1d}
 streams:
   - for: {i: 0..9}
@@ -46,7 +46,7 @@ from jsctl.nats.subjects import validate_name
 
 _PLACE_KEYS = ("context", "domain", "account")
 _DOCUMENT_KEYS = ("label", *_PLACE_KEYS, "vars", "streams", *(kind.key for kind in KINDS), "operators")
-"""What is below `operators` is not of JetStream, and read elsewhere."""
+"""`operators` has nothing to do with JetStream, and is read in jsctl.auth.declared."""
 
 _HEAD_KEYS = ("label", *_PLACE_KEYS)
 _STREAM_KEYS = frozenset({"for", "consumers", *_PLACE_KEYS})
@@ -57,7 +57,7 @@ _CONSUMER_KEYS = frozenset({"for"})
 def load(files: Iterable[tuple[str, str]], variables: Variables) -> Declared:
     """Return what the files (name and text of each) declare.
 
-    variables: those of the command line, which replace a file's. Raises BadInput with file and line.
+    variables: from the command line; they replace those of a file. Raises BadInput with file and line.
     """
     streams: list[Stream] = []
     labels: dict[Place, set[str]] = {}
@@ -82,33 +82,33 @@ def _read_document(
     budget: Budget,
 ) -> None:
     """Add a document's streams to `streams`, its label to `labels` and its variables' names to `used`."""
-    keys = document.keys("a file of declared streams")
+    keys = document.as_object("a file of declared streams")
     for key, node in keys.items():
         if key not in _DOCUMENT_KEYS:
             raise node.error(f"unknown key {key!r}", f"the keys of a file are {', '.join(_DOCUMENT_KEYS)}")
-    known: dict[str, Node] = {}
+    resolved: dict[str, Node] = {}
     if "vars" in keys and keys["vars"].value is not None:
-        used.update(keys["vars"].keys("vars"))
-        known = resolve_variables(keys["vars"], variables)
-    head = {key: expand(keys[key], known) for key in _HEAD_KEYS if key in keys}
-    label = head["label"].string("label") if "label" in head else ""
+        used.update(keys["vars"].as_object("vars"))
+        resolved = resolve_variables(keys["vars"], variables)
+    head = {key: expand(keys[key], resolved) for key in _HEAD_KEYS if key in keys}
+    label = head["label"].as_text("label") if "label" in head else ""
     place = _read_place(head, Place())
     before = len(streams)
-    nodes = document.items_of("streams")
+    nodes = document.list_below("streams")
     for node in nodes:
-        _count(node, known, budget)
-    bucket_nodes = [(kind, node) for kind in KINDS for node in document.items_of(kind.key)]
+        _count(node, resolved, budget)
+    bucket_nodes = [(kind, node) for kind in KINDS for node in document.list_below(kind.key)]
     for _, node in bucket_nodes:
-        budget.make(count_rounds(_loop_of(node, "bucket"), known), node)
+        budget.add_rounds(count_rounds(_get_loop(node, "bucket"), resolved), node)
     for node in nodes:
-        for round_variables in iterate_loop(_loop_of(node, "stream"), known):
+        for round_variables in iterate_loop(_get_loop(node, "stream"), resolved):
             streams.append(_read_stream(node, round_variables, place, label, budget))
     for kind, node in bucket_nodes:
-        for round_variables in iterate_loop(_loop_of(node, "bucket"), known):
+        for round_variables in iterate_loop(_get_loop(node, "bucket"), resolved):
             streams.append(_read_bucket(kind, node, round_variables, place, label, budget))
     if label:
-        # What a file no longer declares is looked for where the file names a place, even when no stream of it
-        # is left there.
+        # --prune looks for streams that are no longer declared in every place that the file names, even when
+        # it declares no stream there.
         places = {stream.place for stream in streams[before:]}
         names_place = bool(head.keys() & {*_PLACE_KEYS})
         if names_place or not (places or ("operators" in keys and not {"streams", "buckets"} & keys.keys())):
@@ -117,49 +117,49 @@ def _read_document(
             labels.setdefault(labelled, set()).add(label)
 
 
-def _loop_of(node: Node, noun: str) -> Node | None:
-    return node.keys(f"a {noun}").get("for")
+def _get_loop(node: Node, noun: str) -> Node | None:
+    return node.as_object(f"a {noun}").get("for")
 
 
-def _count(node: Node, known: Variables, budget: Budget) -> None:
-    """Count what the loops of a stream and its consumers make."""
-    loop = _loop_of(node, "stream")
-    budget.make(count_rounds(loop, known), node)
-    loops = [inner for item in node.items_of("consumers") if (inner := _loop_of(item, "consumer"))]
-    for round_variables in iterate_loop(loop, known) if loops else ():
+def _count(node: Node, variables: Variables, budget: Budget) -> None:
+    """Count what the loops of a stream and its consumers create."""
+    loop = _get_loop(node, "stream")
+    budget.add_rounds(count_rounds(loop, variables), node)
+    loops = [inner for item in node.list_below("consumers") if (inner := _get_loop(item, "consumer"))]
+    for round_variables in iterate_loop(loop, variables) if loops else ():
         for inner in loops:
-            budget.make(count_rounds(inner, round_variables), inner)
+            budget.add_rounds(count_rounds(inner, round_variables), inner)
 
 
-def _read_stream(node: Node, known: Variables, place: Place, label: str, budget: Budget) -> Stream:
-    expanded = budget.expand(node, "a stream", known, "for", "consumers")
+def _read_stream(node: Node, variables: Variables, place: Place, label: str, budget: Budget) -> Stream:
+    expanded = budget.expand(node, "a stream", variables, "for", "consumers")
     name = _read_name(expanded, "stream")
     place = _read_place(expanded.value, place)
     declared = STREAM.read(expanded, "a stream", ignored=_STREAM_KEYS)
     config = _with_label({**declared, "name": name}, label)
     _validate(STREAM, config, expanded)
     consumers: list[Consumer] = []
-    for item in node.items_of("consumers"):
-        for round_variables in iterate_loop(_loop_of(item, "consumer"), known):
+    for item in node.list_below("consumers"):
+        for round_variables in iterate_loop(_get_loop(item, "consumer"), variables):
             consumers.append(_read_consumer(item, round_variables, label, budget))
     _refuse_same_consumers(consumers, name)
     return Stream(name, config, f"{node.file}:{node.line}", place, label, tuple(consumers))
 
 
 def _read_bucket(
-    kind: BucketKind, node: Node, known: Variables, place: Place, label: str, budget: Budget
+    kind: BucketKind, node: Node, variables: Variables, place: Place, label: str, budget: Budget
 ) -> Stream:
-    expanded = budget.expand(node, "a bucket", known, "for")
+    expanded = budget.expand(node, "a bucket", variables, "for")
     name = _read_name(expanded, "bucket")
     place = _read_place(expanded.value, place)
     declared = kind.schema.read(expanded, kind.schema.what, ignored=_BUCKET_KEYS)
     config = _with_label({**declared, "name": name}, label)
     _validate(kind.schema, config, expanded)
-    return Stream(kind.stream_of(name), config, f"{node.file}:{node.line}", place, label, kind=kind)
+    return Stream(kind.bucket_to_stream(name), config, f"{node.file}:{node.line}", place, label, kind=kind)
 
 
-def _read_consumer(node: Node, known: Variables, label: str, budget: Budget) -> Consumer:
-    expanded = budget.expand(node, "a consumer", known, "for")
+def _read_consumer(node: Node, variables: Variables, label: str, budget: Budget) -> Consumer:
+    expanded = budget.expand(node, "a consumer", variables, "for")
     name = _read_name(expanded, "consumer")
     declared = CONSUMER.read(expanded, "a consumer", ignored=_CONSUMER_KEYS)
     config = {"durable_name": name, **declared, "name": name}
@@ -172,24 +172,24 @@ def _read_consumer(node: Node, known: Variables, label: str, budget: Budget) -> 
 
 
 def _read_name(node: Node, noun: str) -> str:
-    name = node.keys(f"a {noun}").get("name")
+    name = node.as_object(f"a {noun}").get("name")
     if name is None:
         raise node.error(f"this {noun} has no name")
     try:
-        return validate_name(name.string("name"), noun)
+        return validate_name(name.as_text("name"), noun)
     except ValueError as error:
         raise name.error(str(error)) from None
 
 
 def _read_place(keys: Mapping[str, Node], above: Place) -> Place:
-    """Return the place that `context`, `domain` and `account` name; what they leave out is that of
+    """Return the place that `context`, `domain` and `account` name; those that are missing are taken from
     `above`."""
     place = above
     if "context" in keys:
-        context = "" if keys["context"].value is None else keys["context"].string("context")
+        context = "" if keys["context"].value is None else keys["context"].as_text("context")
         place = replace(place, context=context, domain=None if context != place.context else place.domain)
     if "domain" in keys:
-        domain = None if keys["domain"].value is None else keys["domain"].string("domain")
+        domain = None if keys["domain"].value is None else keys["domain"].as_text("domain")
         try:
             check_subject("domain", domain or "")
         except BadInput as error:
@@ -197,7 +197,7 @@ def _read_place(keys: Mapping[str, Node], above: Place) -> Place:
         place = replace(place, domain=domain)
     if "account" in keys:
         place = replace(
-            place, account="" if keys["account"].value is None else keys["account"].string("account")
+            place, account="" if keys["account"].value is None else keys["account"].as_text("account")
         )
     return place
 
@@ -215,9 +215,9 @@ def _validate(schema: Schema, declared: Json, node: Node) -> None:
 
 
 def _refuse_same_consumers(consumers: list[Consumer], stream: str) -> None:
-    seen: dict[str, Consumer] = {}
+    by_name: dict[str, Consumer] = {}
     for consumer in consumers:
-        first = seen.setdefault(consumer.name, consumer)
+        first = by_name.setdefault(consumer.name, consumer)
         if first is not consumer:
             raise BadInput(
                 f"{consumer.position}: consumer {stream} > {consumer.name} is declared twice",
@@ -226,9 +226,9 @@ def _refuse_same_consumers(consumers: list[Consumer], stream: str) -> None:
 
 
 def _refuse_same_streams(streams: list[Stream]) -> None:
-    seen: dict[tuple[Place, str], Stream] = {}
+    by_key: dict[tuple[Place, str], Stream] = {}
     for stream in streams:
-        first = seen.setdefault((stream.place, stream.name), stream)
+        first = by_key.setdefault((stream.place, stream.name), stream)
         if first is not stream:
             raise BadInput(
                 f"{stream.position}: stream {stream.name} is declared twice", f"first in {first.position}"
@@ -238,25 +238,25 @@ def _refuse_same_streams(streams: list[Stream]) -> None:
 def _refuse_cycles(streams: list[Stream]) -> None:
     """Raise BadInput for streams of one place that copy from each other in a cycle.
 
-    The server refuses the last of them. Over several domains a cycle may be meant, each stream with filters
-    of its own.
+    The server refuses the last of them. Across several domains a cycle may be intended, with different
+    filters for each stream.
     """
     by_key = {(stream.place, stream.name): stream for stream in streams}
     origins = {
-        key: [origin for origin in _local_origins(stream) if origin in by_key]
+        key: [origin for origin in _list_local_origins(stream) if origin in by_key]
         for key, stream in by_key.items()
     }
     try:
         TopologicalSorter(origins).prepare()
     except CycleError as error:
-        circle: list[tuple[Place, str]] = error.args[1]
-        names = " -> ".join(name for _, name in circle)
-        position = by_key[circle[-1]].position
+        cycle: list[tuple[Place, str]] = error.args[1]
+        names = " -> ".join(name for _, name in cycle)
+        position = by_key[cycle[-1]].position
         raise BadInput(f"{position}: streams copy from each other in a cycle: {names}") from None
 
 
-def _local_origins(stream: Stream) -> Iterator[tuple[Place, str]]:
+def _list_local_origins(stream: Stream) -> Iterator[tuple[Place, str]]:
     for origin in list_origins(stream.config):
         if not (origin.get("external") or {}).get("api"):
             name = str(origin["name"])
-            yield stream.place, stream.kind.stream_of(name) if stream.kind else name
+            yield stream.place, stream.kind.bucket_to_stream(name) if stream.kind else name

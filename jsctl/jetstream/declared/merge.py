@@ -1,4 +1,4 @@
-"""Declared keys applied to a live configuration. What a file does not name stays as it is."""
+"""Declared keys applied to a live configuration. Keys that a file does not name stay as they are."""
 
 import json
 
@@ -23,13 +23,13 @@ def merge_stream(live: Json, declared: Json) -> Json:
     removes a key."""
     declared = dict(declared)
     if not declared.get("duplicate_window", True):
-        del declared["duplicate_window"]  # 0 leaves it to the server
+        del declared["duplicate_window"]  # 0 means the server's default
     merged = {**STREAM.initial, **merge(live, declared)}
     if "sources" in declared and merged.get("sources"):
         merged["sources"] = _merge_sources(live.get("sources") or [], merged["sources"])
     window, age = int(merged.get("duplicate_window") or 0), int(merged.get("max_age") or 0)
     if "duplicate_window" not in declared and 0 < age < window:
-        merged["duplicate_window"] = age  # the server wants it to be no longer
+        merged["duplicate_window"] = age  # the server requires it to be no longer than that
     return merged
 
 
@@ -40,9 +40,9 @@ def merge_bucket(kind: BucketKind, live: Json, declared: Json) -> Json:
 
 def merge_consumer(live: Json, declared: Json) -> Json:
     """Return a consumer's configuration to send, merged as `merge_stream` does."""
-    rest = {k: v for k, v in declared.items() if k not in ("filter_subject", "filter_subjects")}
-    merged = merge(live, rest)
-    if len(rest) < len(declared):
+    without_filters = {k: v for k, v in declared.items() if k not in ("filter_subject", "filter_subjects")}
+    merged = merge(live, without_filters)
+    if len(without_filters) < len(declared):
         filters = get_filters(declared)
         if sorted(filters) != sorted(get_filters(live)):
             merged = with_filters(merged, filters)
@@ -59,15 +59,15 @@ def merge_consumer(live: Json, declared: Json) -> Json:
 
 def _merge_sources(live: list[Json], declared: list[Json]) -> list[Json]:
     """Return the declared sources; those that exist keep the keys that jsctl does not know."""
-    by_form = {_known_form(source): source for source in live}
+    by_form = {_format_known_keys(source): source for source in live}
     merged = []
     for source in declared:
-        before = by_form.get(_known_form(source)) or {}
-        unknown = {key: value for key, value in before.items() if key not in _ORIGIN.kinds}
+        existing = by_form.get(_format_known_keys(source)) or {}
+        unknown = {key: value for key, value in existing.items() if key not in _ORIGIN.kinds}
         merged.append({**unknown, **source})
     return merged
 
 
-def _known_form(source: Json) -> str:
+def _format_known_keys(source: Json) -> str:
     known = {key: value for key, value in source.items() if key in _ORIGIN.kinds}
     return json.dumps(without_empty(known), sort_keys=True)

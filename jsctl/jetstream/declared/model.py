@@ -1,4 +1,4 @@
-"""What files declare: streams with their consumers, and the places that they belong to."""
+"""Declared streams with their consumers, and the places that they belong to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,15 +12,15 @@ LABEL = "jsctl.label"
 
 
 def without_label(config: Json) -> Json:
-    """Return the configuration for a copy, without the label: no file declares it, and --prune leaves it
-    alone."""
+    """Return the configuration for a copy, without the label: no file declares the copy, and --prune must not
+    remove it."""
     return without_metadata(config, lambda key: key == LABEL)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where streams are: a context (empty: the one of the command line), a JetStream domain in it (None: the
-    context's), and an account of an operator that `jsctl auth` has (empty: that of the context's login)."""
+    context's), and an account of an operator in `jsctl auth` (empty: the account of the context's login)."""
 
     context: str = ""
     domain: str | None = None
@@ -41,9 +41,9 @@ class Consumer:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A declared stream. config, position: as of a Consumer. label: empty where the file has none.
+    """A declared stream. config, position: as in Consumer. label: empty if the file has none.
 
-    kind: of the bucket that it was declared as, in whose words the configuration then is.
+    kind: set if it was declared as a bucket, whose own keys the configuration then has.
     """
 
     name: str
@@ -57,12 +57,13 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """All that the files declare. labels: by place, those whose leftovers --prune may remove."""
+    """The declarations of all files. labels: by place, the labels whose streams and consumers --prune may
+    remove."""
 
     streams: Sequence[Stream]
     labels: Mapping[Place, frozenset[str]] = field(default_factory=dict)
 
     @property
     def places(self) -> list[Place]:
-        """Every place, each once."""
+        """All places, each once."""
         return list(dict.fromkeys([*(stream.place for stream in self.streams), *self.labels]))

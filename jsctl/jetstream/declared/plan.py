@@ -1,4 +1,4 @@
-"""What has to change on the servers so that they hold what is declared."""
+"""The plan of changes after which servers have what is declared."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -28,8 +28,8 @@ Action = Literal["create", "change", "remove"]
 
 
 class Target(NamedTuple):
-    """The location of a place. domain: the server's own where the place names none. account: that the place
-    names. is_missing: whether servers do not have that account yet; nothing is in it then."""
+    """A place that was resolved to an API. domain: the server's own if the place names none. account: the one
+    that the place names. is_missing: whether servers do not have that account yet; it is empty then."""
 
     api: Api
     context: str
@@ -39,16 +39,16 @@ class Target(NamedTuple):
 
     @property
     def key(self) -> tuple[int, str]:
-        """The same for two places that are one."""
+        """A value that is equal for two places that are the same."""
         return id(self.api.connection), self.domain if self.api.prefix.startswith("$JS.") else self.api.prefix
 
 
 class Step(NamedTuple):
-    """One request. consumer: empty for the stream itself. position: file:line, empty for what no file names.
-    kind: of the bucket that the stream holds; the changes are then in a bucket's words.
+    """One request. consumer: empty for the stream itself. position: file:line, empty if no file declares it.
+    kind: the kind of bucket that the stream holds; the changes then have the bucket's own keys.
 
-    before: the live configuration, after: the one to send; None for nothing. refused: by key, why the server
-    will not change it. messages, bytes: what is lost with a removal.
+    before: the live configuration, None if there is none; after: the one to send, None for a removal.
+    refused: by key, why the server will not change it. messages, bytes: lost by a removal.
     """
 
     action: Action
@@ -66,7 +66,7 @@ class Step(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The steps to do. streams, consumers, buckets: how many are as declared already."""
+    """The steps to do. streams, consumers, buckets: how many already are as declared."""
 
     steps: Sequence[Step]
     streams: int
@@ -75,7 +75,7 @@ class Plan(NamedTuple):
 
     @property
     def unchanged(self) -> int:
-        """The number of streams, consumers and buckets that are as declared already."""
+        """The number of streams, consumers and buckets that already are as declared."""
         return self.streams + self.consumers + self.buckets
 
     @property
@@ -85,7 +85,8 @@ class Plan(NamedTuple):
 
     @property
     def warnings(self) -> list[str]:
-        """What servers accept but handle otherwise than it reads, each with its position."""
+        """Warnings about configurations that servers accept but treat unexpectedly, each with its
+        position."""
         return [
             f"{step.position}: {warning}"
             for step in self.steps
@@ -111,7 +112,8 @@ _CONSUMER = _Noun(CONSUMER, merge_consumer, find_consumer_refusals)
 
 
 async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prune: bool = False) -> Plan:
-    """Compare what is declared with what exists. Raises BadInput, and what requests raise."""
+    """Compare what is declared with what exists. prune: plan removals, too. Raises BadInput, and what
+    requests raise."""
     _refuse_same_streams(declared.streams, targets)
     gate = asyncio.Semaphore(32)
 
@@ -151,7 +153,7 @@ async def _as_coroutine(awaitable: Awaitable[T]) -> T:
 
 
 async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune: bool) -> list[Step | None]:
-    """Return the steps for a stream and its consumers; None for each that is as declared."""
+    """Return the steps for a stream and its consumers, with None for each that already is as declared."""
     live = None
     if not target.is_missing:
         live = await _fetch_config(streams.fetch_info(target.api, stream.name), "STREAM_NOT_FOUND")
@@ -175,7 +177,7 @@ async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune
     if prune and labels:
         names = {consumer.name for consumer in stream.consumers}
         for info in (await consumers.list_consumers(target.api, stream.name)).infos:
-            if info["name"] not in names and _label_of(info) in labels:
+            if info["name"] not in names and _get_label(info) in labels:
                 steps.append(Step("remove", target, stream.name, info["name"], "", info["config"], None))
     return steps
 
@@ -190,7 +192,7 @@ async def _plan_consumer(stream: Stream, consumer: Consumer, target: Target) -> 
 def _plan_step(
     noun: _Noun, item: Stream | Consumer, target: Target, stream: str, consumer: str, live: Json | None
 ) -> Step | None:
-    """Return the step for a stream or a consumer; None when it is as declared."""
+    """Return the step for a stream or a consumer; None when it already is as declared."""
     schema = noun.schema
     if live is None:
         config = without_none(item.config)
@@ -211,9 +213,9 @@ def _plan_bucket(kind: BucketKind, bucket: Stream, target: Target, live: Json | 
     """Return the step for a bucket, compared in the bucket's own keys and sent as the stream that holds
     it."""
     before = None if live is None else STREAM.without_server_keys(live)
-    own = None if live is None else kind.from_stream(live)
+    live_bucket = None if live is None else kind.from_stream(live)
     noun = _Noun(kind.schema, partial(merge_bucket, kind), partial(find_bucket_refusals, kind))
-    step = _plan_step(noun, bucket, target, bucket.name, "", own)
+    step = _plan_step(noun, bucket, target, bucket.name, "", live_bucket)
     if step is None or step.after is None:
         return step
     return step._replace(before=before, after=kind.to_stream(step.after, before), kind=kind)
@@ -222,12 +224,12 @@ def _plan_bucket(kind: BucketKind, bucket: Stream, target: Target, live: Json | 
 async def _plan_removals(
     target: Target, labels: frozenset[str], declared: Declared, targets: Mapping[Place, Target]
 ) -> list[Step]:
-    """Return removals of the streams that carry a label and that no file declares any more."""
+    """Return removals of the streams that carry one of the labels and are no longer declared."""
     declared_keys = {(targets[stream.place].key, stream.name) for stream in declared.streams}
     steps = []
     for info in (await streams.collect(target.api, lambda info: info)).items.values():
         name = str(info["config"]["name"])
-        if (target.key, name) not in declared_keys and _label_of(info) in labels:
+        if (target.key, name) not in declared_keys and _get_label(info) in labels:
             size = int(info["state"]["messages"]), int(info["state"]["bytes"])
             step = Step("remove", target, name, "", "", info["config"], None, (), {}, *size)
             steps.append(step._replace(kind=find_bucket_kind(name)))
@@ -245,15 +247,15 @@ async def _fetch_config(request: Awaitable[Json], not_found: str) -> Json | None
     return config
 
 
-def _label_of(info: Mapping[str, Any]) -> str:
+def _get_label(info: Mapping[str, Any]) -> str:
     return str((info["config"].get("metadata") or {}).get(LABEL, ""))
 
 
 def _refuse_same_streams(declared: Sequence[Stream], targets: Mapping[Place, Target]) -> None:
-    """Raise BadInput for a stream that is declared twice, in places that turn out to be one."""
-    seen: dict[tuple[tuple[int, str], str], Stream] = {}
+    """Raise BadInput for a stream that is declared twice, in places that turn out to be the same."""
+    by_key: dict[tuple[tuple[int, str], str], Stream] = {}
     for stream in declared:
-        first = seen.setdefault((targets[stream.place].key, stream.name), stream)
+        first = by_key.setdefault((targets[stream.place].key, stream.name), stream)
         if first is not stream:
             raise BadInput(
                 f"{stream.position}: stream {stream.name} is declared twice", f"first in {first.position}"

@@ -1,6 +1,6 @@
 """Variables and loops of declared files: `{{name}}` in any text, `for: {i: 0..9}` on a stream or consumer.
 
-A name is replaced by its value, `{{site.region}}` by what is below it; nothing is evaluated. The server's
+A name is replaced by its value, and `{{site.region}}` by a member of it; nothing is evaluated. The server's
 own `{{wildcard(1)}}` and the like stay as they are, and `\\{{name}}` is the text `{{name}}`.
 """
 
@@ -19,14 +19,14 @@ MAX_SIZE = 1 << 20
 """Maximum number of characters of a text and of all variables of a file, with variables in them replaced."""
 
 MAX_ROUNDS = 10_000
-"""Streams or consumers that one loop may declare at most."""
+"""Maximum number of streams or consumers that one loop may declare."""
 
 MAX_DECLARED = 20_000
-"""Streams and consumers that all loops together may declare at most."""
+"""Maximum number of streams and consumers that all loops together may declare."""
 
 MAX_CHARACTERS = 16 << 20
-"""Maximum number of characters of all declarations, with variables replaced and loops expanded; each value
-counts as 32 more. As much as a file may have."""
+"""Maximum number of characters of all declarations, with variables replaced and loops expanded, as for a
+file; each value counts as 32 characters more."""
 
 _NAME = r"[A-Za-z_]\w*"
 _REFERENCE = re.compile(rf"(\\*)\{{\{{\s*({_NAME}(?:\.{_NAME})*)\s*\}}\}}")
@@ -34,26 +34,28 @@ _ESCAPABLE = re.compile(rf"(\\*)(\{{\{{\s*{_NAME}(?:\.{_NAME})*\s*\}}\}})")
 _RANGE = re.compile(r"([0-9]{1,18})\.\.([0-9]{1,18})")
 
 
-def expand(node: Node, known: Variables) -> Node:
-    """Return a copy with every variable replaced. Text that is only a variable takes its value, which may be
-    a number or list. Raises BadInput for unknown names."""
+def expand(node: Node, variables: Variables) -> Node:
+    """Return a copy with every variable replaced. A text that is only a variable becomes its value, which may
+    be a number or a list. Raises BadInput for unknown names."""
     if isinstance(node.value, dict):
-        members = {_replace_all(key, node, known): expand(value, known) for key, value in node.value.items()}
+        members = {
+            _replace_all(key, node, variables): expand(value, variables) for key, value in node.value.items()
+        }
         return node._replace(value=members)
     if isinstance(node.value, list):
-        return node._replace(value=[expand(item, known) for item in node.value])
+        return node._replace(value=[expand(item, variables) for item in node.value])
     if not isinstance(node.value, str) or "{{" not in node.value:
         return node
-    whole = _REFERENCE.fullmatch(node.value)
-    if whole and not whole[1]:
-        variable = _lookup(whole[2], node, known)
+    reference = _REFERENCE.fullmatch(node.value)
+    if reference and not reference[1]:
+        variable = _find_variable(reference[2], node, variables)
         return variable._replace(file=node.file, line=node.line)
-    text = _replace_all(node.value, node, known)
+    text = _replace_all(node.value, node, variables)
     return node._replace(value=text, text=text)
 
 
 def escape(text: str) -> str:
-    """Return the text that `expand` turns into this one."""
+    """Return the text that `expand` turns into `text`."""
     return _ESCAPABLE.sub(lambda m: m[1] * 2 + "\\" + m[2], text)
 
 
@@ -62,77 +64,77 @@ def resolve_variables(variables: Node, above: Variables) -> dict[str, Node]:
     Raises BadInput."""
     resolved: dict[str, Node] = {}
     size = 0
-    for name, node in variables.keys("vars").items():
+    for name, node in variables.as_object("vars").items():
         if not re.fullmatch(_NAME, name):
             raise node.error(f"{name!r} is not the name of a variable", "use letters, digits and _")
         resolved[name] = above[name] if name in above else expand(node, {**above, **resolved})
-        size += _size(resolved[name])
+        size += _measure_size(resolved[name])
         if size > MAX_SIZE:
             raise node.error(f"the variables have more than {MAX_SIZE:,} characters")
     return {**above, **resolved}
 
 
 class Budget:
-    """The limits of what loops and variables expand to: a small file could otherwise fill the memory."""
+    """Limits for the expansion of loops and variables: a small file could otherwise fill the memory."""
 
     def __init__(self) -> None:
         self._rounds = MAX_DECLARED
         self._characters = MAX_CHARACTERS
 
-    def make(self, rounds: int, node: Node) -> None:
-        """Count what a loop creates, before it does. Raises BadInput."""
+    def add_rounds(self, rounds: int, node: Node) -> None:
+        """Count the rounds of a loop before they are expanded. Raises BadInput."""
         self._rounds -= rounds
         if self._rounds < 0:
-            raise node.error(f"the loops make more than {MAX_DECLARED:,} streams and consumers")
+            raise node.error(f"the loops declare more than {MAX_DECLARED:,} streams and consumers")
 
-    def write(self, node: Node) -> None:
+    def add_characters(self, node: Node) -> None:
         """Count the characters of a stream or consumer. Raises BadInput."""
-        self._characters -= _size(node)
+        self._characters -= _measure_size(node)
         if self._characters < 0:
             raise node.error(f"the declarations have more than {MAX_CHARACTERS:,} characters")
 
-    def expand(self, node: Node, what: str, known: Variables, *apart: str) -> Node:
-        """Return a copy of an object without the members `apart`, with every variable replaced, and count its
-        size. Raises BadInput."""
-        own = {key: value for key, value in node.keys(what).items() if key not in apart}
-        expanded = expand(node._replace(value=own), known)
-        self.write(expanded)
+    def expand(self, node: Node, label: str, variables: Variables, *apart: str) -> Node:
+        """Return a copy of an object without the members `apart` and with every variable replaced; count its
+        size. label: its name in errors. Raises BadInput."""
+        members = {key: value for key, value in node.as_object(label).items() if key not in apart}
+        expanded = expand(node._replace(value=members), variables)
+        self.add_characters(expanded)
         return expanded
 
 
-def count_rounds(loop: Node | None, known: Variables) -> int:
-    """Return how many streams or consumers a loop makes; 0 without a loop. Raises BadInput."""
-    return 0 if loop is None else math.prod(map(len, _loop_values(loop, known).values()))
+def count_rounds(loop: Node | None, variables: Variables) -> int:
+    """Return how many streams or consumers a loop declares; 0 without a loop. Raises BadInput."""
+    return 0 if loop is None else math.prod(map(len, _list_loop_values(loop, variables).values()))
 
 
-def iterate_loop(loop: Node | None, known: Variables) -> Iterator[dict[str, Node]]:
-    """Yield the variables of each round of a loop. Several variables give every combination, the last one
-    changes fastest.
+def iterate_loop(loop: Node | None, variables: Variables) -> Iterator[dict[str, Node]]:
+    """Yield the variables of each round of a loop. Several variables give every combination, in which the
+    last one changes fastest.
 
     A value is a range `0..9` (`00..09` keeps the zeros) or a list. Raises BadInput.
     """
     if loop is None:
-        yield dict(known)
+        yield dict(variables)
         return
-    values = _loop_values(loop, known)
+    values = _list_loop_values(loop, variables)
     for combination in itertools.product(*values.values()):
-        yield {**known, **dict(zip(values, combination, strict=True))}
+        yield {**variables, **dict(zip(values, combination, strict=True))}
 
 
-def _loop_values(loop: Node, known: Variables) -> dict[str, list[Node]]:
-    """Return a loop's variables, each with the values that it takes."""
+def _list_loop_values(loop: Node, variables: Variables) -> dict[str, list[Node]]:
+    """Return the values of each variable of a loop, by name."""
     values, total = {}, 1
-    for name, node in loop.keys("for").items():
+    for name, node in loop.as_object("for").items():
         if not re.fullmatch(_NAME, name):
             raise node.error(f"{name!r} is not the name of a variable", "use letters, digits and _")
-        values[name] = _values(expand(node, known))
+        values[name] = _list_values(expand(node, variables))
         total *= len(values[name])
         if total > MAX_ROUNDS:
-            raise node.error(f"the loop makes more than {MAX_ROUNDS:,}")
+            raise node.error(f"the loop has more than {MAX_ROUNDS:,} rounds")
     return values
 
 
-def _values(node: Node) -> list[Node]:
+def _list_values(node: Node) -> list[Node]:
     if isinstance(node.value, list):
         return node.value
     match = _RANGE.fullmatch(str(node.value).strip())
@@ -140,56 +142,58 @@ def _values(node: Node) -> list[Node]:
         raise node.error("a loop needs a range such as 0..9, or a list")
     first, last = int(match[1]), int(match[2])
     if last - first >= MAX_ROUNDS:
-        raise node.error(f"the loop makes more than {MAX_ROUNDS:,}")
+        raise node.error(f"the loop has more than {MAX_ROUNDS:,} rounds")
     width = len(match[1]) if match[1].startswith("0") else 0
     numbers = range(first, last + 1) if first <= last else range(first, last - 1, -1)
     if len(numbers) > MAX_ROUNDS:
-        raise node.error(f"the loop makes more than {MAX_ROUNDS:,}")
+        raise node.error(f"the loop has more than {MAX_ROUNDS:,} rounds")
     return [node._replace(value=n if width < 2 else f"{n:0{width}}", text=f"{n:0{width}}") for n in numbers]
 
 
-def _replace_all(text: str, node: Node, known: Variables) -> str:
-    def value(match: re.Match[str]) -> str:
+def _replace_all(text: str, node: Node, variables: Variables) -> str:
+    def replace(match: re.Match[str]) -> str:
         marks = match[1]
         backslashes = "\\" * (len(marks) // 2)
         if len(marks) % 2:
             return backslashes + match[0][len(marks) :]
-        variable = _lookup(match[2], node, known)
+        variable = _find_variable(match[2], node, variables)
         if isinstance(variable.value, (dict, list)) or variable.value is None:
             raise node.error(f"{{{{{match[2]}}}}} is not text")
         return backslashes + variable.text
 
     size = len(text)
 
-    def bounded(match: re.Match[str]) -> str:
+    def replace_within_limit(match: re.Match[str]) -> str:
         nonlocal size
-        replaced = value(match)
+        replaced = replace(match)
         size += len(replaced)
         if size > MAX_SIZE:
             raise node.error(f"the text has more than {MAX_SIZE:,} characters")
         return replaced
 
-    return _REFERENCE.sub(bounded, text)
+    return _REFERENCE.sub(replace_within_limit, text)
 
 
-def _size(node: Node) -> int:
+def _measure_size(node: Node) -> int:
     """Count the characters of all texts in a value, and 32 for each value."""
     if isinstance(node.value, dict):
-        return sum(len(key) + _size(item) for key, item in node.value.items())
+        return sum(len(key) + _measure_size(item) for key, item in node.value.items())
     if isinstance(node.value, list):
-        return 32 + sum(map(_size, node.value))
+        return 32 + sum(map(_measure_size, node.value))
     return 32 + len(node.text)
 
 
-def _lookup(name: str, node: Node, known: Variables) -> Node:
+def _find_variable(name: str, node: Node, variables: Variables) -> Node:
     head, *below = name.split(".")
-    if head not in known:
-        names = ", ".join(sorted(known)) or "none"
-        raise node.error(f"no variable {head!r}", f"known: {names}; \\{{{{{name}}}}} is plain text")
-    variable = known[head]
+    if head not in variables:
+        names = ", ".join(sorted(variables)) or "none"
+        raise node.error(
+            f"there is no variable {head!r}", f"variables: {names}; \\{{{{{name}}}}} is plain text"
+        )
+    variable = variables[head]
     for key in below:
         if not isinstance(variable.value, dict) or key not in variable.value:
-            raise node.error(f"{{{{{name}}}}}: there is no {key!r}")
+            raise node.error(f"{{{{{name}}}}}: there is no {key!r} in it")
         variable = variable.value[key]
     return variable
 

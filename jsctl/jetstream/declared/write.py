@@ -1,6 +1,6 @@
-"""Streams and consumers that exist, as a file that declares them.
+"""Existing streams and consumers, written as a file that declares them.
 
-Every key that the server has is written, so that a later diff sees what drifted.
+Every key that the server has is written, so that a later diff shows every change.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,55 +19,55 @@ _LISTS = ("streams", *(kind.key for kind in KINDS))
 
 
 def declare_stream(config: Json, consumers: Sequence[Json], place: Mapping[str, str]) -> Json:
-    """Return a stream for a file, in the server's form. place: `context` and `domain`, where the file names
+    """Return a stream for a file, in the server's form. place: `context` and `domain`, if the file names
     them."""
-    own = STREAM.without_server_keys(config)
-    declared = {"name": own["name"], **place, **_split_unknown(own, STREAM)}
+    stripped = STREAM.without_server_keys(config)
+    declared = {"name": stripped["name"], **place, **_split_unknown(stripped, STREAM)}
     if consumers:
         declared["consumers"] = [_declare_consumer(consumer) for consumer in consumers]
     return declared
 
 
 def declare_bucket(kind: BucketKind, config: Json, place: Mapping[str, str]) -> Json | None:
-    """Return a bucket for a file, in the bucket's own keys; None for a stream with more than these can
-    express. config: of the stream."""
-    own = STREAM.without_server_keys(config)
-    bucket = kind.from_stream(own)
-    if kind.schema.find_problems(bucket) or find_differences(own, kind.to_stream(bucket, None), STREAM):
+    """Return a bucket for a file, in the bucket's own keys; None if these cannot express all of the stream's
+    configuration. config: the stream's."""
+    stripped = STREAM.without_server_keys(config)
+    bucket = kind.from_stream(stripped)
+    if kind.schema.find_problems(bucket) or find_differences(stripped, kind.to_stream(bucket, None), STREAM):
         return None
-    rest = _escape({key: value for key, value in bucket.items() if key != "name"})
-    return {"name": bucket["name"], **place, **rest}
+    other_keys = _escape({key: value for key, value in bucket.items() if key != "name"})
+    return {"name": bucket["name"], **place, **other_keys}
 
 
 def is_durable(config: Json) -> bool:
-    """Return whether a consumer stays when it is not used."""
+    """Return whether a consumer stays when it is idle."""
     return bool(config.get("durable_name"))
 
 
 def render_yaml(document: Json) -> Iterator[str]:
-    """Yield YAML that holds exactly this document, with durations and sizes as people write them, and without
-    control characters.
+    """Yield a document as YAML, with durations and sizes as people write them, and without control
+    characters.
 
-    Each piece is a stream or what stands between them, so that many streams take little memory.
+    Each piece is a stream or the text between two, so that many streams take little memory.
     """
     if place := {key: value for key, value in document.items() if key not in _LISTS}:
-        yield _dump(place)
+        yield _format_yaml(place)
     yield "streams:\n" if document["streams"] else "streams: []\n"
     for stream in document["streams"]:
         readable = STREAM.write(stream)
         if "consumers" in stream:
             readable["consumers"] = [CONSUMER.write(consumer) for consumer in stream["consumers"]]
-        yield _dump([readable])
+        yield _format_yaml([readable])
     for kind in KINDS:
         if document.get(kind.key):
             yield f"{kind.key}:\n"
-            yield from (_dump([kind.schema.write(bucket)]) for bucket in document[kind.key])
+            yield from (_format_yaml([kind.schema.write(bucket)]) for bucket in document[kind.key])
 
 
-def _dump(value: Any) -> str:
+def _format_yaml(value: Any) -> str:
     import yaml
 
-    # libyaml's is eight times as fast, and not in every build.
+    # libyaml's dumper is eight times as fast, but not in every build.
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     text = str(yaml.dump(value, Dumper=dumper, allow_unicode=True, sort_keys=False, width=100))
     if text.replace("\n", "").isprintable():
@@ -76,11 +76,11 @@ def _dump(value: Any) -> str:
 
 
 def _declare_consumer(config: Json) -> Json:
-    own = CONSUMER.without_server_keys(config)
-    own = {"name": own["durable_name"], **own}
-    del own["durable_name"]  # it is the name, unless a file says otherwise
-    declared = _split_unknown(own, CONSUMER)
-    return {"name": own["name"], **declared}
+    stripped = CONSUMER.without_server_keys(config)
+    stripped = {"name": stripped["durable_name"], **stripped}
+    del stripped["durable_name"]  # it is equal to the name, unless a file sets another
+    declared = _split_unknown(stripped, CONSUMER)
+    return {"name": stripped["name"], **declared}
 
 
 def _split_unknown(config: Json, schema: Schema) -> Json:

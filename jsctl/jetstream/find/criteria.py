@@ -1,4 +1,4 @@
-"""Criteria that streams and consumers are found by. Pure: infos in, infos out."""
+"""Criteria for finding streams and consumers. Pure: infos in, infos out."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -12,22 +12,23 @@ from jsctl.nats.subjects import overlaps
 from jsctl.units import NEVER, compute_age, seconds_to_ns
 
 Test = Callable[[Json, Any, float], bool]
-"""Whether an info meets a criterion: info, the criterion's value, now (seconds since the epoch)."""
+"""A test whether an info meets a criterion. Called with the info, the criterion's value, and the time in
+seconds since the epoch."""
 
 _COMMON: Mapping[str, Test] = {
-    "created": lambda info, least, now: _age(info.get("created"), now) >= least,
-    "leader": lambda info, server, now: _cluster(info).get("leader") == server,
+    "created": lambda info, least, now: _compute_age(info.get("created"), now) >= least,
+    "leader": lambda info, server, now: _get_cluster(info).get("leader") == server,
     "api_level": lambda info, level, now: find_required_level(info["config"]) >= level,
-    "expression": lambda info, condition, now: bool(condition(_names(info))),
+    "expression": lambda info, condition, now: bool(condition(_build_names(info))),
 }
 _STREAM_TESTS: Mapping[str, Test] = {
     **_COMMON,
-    "server_name": lambda info, pattern, now: any(pattern.search(name) for name in _servers(info)),
+    "server_name": lambda info, pattern, now: any(pattern.search(name) for name in _list_servers(info)),
     "cluster": lambda info, pattern, now: any(
-        pattern.search(name) for name in [_cluster(info).get("name")] if name
+        pattern.search(name) for name in [_get_cluster(info).get("name")] if name
     ),
     "empty": lambda info, _, now: not info["state"].get("messages"),
-    "idle": lambda info, longer, now: _age(info["state"].get("last_ts"), now) > longer,
+    "idle": lambda info, longer, now: _compute_age(info["state"].get("last_ts"), now) > longer,
     "consumers": lambda info, limit, now: int(info["state"].get("consumer_count", 0)) <= limit,
     "replicas": lambda info, limit, now: int(info["config"].get("num_replicas", 1)) <= limit,
     "subject": lambda info, subject, now: any(
@@ -44,19 +45,21 @@ _CONSUMER_TESTS: Mapping[str, Test] = {
     "waiting": lambda info, limit, now: int(info.get("num_waiting", 0)) < limit,
     "ack_pending": lambda info, limit, now: int(info.get("num_ack_pending", 0)) < limit,
     "pending": lambda info, limit, now: int(info.get("num_pending", 0)) < limit,
-    "idle": lambda info, longer, now: _age((info.get("delivered") or {}).get("last_active"), now) > longer,
-    # What it has, not what it was asked for: 0 there means as many as the stream.
-    "replicas": lambda info, limit, now: len(_cluster(info).get("replicas") or []) + 1 <= limit,
-    "pinned": lambda info, _, now: _pinned(info),
+    "idle": lambda info, longer, now: (
+        _compute_age((info.get("delivered") or {}).get("last_active"), now) > longer
+    ),
+    # The actual number: 0 in the configuration means as many as the stream has.
+    "replicas": lambda info, limit, now: len(_get_cluster(info).get("replicas") or []) + 1 <= limit,
+    "pinned": lambda info, _, now: _is_pinned(info),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criteria:
-    """Criteria that streams and consumers share; None and an empty text ask for nothing. Durations are ns.
+    """Criteria that streams and consumers share; None and an empty text mean any. Durations are in ns.
 
-    expression: a condition of `expression.compile_expression`, which may raise ValueError.
-    invert: ask for the opposite of each criterion.
+    expression: a condition from `expression.compile_expression`, which may raise ValueError.
+    invert: require the opposite of each criterion.
     """
 
     created: int | None = None  #: created at least this long ago
@@ -68,10 +71,10 @@ class Criteria:
 
     @property
     def tests(self) -> Mapping[str, Test]:
-        """The test of each criterion, by field."""
+        """The tests of all criteria, by field."""
         raise NotImplementedError
 
-    def matching(self, infos: Iterable[Json], now: float) -> list[Json]:
+    def filter_infos(self, infos: Iterable[Json], now: float) -> list[Json]:
         """Return the infos that meet all criteria. now: seconds since the epoch.
 
         Raises ValueError for an expression that does not fit the infos.
@@ -120,32 +123,32 @@ class ConsumerCriteria(Criteria):
         return _CONSUMER_TESTS
 
 
-def _cluster(info: Json) -> Json:
+def _get_cluster(info: Json) -> Json:
     return info.get("cluster") or {}
 
 
-def _servers(info: Json) -> list[str]:
-    group = _cluster(info)
+def _list_servers(info: Json) -> list[str]:
+    group = _get_cluster(info)
     return [
         str(name) for name in (group.get("leader"), *(p["name"] for p in group.get("replicas") or [])) if name
     ]
 
 
-def _pinned(info: Json) -> bool:
+def _is_pinned(info: Json) -> bool:
     """Return whether every priority group of a consumer has a pinned client."""
     groups = info["config"].get("priority_groups") or []
     pins = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
     return info["config"].get("priority_policy") == "pinned_client" and len(pins) == len(groups)
 
 
-def _age(moment: str | None, now: float) -> float:
-    """Return the age of a time in ns; infinite for an event that has not happened."""
+def _compute_age(moment: str | None, now: float) -> float:
+    """Return the age of a time in ns; infinite if the event has never happened."""
     span = compute_age(moment, seconds_to_ns(now))
     return float("inf") if span == NEVER else span
 
 
-def _names(info: Json) -> Json:
-    """Return the names that an expression may use. A consumer's info is also its state."""
+def _build_names(info: Json) -> Json:
+    """Return the values of the names that an expression may use. A consumer's state is its whole info."""
     return {
         "config": info["config"],
         "state": info.get("state", info),
@@ -160,7 +163,7 @@ class GoFields(dict[str, Any]):
     def __init__(self, values: Json) -> None:
         super().__init__(
             {
-                _normalized(key): value if key in _USER_KEYED else _go_fields(value)
+                _normalize_key(key): value if key in _USER_KEYED else _to_go_fields(value)
                 for key, value in values.items()
             }
         )
@@ -173,13 +176,13 @@ class GoFields(dict[str, Any]):
         return super().get(name, default)
 
 
-def _go_fields(value: Any) -> Any:
+def _to_go_fields(value: Any) -> Any:
     if isinstance(value, dict):
         return GoFields(value)
-    return [_go_fields(item) for item in value] if isinstance(value, list) else value
+    return [_to_go_fields(item) for item in value] if isinstance(value, list) else value
 
 
-def _normalized(key: str) -> str:
+def _normalize_key(key: str) -> str:
     """Return the form that a JSON key and its Go field share: `numreplicas` for `num_replicas`."""
     return key.replace("_", "").lower()
 

@@ -1,9 +1,9 @@
-"""A small safe expression language over JSON, after the one of the `nats` tool (expr-lang.org).
+"""A small, safe expression language over JSON, modelled on that of the `nats` tool (expr-lang.org).
 
-`state.messages > 10 and config.storage == "memory"`, `info.cluster.name in ["lon", "sfo"]`. There are
+`state.messages > 10 and config.storage == "memory"`, `info.cluster.name in ["lon", "sfo"]`. It has
 or || and && not ! == != < <= > >= in, not in, contains, startsWith, endsWith, matches (a regular
-expression), + - * / %, len(x), lists, `a.b`, `a["b"]`, `a[0]`, true, false, nil. The server leaves out what
-is zero, empty or false; a field that is missing is therefore equal to all of these.
+expression), + - * / %, len(x), lists, `a.b`, `a["b"]`, `a[0]`, true, false, nil. The server leaves out values
+that are zero, empty or false; a missing field therefore equals all of these.
 """
 
 import re
@@ -41,10 +41,10 @@ class _Token(NamedTuple):
 
 
 def compile_expression(text: str) -> Callable[[Names], bool]:
-    """Return a function that says whether the condition holds for the values of some names.
+    """Return a function that evaluates a condition for the values of some names.
 
-    Raises ValueError with the place of a syntax error. The function raises ValueError when the expression's
-    value is not a condition, or when it compares values of different kinds.
+    Raises ValueError with the position of a syntax error. The function raises ValueError when the result is
+    neither true nor false, or when values of different types are compared.
     """
     node = _Parser(text).parse()
 
@@ -58,7 +58,7 @@ def compile_expression(text: str) -> Callable[[Names], bool]:
 
 
 class _Parser:
-    """Recursive descent, loosest operators first."""
+    """A recursive descent parser: operators that bind loosest come first."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -76,15 +76,15 @@ class _Parser:
             place = match.end()
 
     def parse(self) -> Node:
-        node = self._or()
+        node = self._parse_or()
         if self._next < len(self._tokens):
             raise self._syntax_error(self._tokens[self._next].at)
         return node
 
     def _syntax_error(self, at: int) -> ValueError:
-        rest = self._text[at : at + 20].strip()
+        excerpt = self._text[at : at + 20].strip()
         return ValueError(
-            f"cannot read the expression at {rest!r}" if rest else "the expression is incomplete"
+            f"cannot read the expression at {excerpt!r}" if excerpt else "the expression is incomplete"
         )
 
     def _peek(self, ahead: int = 0) -> str:
@@ -100,78 +100,78 @@ class _Parser:
             return text
         return ""
 
-    def _need(self, text: str) -> None:
+    def _expect(self, text: str) -> None:
         if not self._take(text):
-            raise self._syntax_error(self._place())
+            raise self._syntax_error(self._find_place())
 
-    def _place(self) -> int:
+    def _find_place(self) -> int:
         """Return where the next token begins."""
         return self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text)
 
-    def _or(self) -> Node:
+    def _parse_or(self) -> Node:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise ValueError(f"the expression is nested too deeply, at most {_MAX_DEPTH} levels are valid")
-        left = self._and()
+        left = self._parse_and()
         while self._take("or", "||"):
-            left = _either(left, self._and())
+            left = _build_or(left, self._parse_and())
         self._depth -= 1
         return left
 
-    def _and(self) -> Node:
-        left = self._not()
+    def _parse_and(self) -> Node:
+        left = self._parse_not()
         while self._take("and", "&&"):
-            left = _both(left, self._not())
+            left = _build_and(left, self._parse_not())
         return left
 
-    def _not(self) -> Node:
+    def _parse_not(self) -> Node:
         negated = False
         while self._take("not", "!"):
             negated = not negated
-        node = self._comparison()
-        return _negation(node) if negated else node
+        node = self._parse_comparison()
+        return _build_negation(node) if negated else node
 
-    def _comparison(self) -> Node:
-        left = self._sum()
+    def _parse_comparison(self) -> Node:
+        left = self._parse_sum()
         while True:
             negated = self._peek() == "not" and self._peek(1) in _COMPARES
             self._next += negated
             operator = self._take(*_COMPARES)
             if not operator:
                 return left
-            node = _comparison_of(operator, left, self._sum())
-            left = _negation(node) if negated else node
+            node = _build_comparison(operator, left, self._parse_sum())
+            left = _build_negation(node) if negated else node
 
-    def _sum(self) -> Node:
-        left = self._product()
+    def _parse_sum(self) -> Node:
+        left = self._parse_product()
         while operator := self._take("+", "-"):
-            left = _arithmetic(operator, left, self._product())
+            left = _build_arithmetic(operator, left, self._parse_product())
         return left
 
-    def _product(self) -> Node:
-        left = self._unary()
+    def _parse_product(self) -> Node:
+        left = self._parse_unary()
         while operator := self._take("*", "/", "%"):
-            left = _arithmetic(operator, left, self._unary())
+            left = _build_arithmetic(operator, left, self._parse_unary())
         return left
 
-    def _unary(self) -> Node:
+    def _parse_unary(self) -> Node:
         if self._take("-"):
-            return _arithmetic("-", lambda names: 0, self._steps())
-        return self._steps()
+            return _build_arithmetic("-", lambda names: 0, self._parse_steps())
+        return self._parse_steps()
 
-    def _steps(self) -> Node:
-        node = self._atom()
+    def _parse_steps(self) -> Node:
+        node = self._parse_atom()
         while True:
             if self._take(".", "?."):
-                node = _step(node, self._constant(self._word()))
+                node = _build_step(node, self._build_constant(self._parse_word()))
             elif self._take("["):
-                key = self._or()
-                self._need("]")
-                node = _step(node, key)
+                key = self._parse_or()
+                self._expect("]")
+                node = _build_step(node, key)
             else:
                 return node
 
-    def _word(self) -> str:
+    def _parse_word(self) -> str:
         if self._next < len(self._tokens) and self._tokens[self._next].kind == "word":
             self._next += 1
             return self._tokens[self._next - 1].text
@@ -179,46 +179,48 @@ class _Parser:
             self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text)
         )
 
-    def _atom(self) -> Node:
+    def _parse_atom(self) -> Node:
         if self._next >= len(self._tokens):
             raise self._syntax_error(len(self._text))
         token = self._tokens[self._next]
         self._next += 1
         if token.kind == "number":
-            return self._constant(float(token.text) if re.search(r"[.eE]", token.text) else int(token.text))
+            return self._build_constant(
+                float(token.text) if re.search(r"[.eE]", token.text) else int(token.text)
+            )
         if token.kind == "text":
             body = token.text[1:-1]
-            return self._constant(body if token.text[0] == "`" else re.sub(r"\\(.)", r"\1", body))
+            return self._build_constant(body if token.text[0] == "`" else re.sub(r"\\(.)", r"\1", body))
         if token.text == "(":
-            node = self._or()
-            self._need(")")
+            node = self._parse_or()
+            self._expect(")")
             return node
         if token.text == "[":
-            return self._list()
+            return self._parse_list()
         if token.kind == "word" and token.text not in _WORDS:
             if token.text in _CONSTANTS:
-                return self._constant(_CONSTANTS[token.text])
+                return self._build_constant(_CONSTANTS[token.text])
             if token.text == "len" and self._take("("):
-                node = self._or()
-                self._need(")")
-                return _length(node)
-            return _name(token.text)
+                node = self._parse_or()
+                self._expect(")")
+                return _build_length(node)
+            return _build_name(token.text)
         raise self._syntax_error(token.at)
 
-    def _list(self) -> Node:
+    def _parse_list(self) -> Node:
         items: list[Node] = []
         while not self._take("]"):
             if items:
-                self._need(",")
-            items.append(self._or())
+                self._expect(",")
+            items.append(self._parse_or())
         return lambda names: [item(names) for item in items]
 
     @staticmethod
-    def _constant(value: Any) -> Node:
+    def _build_constant(value: Any) -> Node:
         return lambda names: value
 
 
-def _name(name: str) -> Node:
+def _build_name(name: str) -> Node:
     def value(names: Names) -> Any:
         if name not in names:
             raise ValueError(f"unknown name {name!r}; the names are {', '.join(names)}")
@@ -227,7 +229,7 @@ def _name(name: str) -> Node:
     return value
 
 
-def _step(node: Node, key: Node) -> Node:
+def _build_step(node: Node, key: Node) -> Node:
     def value(names: Names) -> Any:
         container, index = node(names), key(names)
         if isinstance(container, Mapping):
@@ -241,7 +243,7 @@ def _step(node: Node, key: Node) -> Node:
     return value
 
 
-def _length(node: Node) -> Node:
+def _build_length(node: Node) -> Node:
     def length(names: Names) -> int:
         value = node(names)
         return len(value) if isinstance(value, (str, list, Mapping)) else 0
@@ -249,32 +251,32 @@ def _length(node: Node) -> Node:
     return length
 
 
-def _both(left: Node, right: Node) -> Node:
-    return lambda names: _truth(left(names)) and _truth(right(names))
+def _build_and(left: Node, right: Node) -> Node:
+    return lambda names: _to_truth(left(names)) and _to_truth(right(names))
 
 
-def _either(left: Node, right: Node) -> Node:
-    return lambda names: _truth(left(names)) or _truth(right(names))
+def _build_or(left: Node, right: Node) -> Node:
+    return lambda names: _to_truth(left(names)) or _to_truth(right(names))
 
 
-def _negation(node: Node) -> Node:
-    return lambda names: not _truth(node(names))
+def _build_negation(node: Node) -> Node:
+    return lambda names: not _to_truth(node(names))
 
 
-def _truth(value: Any) -> bool:
-    """Return a boolean; a switch that the server leaves out is off."""
+def _to_truth(value: Any) -> bool:
+    """Return a value as a boolean; a missing switch is off. Raises ValueError."""
     if value is None or isinstance(value, bool):
         return bool(value)
     raise ValueError(f"{value!r} is neither true nor false")
 
 
-def _comparison_of(operator: str, left: Node, right: Node) -> Node:
+def _build_comparison(operator: str, left: Node, right: Node) -> Node:
     compare = _COMPARISONS[operator]
 
     def value(names: Names) -> bool:
         one, other = left(names), right(names)
         try:
-            return bool(compare(_zero(one, other), _zero(other, one)))
+            return bool(compare(_zero_if_missing(one, other), _zero_if_missing(other, one)))
         except (TypeError, AttributeError):
             raise ValueError(f"cannot compare {one!r} {operator} {other!r}") from None
         except BadInput as error:
@@ -283,18 +285,18 @@ def _comparison_of(operator: str, left: Node, right: Node) -> Node:
     return value
 
 
-def _zero(value: Any, other: Any) -> Any:
-    """Return a missing value as the zero of the type that it is compared with."""
+def _zero_if_missing(value: Any, other: Any) -> Any:
+    """Return a value; if it is missing, the zero of the type that it is compared with."""
     return type(other)() if value is None and isinstance(other, (bool, int, float, str, list)) else value
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _is_equal(one: Any, other: Any) -> bool:
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": _equal,
-    "!=": lambda one, other: not _equal(one, other),
+    "==": _is_equal,
+    "!=": lambda one, other: not _is_equal(one, other),
     "<": lambda one, other: one < other,
     "<=": lambda one, other: one <= other,
     ">": lambda one, other: one > other,
@@ -307,7 +309,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def _arithmetic(operator: str, left: Node, right: Node) -> Node:
+def _build_arithmetic(operator: str, left: Node, right: Node) -> Node:
     def value(names: Names) -> Any:
         one, other = left(names), right(names)
         try:

@@ -108,7 +108,7 @@ async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
     """Create a bucket; return it, and False when it existed already with this configuration. config: the
     bucket's own, complete. Raises BadInput when the server is too old for it, ApiError."""
     name = str(config["name"])
-    await api_levels.require(api, configs.BUCKET.needed_levels(config))
+    await api_levels.require(api, configs.BUCKET.find_needed_levels(config))
     try:
         info, created = await streams.create(api, configs.to_stream(config))
     except ApiError as error:
@@ -121,7 +121,7 @@ async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
 
 async def update(bucket: Bucket, config: Json) -> Bucket:
     """Change a bucket's configuration. Raises BadInput, ApiError."""
-    await api_levels.require(bucket.api, configs.BUCKET.needed_levels(config))
+    await api_levels.require(bucket.api, configs.BUCKET.find_needed_levels(config))
     live = strip_server_keys(bucket.stream_config)
     return _bucket(bucket.api, bucket.name, await streams.update(bucket.api, configs.to_stream(config, live)))
 

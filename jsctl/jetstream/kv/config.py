@@ -180,7 +180,7 @@ _OF_BUCKETS: Mapping[str, Any] = {
 class BucketSchema(Schema):
     """The configuration of a bucket."""
 
-    def rules(self, config: Json) -> Iterator[str]:
+    def find_violations(self, config: Json) -> Iterator[str]:
         try:
             validate_bucket(str(config["name"]))
         except ValueError as error:

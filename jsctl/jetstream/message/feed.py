@@ -162,7 +162,7 @@ class ConsumerFeed(Feed):
                 self._say(f"Created durable consumer {options.durable} on stream {options.stream}")
         else:
             config = self._ephemeral_config(options.start)
-            info, _ = await consumers.create(self._api, options.stream, config, fresh=True)
+            info, _ = await consumers.create(self._api, options.stream, config, is_name_new=True)
             self._start = _resumable(options.start, info)
         self._config = info.get("config") or {}
         self._name = str(info.get("name") or options.durable)
@@ -258,7 +258,9 @@ class ConsumerFeed(Feed):
                 if self._ephemeral:
                     await self._leave()
                     config = self._ephemeral_config(start)
-                    info, _ = await consumers.create(self._api, self._options.stream, config, fresh=True)
+                    info, _ = await consumers.create(
+                        self._api, self._options.stream, config, is_name_new=True
+                    )
                     self._name, self._next = str(info["name"]), 1
                 elif self._config.get("name"):
                     await consumers.fetch_info(self._api, self._options.stream, self._options.durable)

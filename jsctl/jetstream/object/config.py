@@ -27,7 +27,7 @@ _WORDS = ("name", "compress", *_SAME, *_RENAMED, "placement.tags", "placement.cl
 class ObjectBucketSchema(Schema):
     """The configuration of an object bucket."""
 
-    def rules(self, config: Json) -> Iterator[str]:
+    def find_violations(self, config: Json) -> Iterator[str]:
         try:
             buckets.validate_bucket(str(config["name"]))
         except BadInput as error:

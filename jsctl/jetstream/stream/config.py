@@ -30,7 +30,7 @@ class StreamSchema(Schema):
             complete["duplicate_window"] = choose_window(int(complete.get("max_age") or 0))
         return complete
 
-    def rules(self, config: Json) -> Iterator[str]:
+    def find_violations(self, config: Json) -> Iterator[str]:
         subjects, mirror = config.get("subjects") or [], config.get("mirror")
         republish, transform = config.get("republish"), config.get("subject_transform") or {}
         if mirror and subjects:
@@ -50,8 +50,8 @@ class StreamSchema(Schema):
         if transform.get("src") and not transform.get("dest"):
             yield "--transform-destination is missing"
 
-    def needed_levels(self, config: Json) -> dict[int, list[str]]:
-        needs = super().needed_levels(config)
+    def find_needed_levels(self, config: Json) -> dict[int, list[str]]:
+        needs = super().find_needed_levels(config)
         if any(origin.get("consumer") for origin in list_origins(config)):
             needs.setdefault(4, []).append("a durable consumer of a mirror or source")
         return needs

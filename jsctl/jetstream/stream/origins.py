@@ -142,14 +142,14 @@ class Origin(Object):
     def parse(self, text: str) -> Json:
         return parse_origin(text)
 
-    def flag_texts(self, value: Any) -> list[str]:
+    def to_flag_texts(self, value: Any) -> list[str]:
         return [format_origin(value)]
 
     def read(
         self, node: Node, key: str, *, keep: KeepKey = refuse_unknown, ignored: frozenset[str] = frozenset()
     ) -> Json:
         if not isinstance(node.value, dict):
-            text = node.string(key)
+            text = node.as_text(key)
             try:
                 return parse_origin(text)
             except BadInput as error:

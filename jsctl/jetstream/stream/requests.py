@@ -160,4 +160,4 @@ def missing_error(api: Api, name: str) -> MissingName:
 def _needed_levels(config: Json) -> dict[int, list[str]]:
     from jsctl.jetstream.stream.config import STREAM  # lists, and most commands, do without
 
-    return STREAM.needed_levels(config)
+    return STREAM.find_needed_levels(config)

@@ -78,7 +78,11 @@ def format_name(step: Step) -> str:
     """Format a name with its kind: `stream ORDERS`, `bucket CONFIG` or `consumer ORDERS > NEW`."""
     if step.consumer:
         return f"consumer {step.stream} > {step.consumer}"
-    return f"{step.kind.word} {step.kind.bucket_of(step.stream)}" if step.kind else f"stream {step.stream}"
+    return (
+        f"{step.kind.word} {step.kind.stream_to_bucket(step.stream)}"
+        if step.kind
+        else f"stream {step.stream}"
+    )
 
 
 def format_counts(steps: Sequence[Step]) -> str:
@@ -155,7 +159,7 @@ def _record(step: Step) -> dict[str, Any]:
         "action": step.action,
         "stream": step.stream,
         "consumer": step.consumer,
-        **({"bucket": step.kind.bucket_of(step.stream)} if step.kind else {}),
+        **({"bucket": step.kind.stream_to_bucket(step.stream)} if step.kind else {}),
         "context": step.target.context,
         "domain": step.target.domain,
         **({"account": step.target.account} if step.target.account else {}),

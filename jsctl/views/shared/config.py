@@ -57,5 +57,5 @@ def _on_sheet(kind: Kind, value: Any, blank: Any) -> Any:
     if isinstance(kind, Choice):
         return kind.describe(str(value))
     if isinstance(kind, Switch):
-        return kind.on_sheet(value)
+        return kind.to_sheet(value)
     return ", ".join(value) if isinstance(kind, Texts) else value

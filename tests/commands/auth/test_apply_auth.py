@@ -195,7 +195,7 @@ def test_a_folder_and_a_variable(declared: Declared, tmp_path: Path) -> None:
         (("{name: clerk", "{name: a/b"), "not a valid user name"),
         (("role: reader, tags", "role: reader, subs: 5, tags"), "has role reader, which sets what it may do"),
         (('allow: ["orders.>"]', 'allow: ["orders..x"]'), "orders..x"),
-        (("{{team}}", "{{teem}}"), "no variable 'teem'"),
+        (("{{team}}", "{{teem}}"), "there is no variable 'teem'"),
         (("exports:\n", "exports: x\n        other:\n"), "environment.yaml:"),
     ],
 )

@@ -12,7 +12,9 @@ def test_parts_of_sources(hits: Cli) -> None:
     assert document["sources"] == {"HITS": {"hits.a": "5"}}
     shown = hits("counter view hits.a --stream ALL", tty=True, status=0).out
     assert "HITS: hits.a: 5" in shown
-    assert "does not take hits.a" in hits("counter incr hits.a --stream ALL", status=1).err
+    assert (
+        "does not store what is published to hits.a" in hits("counter incr hits.a --stream ALL", status=1).err
+    )
 
 
 def test_what_is_counted_here_and_elsewhere(hits: Cli, url: str) -> None:

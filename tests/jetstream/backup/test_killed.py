@@ -127,7 +127,9 @@ def test_two_backups_at_once_onto_one_target(cli: Cli, url: str, tmp_path: Path)
         cli(f"{verb} {path}", status=0)
         with target.lock_target(path):
             refused = cli(f"{verb} {path} --force", status=1)
-            assert refused.err.count("\n") <= 2 and f"another jsctl writes a backup to {path}" in refused.err
+            assert (
+                refused.err.count("\n") <= 2 and f"another jsctl is writing a backup to {path}" in refused.err
+            )
             cli(f"stream backup S {tmp_path}/other", status=0)
             target.remove_path(tmp_path / "other")
         cli(f"{verb} {path} --force", status=0)

@@ -102,7 +102,7 @@ def test_a_silent_domain(offline_cli: Cli, server: RealServer, line: str) -> Non
             offline_cli, f"{line} --js-domain slow --timeout 300ms --server {server.url_for('full')}", 4
         )
     assert err.startswith("no answer from JetStream on $JS.slow.API.")
-    assert ("; jsctl doctor tells whether the stream has a leader; " in err) == ("STREAM.LIST;" not in err), (
+    assert ("; jsctl doctor shows whether the stream has a leader; " in err) == ("STREAM.LIST;" not in err), (
         err
     )
 

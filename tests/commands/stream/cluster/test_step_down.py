@@ -32,7 +32,7 @@ def test_step_down_refusals(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     js.stream(url, "ONE", "one")
     leads = leader(url, "S")
     assert (
-        f"{leads} is the leader already"
+        f"{leads} is already the leader"
         in cluster_cli(f"stream cluster sd S --preferred {leads}", status=1).err
     )
     wrong = cluster_cli("stream cluster step-down S --preferred n9", status=64).err

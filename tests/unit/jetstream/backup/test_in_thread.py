@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from jsctl.jetstream.backup.stream_backup import _in_thread
+from jsctl.jetstream.backup.stream_backup import _run_in_thread
 
 
 def test_a_second_cancellation_waits_too(caplog: pytest.LogCaptureFixture) -> None:
@@ -17,7 +17,7 @@ def test_a_second_cancellation_waits_too(caplog: pytest.LogCaptureFixture) -> No
         raise OSError("the disk is full")
 
     async def work() -> None:
-        task = asyncio.ensure_future(_in_thread(write))
+        task = asyncio.ensure_future(_run_in_thread(write))
         for _ in range(2):
             await asyncio.sleep(0)
             await asyncio.sleep(0)
@@ -32,9 +32,9 @@ def test_a_second_cancellation_waits_too(caplog: pytest.LogCaptureFixture) -> No
 
 
 def test_the_result_and_the_error_come_through() -> None:
-    assert asyncio.run(_in_thread(len, "abc")) == 3
+    assert asyncio.run(_run_in_thread(len, "abc")) == 3
     with pytest.raises(OSError, match="full"):
-        asyncio.run(_in_thread(_fail))
+        asyncio.run(_run_in_thread(_fail))
 
 
 def _fail() -> None:

@@ -181,8 +181,8 @@ def test_lines_of_a_sheet() -> None:
 
 
 def test_levels_and_defaults() -> None:
-    assert BUCKET.needed_levels({"placement": {"tags": ["a"]}}) == {3: ["--tag"]}
-    assert BUCKET.needed_levels({"placement": {"tags": []}}) == {}
+    assert BUCKET.find_needed_levels({"placement": {"tags": ["a"]}}) == {3: ["--tag"]}
+    assert BUCKET.find_needed_levels({"placement": {"tags": []}}) == {}
     assert BUCKET.with_defaults({"ttl": 1}) == {"history": 1, "ttl": 1}
 
 
@@ -209,7 +209,7 @@ VALUES: tuple[tuple[Kind, st.SearchStrategy[Any]], ...] = (
 def test_what_is_written_is_read_back(data: st.DataObject) -> None:
     kind, values = data.draw(st.sampled_from(VALUES))
     value = data.draw(values)
-    assert list(kind.problems(value, "key")) == []
+    assert list(kind.check_value(value, "key")) == []
     for text in (yaml.safe_dump({"key": kind.write(value)}), json.dumps({"key": value})):
         assert kind.read(parse_document(text, "f").value["key"], "key") == value
 

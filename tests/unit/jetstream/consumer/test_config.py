@@ -148,8 +148,8 @@ def test_documents() -> None:
 
 
 def test_needed_levels() -> None:
-    assert CONSUMER.needed_levels({"ack_policy": "explicit"}) == {}
-    assert CONSUMER.needed_levels({"pause_until": "x", "priority_policy": "prioritized"}) == {
+    assert CONSUMER.find_needed_levels({"ack_policy": "explicit"}) == {}
+    assert CONSUMER.find_needed_levels({"pause_until": "x", "priority_policy": "prioritized"}) == {
         1: ["--pause"],
         2: ["--prioritized-groups"],
     }

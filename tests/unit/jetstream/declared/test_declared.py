@@ -57,9 +57,12 @@ def read(text: str, **values: str) -> Declared:
             "streams:\n- name: A\n  consumers: [{name: C},\n   {name: C}]",
             "f.yaml:4: consumer A > C is declared twice",
         ),
-        ("streams:\n- name: A_{{x}}", "f.yaml:2: no variable 'x'; known: none"),
-        ("vars: {v: 1}\nstreams:\n- name: A_{{w}}", "f.yaml:3: no variable 'w'; known: v"),
-        ("streams:\n- for: {i: 0..99999}\n  name: A{{i}}", "f.yaml:2: the loop makes more than 10,000"),
+        ("streams:\n- name: A_{{x}}", "f.yaml:2: there is no variable 'x'; variables: none"),
+        (
+            "vars: {v: 1}\nstreams:\n- name: A_{{w}}",
+            "f.yaml:3: there is no variable 'w'; variables: v",
+        ),
+        ("streams:\n- for: {i: 0..99999}\n  name: A{{i}}", "f.yaml:2: the loop has more than 10,000 rounds"),
         (
             "streams:\n- for: {i: some}\n  name: A{{i}}",
             "f.yaml:2: a loop needs a range such as 0..9, or a list",

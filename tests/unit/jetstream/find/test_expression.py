@@ -136,7 +136,7 @@ NOW = 1795240800 + 3600  # an hour after 2026-11-21T06:00:00Z
 
 
 def fits(wanted: dict[str, Any], *, invert: bool = False) -> bool:
-    return bool(StreamCriteria(**wanted, invert=invert).matching([INFO], NOW))
+    return bool(StreamCriteria(**wanted, invert=invert).filter_infos([INFO], NOW))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_criteria(wanted: dict[str, Any], does: bool) -> None:
 
 def test_a_stream_that_never_had_a_message_is_idle() -> None:
     silent = {**INFO, "state": {"messages": 0, "last_ts": "0001-01-01T00:00:00Z"}}
-    assert StreamCriteria(idle=1).matching([silent], NOW)
+    assert StreamCriteria(idle=1).filter_infos([silent], NOW)
 
 
 @pytest.mark.parametrize(
