@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jsctl.errors import JsctlError, NotFound
+from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.files import read_text, write_atomically
 from jsctl.jetstream.shape_check import Fields, Shape, check
 from jsctl.json_text import parse_json
@@ -84,13 +84,20 @@ class NetworkState:
         raise NotFound(f"network {self.name} has no server {name!r}", f"its servers are {known}")
 
     def select(self, names: tuple[str, ...]) -> list[NodeState]:
-        """Return the servers with these names, which may be names of clusters; all for no names. Raises
-        NotFound."""
+        """Return the servers with these names, which may be names of clusters; all for no names.
+
+        Raises NotFound; BadInput for a server beside its cluster, as one of the two is not what was meant.
+        """
         clusters = {node.cluster for node in self.nodes}
         selected: dict[str, NodeState] = {}
-        for name in names:
+        for name in dict.fromkeys(names):
             members = [node for node in self.nodes if node.cluster == name] if name in clusters else []
             for node in members or [self.node(name)]:
+                if node.name in selected:
+                    raise BadInput(
+                        f"{node.name} is in cluster {node.cluster}, which is named, too",
+                        f"name one of the two; --network {self.name} chooses the network",
+                    )
                 selected[node.name] = node
         return list(selected.values()) if names else list(self.nodes)
 
