@@ -171,6 +171,9 @@ def _usage(error: click.ClickException) -> str:
         message = error.message  # without click's list, which also has far ones: --trace for --storage
         if near := find_nearest(error.option_name, error.possibilities or (), likeness=0.8):
             return f"{message.rstrip('.')}; did you mean {near!r}?"
+        path = error.ctx.command_path.split() if error.ctx else []
+        if error.option_name == "--watch" and {"stream", "consumer"}.intersection(path):
+            return f"{message.rstrip('.')}; jsctl report --watch shows streams and consumers repeatedly"
     message = " ".join(message.split()).rstrip(".")
     # an argument that may be left out
     message = re.sub(r"^(Invalid value for )'\[(\w+)\]'", r"\1'\2'", message)

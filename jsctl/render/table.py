@@ -18,21 +18,24 @@ def format_boxed(
 ) -> Iterator[str]:
     """Yield the lines of the table in a rounded box of at most `width` columns.
 
-    If the table is wider, the columns that it can spare are left out and named below it, prose is folded
-    between words, and other texts are cut in the middle.
+    If the table is wider, the columns that it can spare are left out, empty ones first, and named below it
+    unless they are empty; prose is folded between words, and other texts are cut in the middle.
     """
     columns: Sequence[Column] = table.columns
     head = [clean(column.title) for column in columns]
     rows, foot = _shown(table)
     title = clean(table.title)
     widths = _measure([head, *rows] + ([foot] if foot else []))
-    hidden: list[str] = []
+    lost: list[str] = []
     fits = not width or sum(widths) + 3 * len(widths) + 1 <= width
     shown = list(range(len(columns)))
     if width and not fits:
         values = _measure([*rows, *([foot] if foot else [])]) if rows else []
-        shown = fit_columns(columns, widths, table.spare, width - 4, 3, numbers=values)
-        hidden = [head[at] for at in range(len(columns)) if at not in shown]
+        empty = {column.data_key for column, wide in zip(columns, values, strict=False) if not wide}
+        spare = sorted(table.spare, key=lambda key: key not in empty)
+        shown = fit_columns(columns, widths, spare, width - 4, 3, numbers=values)
+        left_out = (at for at in range(len(columns)) if at not in shown)
+        lost = [head[at] for at in left_out if columns[at].data_key not in empty]
         columns = [columns[at] for at in shown]
         widths = [widths[at] for at in shown]
     _widen(widths, min(measure(title) + 4, width) if width else measure(title) + 4)
@@ -49,7 +52,7 @@ def format_boxed(
         return edge(left + middle.join("─" * (w + 2) for w in widths) + end)
 
     def lines(row: Sequence[str], raw: Sequence[object] | None = None) -> Iterator[str]:
-        if hidden:
+        if len(shown) < len(row):
             row, raw = [row[at] for at in shown], [raw[at] for at in shown] if raw else None
         styles: list[Style] = [c.style if isinstance(c, Cell) else "" for c in raw] if raw and color else []
         for piece in (row,) if fits else _fitted(row, widths, prose):
@@ -77,8 +80,8 @@ def format_boxed(
         yield rule("├", "┼", "┤")
         yield from lines(foot, table.footer)
     yield rule("╰", "┴", "╯")
-    if hidden:
-        note = f"no room for: {', '.join(hidden)}; a wider terminal or a pipe shows all columns"
+    if lost:
+        note = f"no room for: {', '.join(lost)}; a wider terminal or a pipe shows all columns"
         yield from (paint(line, "dim") if color else line for line in fold(note, width or 0))
 
 

@@ -1,6 +1,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.support import js
 from tests.support.golden import check
 from tests.support.run import Cli
@@ -20,6 +22,14 @@ def replicating(cli: Cli, url: str) -> None:
             all(link["active_ns"] is not None for link in links if link["origin"] != "NOPE")
             and any(link["error"] for link in links)
         ),
+    )
+
+
+@pytest.mark.parametrize("line", ["stream report", "s ls", "consumer report"])
+def test_watching_is_somewhere_else(offline_cli: Cli, line: str) -> None:
+    assert (
+        "'--watch'; jsctl report --watch shows streams and consumers"
+        in offline_cli(f"{line} --watch", status=64).err
     )
 
 

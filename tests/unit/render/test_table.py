@@ -55,6 +55,15 @@ def test_columns_are_left_out_in_the_declared_order() -> None:
     assert "Column 4" in next(table.format_plain(many))
 
 
+def test_an_empty_column_is_left_out_first_and_without_a_word() -> None:
+    columns = [Column(f"Column {at}", f"c{at}", "count") for at in range(6)]
+    some = Table("", columns, [[0, 1, 2, 3, 4, ""]], spare=("c4", "c1", "c5"))
+    assert titles(boxes(some, 60)) == ["0", "1", "2", "3", "4"]
+    assert "no room" not in "".join(boxes(some, 60))
+    assert titles(boxes(some, 50)) == ["0", "1", "2", "3"]
+    assert "no room for: Column 4;" in "".join(boxes(some, 50))
+
+
 def test_a_url_is_whole_while_a_column_can_be_left_out() -> None:
     columns = (Column("URL", "url", "url"), Column("Log", "log"))
     row = ("nats://127.0.0.1:50223", "/var/lib/somewhere/hub.log")
