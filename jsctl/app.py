@@ -166,7 +166,7 @@ def _check_argument(arg: str) -> None:
 def _usage(error: click.ClickException) -> str:
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
-        from jsctl.jetstream.config.kind import find_nearest
+        from jsctl.similar_names import find_nearest
 
         message = error.message  # without click's list, which also has far ones: --trace for --storage
         if near := find_nearest(error.option_name, error.possibilities or (), likeness=0.8):

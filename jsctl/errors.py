@@ -137,11 +137,11 @@ class MissingName(ApiError):
         second.
         """
         from jsctl.loops import time_limit
-        from jsctl.registry.noun_record import find_nearest_name
+        from jsctl.similar_names import find_nearest
 
         try:
             async with time_limit(1):
-                near = find_nearest_name(self.name, await self.list_names())
+                near = find_nearest(self.name, await self.list_names())
         except (JsctlError, TimeoutError):
             return
         if near:

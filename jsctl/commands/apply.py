@@ -111,20 +111,22 @@ async def apply(
 def _format_next(
     operators: Sequence[str], files: Sequence[str], var: Sequence[str], store: str, push: bool | None
 ) -> str:
-    """Return the commands that introduce new operators to the servers, and apply the rest."""
-    at = ["--store", store] if store else []
+    """Return the commands that make new operators known to the servers, and then apply the rest."""
+    store_flags = ["--store", store] if store else []
     lines = [
         "servers do not know "
         f"{'operator' if len(operators) == 1 else 'operators'} {', '.join(operators)} yet; accounts were not"
         " sent to them, and streams were not made. Next:"
     ]
     for name in operators:
-        line = shlex.join(["jsctl", "auth", "operator", "config", name, "--output", f"{name}.conf", *at])
+        line = shlex.join(
+            ["jsctl", "auth", "operator", "config", name, "--output", f"{name}.conf", *store_flags]
+        )
         lines += [f"  {line}", f"  include ./{name}.conf in the configuration of each server, and restart it"]
     flags = [word for file in files for word in ("-f", file)] + [
         word for value in var for word in ("--var", value)
     ]
-    lines.append(f"  {shlex.join(['jsctl', 'apply', *flags, *at, *(['--push'] if push else [])])}")
+    lines.append(f"  {shlex.join(['jsctl', 'apply', *flags, *store_flags, *(['--push'] if push else [])])}")
     return "\n".join(lines)
 
 

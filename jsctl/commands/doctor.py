@@ -59,27 +59,27 @@ async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: boo
     """
     if rules:
         return view.rules()
-    places, broken = _places(env) if all_contexts else (resolve_targets(env), [])
+    places, broken = _resolve_all_contexts(env) if all_contexts else (resolve_targets(env), [])
     snapshot = await take_snapshot(places, trace=env.trace)
     snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken])
-    # One context that cannot be reached fails as everywhere: nothing was seen.
+    # A single context that cannot be reached is an error, as in every other verb.
     if len(snapshot.contexts) == 1 and (error := snapshot.contexts[0].error) is not None:
         raise error
     return view.show(snapshot, diagnose(snapshot, ignore))
 
 
-def _places(env: Env) -> tuple[list[Settings], list[ContextView]]:
+def _resolve_all_contexts(env: Env) -> tuple[list[Settings], list[ContextView]]:
     """Return the settings of all contexts, and the contexts that cannot be read."""
     if env.repeated.get("context"):
         raise BadInput("--all-contexts and --context cannot be used together")
     names = env.contexts.names()
     if not names:
         raise NotFound("there is no context", "create one with jsctl context add NAME")
-    places: list[Settings] = []
+    settings: list[Settings] = []
     broken = []
     for name in names:
         try:
-            places += resolve_context_targets(env, name, several=True)
+            settings += resolve_context_targets(env, name, several=True)
         except JsctlError as error:
             broken.append(ContextView(name, error))
-    return places, broken
+    return settings, broken

@@ -46,7 +46,9 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.stream and (self.selects_kinds or self.subjects):
-            raise BadInput("--stream cannot be used with other kinds of events", "it has its own events")
+            raise BadInput(
+                "--stream cannot be used with flags that select events", "all events of the stream are shown"
+            )
         if self.since is not None and not self.stream:
             raise BadInput("--since is for --stream")
 
@@ -88,9 +90,9 @@ async def events(env: Env, options: Options) -> Events[ServerEvent]:
     extra = [validate_subject(subject, "subscribe to") for subject in options.subjects]
     connection = await env.connection()
     selection = EventSelection(
-        subjects=_subjects(options, connection.settings.js_event_prefix, extra),
+        subjects=_select_subjects(options, connection.settings.js_event_prefix, extra),
         stream=options.stream,
-        start=_start(env, options),
+        start=_build_start(env, options),
         pattern=pattern,
         limit=options.count,
         idle=choose_idle_limit(env, options.wait, options.count),
@@ -106,7 +108,7 @@ async def events(env: Env, options: Options) -> Events[ServerEvent]:
     return view.events(listener, short=options.short, cloudevent=options.cloudevent)
 
 
-def _subjects(options: Options, prefix: str, extra: list[str]) -> list[str]:
+def _select_subjects(options: Options, prefix: str, extra: list[str]) -> list[str]:
     """Return the subjects of the selected events. prefix: that of JetStream events."""
     if extra and not options.selects_kinds:
         return extra
@@ -118,7 +120,7 @@ def _subjects(options: Options, prefix: str, extra: list[str]) -> list[str]:
     return [*jetstream, *system, *extra]
 
 
-def _start(env: Env, options: Options) -> Json:
+def _build_start(env: Env, options: Options) -> Json:
     """Return the delivery policy."""
     if options.since is None:
         return {"deliver_policy": "all"}

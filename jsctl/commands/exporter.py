@@ -24,7 +24,7 @@ from jsctl.user_folders import expand_home
 from jsctl.views.events import Events, results
 from jsctl.views.result import Result, Text
 
-_DEFAULT = "127.0.0.1:7777"
+_DEFAULT_ADDRESS = "127.0.0.1:7777"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Options:
         """The address to listen on; None for none. Raises BadInput."""
         if self.textfile and not self.listen:
             return None
-        return parse_address(self.listen or _DEFAULT)
+        return parse_address(self.listen or _DEFAULT_ADDRESS)
 
 
 @command(
@@ -58,7 +58,7 @@ class Options:
         "jsctl exporter --textfile - --count 1",
     ],
 )
-@option("--listen", metavar="HOST:PORT", default="", help=f"Where to answer scrapes ({_DEFAULT})")
+@option("--listen", metavar="HOST:PORT", default="", help=f"Where to answer scrapes ({_DEFAULT_ADDRESS})")
 @option("--textfile", metavar="FILE", default="", help="Write to this file each round instead; - is stdout")
 @option(
     "--interval", type=DURATION, default=15 * SECOND, metavar="DURATION", help="Time between two rounds (15s)"
@@ -96,24 +96,24 @@ async def exporter(env: Env, options: Options) -> Events[Result]:
         )
     _check_folder(options.textfile)
     stop = asyncio.Event()
-    known: list[Place] = []
+    places: list[Place] = []
 
     def last() -> Result | None:
-        if options.count is None or stop.is_set() or not any(place.error for place in known):
+        if options.count is None or stop.is_set() or not any(place.error for place in places):
             return None
-        return Result(data={"places": len(known)}, status=ExitStatus.UNREACHABLE)
+        return Result(data={"places": len(places)}, status=ExitStatus.UNREACHABLE)
 
-    return results(_rounds(env, options, stop, known), last)
+    return results(_collect_rounds(env, options, stop, places), last)
 
 
-async def _rounds(
-    env: Env, options: Options, stop: asyncio.Event, known: list[Place]
+async def _collect_rounds(
+    env: Env, options: Options, stop: asyncio.Event, last_places: list[Place]
 ) -> AsyncGenerator[Result, None]:
     """Collect the metrics of each round, until `stop` is set; yield those that go to stdout.
 
     known: receives the contexts and domains of the last round.
     """
-    exporting = Exporter(
+    collector = Exporter(
         resolve_targets(env),
         pattern=options.pattern,
         consumers=options.consumers,
@@ -124,26 +124,26 @@ async def _rounds(
     )
     with interrupts(stop.set):
         async with contextlib.AsyncExitStack() as stack:
-            stack.push_async_callback(exporting.close)
+            stack.push_async_callback(collector.close)
             if (address := options.address) is not None:
-                server = await stack.enter_async_context(MetricsServer(address, lambda: exporting.text))
+                server = await stack.enter_async_context(MetricsServer(address, lambda: collector.text))
                 host, every = address[0] or "every address", options.interval / SECOND
-                env.say(f"Metrics on {host}, port {server.port}, path /metrics, asking every {every:g}s")
+                env.say(f"Metrics on {host}, port {server.port}, path /metrics, collected every {every:g}s")
             errors: dict[str, str] = {}
-            async for places in exporting.rounds(options.interval / SECOND, options.count, stop):
-                known[:] = places
-                _tell(env, known, errors)
+            async for places in collector.rounds(options.interval / SECOND, options.count, stop):
+                last_places[:] = places
+                _report_changes(env, last_places, errors)
                 if options.textfile == "-":
                     yield Result(
-                        [Text(exporting.text.rstrip("\n"), whole=True)], data={"metrics": exporting.text}
+                        [Text(collector.text.rstrip("\n"), whole=True)], data={"metrics": collector.text}
                     )
                 elif options.textfile:
-                    _write(options.textfile, exporting.text)
+                    _write(options.textfile, collector.text)
 
 
-def _tell(env: Env, known: Sequence[Place], errors: dict[str, str]) -> None:
+def _report_changes(env: Env, places: Sequence[Place], errors: dict[str, str]) -> None:
     """Report when a context or domain stops answering, and when it answers again."""
-    for place in known:
+    for place in places:
         before = errors.get(place.title, "")
         if place.error and not before:
             env.say(f"jsctl: {place.title}: {place.error}")

@@ -52,7 +52,7 @@ async def latency(env: Env, options: Options) -> Result:
         if not env.wants_json:
             env.say(view.announcement(publisher.url, subscribed, options.rate))
 
-    measured = await domain.measure(
+    measurement = await domain.measure(
         publisher,
         settings,
         size=options.size,
@@ -62,6 +62,6 @@ async def latency(env: Env, options: Options) -> Result:
         announce=announce,
     )
     if options.histogram:
-        write_output(f"{options.histogram}.raw", view.latencies(measured))
-        write_output(f"{options.histogram}.histogram", view.histogram(measured))
-    return view.result(measured, size=options.size, rate=options.rate, duration=options.duration)
+        write_output(f"{options.histogram}.raw", view.latencies(measurement))
+        write_output(f"{options.histogram}.histogram", view.histogram(measurement))
+    return view.result(measurement, size=options.size, rate=options.rate, duration=options.duration)

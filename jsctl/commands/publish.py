@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.cli.global_flags import complete_subjects
-from jsctl.commands.shared.body import read_body
+from jsctl.commands.shared.body import build_composition, read_body
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import (
@@ -25,7 +25,7 @@ from jsctl.views.events import Events
 from jsctl.views.message import publish as view
 
 _BURST = 256  #: messages that are composed before they are sent
-_REPORTED = 20  #: up to this number of messages each has its line
+_MAX_REPORTED = 20  #: up to this number of messages each has its line
 
 HELP = """Subject, body and header values may hold templates that make each message different:
 
@@ -40,7 +40,7 @@ HELP = """Subject, body and header values may hold templates that make each mess
 Anything else in braces is sent as it is, with a warning.
 
 With - or --force-stdin the body is all of stdin; with --send-on newline each line of it is a message. Without
-a body, stdin is taken when it can only be meant for this command (a pipe, a redirection, a terminal). A loop
+a body, stdin is read when it can only be meant for this command (a pipe, a redirection, a terminal). A loop
 or a script keeps its own input: the body is then empty, with a warning if there was input.
 
 With --jetstream, messages are sent again until --timeout while their stream elects a leader. After a lost
@@ -53,7 +53,7 @@ for a schedule.
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The flags. body: None for stdin. sleep, ttl: ns. dumped: where a dump is."""
+    """The flags. body: None for stdin. sleep, ttl: ns. dumped: the path of a dump."""
 
     subject: str
     body: str | None
@@ -105,7 +105,7 @@ class Options:
     @property
     def reports(self) -> bool:
         """Whether each message gets a line."""
-        return not self.quiet and self.total <= _REPORTED and not self.dumped and not self.atomic
+        return not self.quiet and self.total <= _MAX_REPORTED and not self.dumped and not self.atomic
 
     @property
     def total(self) -> int:
@@ -173,14 +173,14 @@ class Options:
 @option("--original-pace", "paced", is_flag=True, help="With --from-dump: publish at the recorded pace")
 async def publish(env: Env, options: Options) -> Events[Published]:
     options = replace(options, body=read_body(env, options))
-    composition = _composition(env, options)
+    composition = _build_composition(env, options)
     if options.mode != "plain" or options.total != 1:
         await await_event_loop()  # messages are reported, and acks arrive, while others are sent
     api = await env.jetstream()
-    asks = options.body is None and not options.dumped and env.streams.stdin.isatty()
-    if asks and not options.quiet:
+    reads_terminal = options.body is None and not options.dumped and env.streams.stdin.isatty()
+    if reads_terminal and not options.quiet:
         env.say("Reading payload from STDIN")
-    bursts = _bursts(env, options, composition)
+    bursts = _compose_bursts(env, options, composition)
     publisher = Publisher(
         api.connection,
         bursts,
@@ -188,10 +188,10 @@ async def publish(env: Env, options: Options) -> Events[Published]:
         reports=options.reports,
         patience=make_patience(api, env.say),
     )
-    return view.events(publisher, _with_progress(env, publisher, options), quiet=options.quiet)
+    return view.events(publisher, _publish_with_progress(env, publisher, options), quiet=options.quiet)
 
 
-async def _with_progress(
+async def _publish_with_progress(
     env: Env, publisher: Publisher, options: Options
 ) -> AsyncGenerator[Sequence[Published], None]:
     """Yield what was published, below a progress bar where messages are not reported one by one."""
@@ -202,28 +202,18 @@ async def _with_progress(
                 yield batch
 
 
-def _composition(env: Env, options: Options) -> Composition:
+def _build_composition(env: Env, options: Options) -> Composition:
     headers = options.schedule.headers(env.clock(), options.header_names)
     if options.ttl is not None:
         headers.append(("Nats-TTL", format_ttl(options.ttl)))
-    body = options.body
-    return Composition(
-        subject=options.subject,
-        body=None if body is None else body.encode(errors="surrogateescape"),
-        headers=options.headers,
-        fixed_headers=headers,
-        reply=options.reply,
-        count=max(options.count, 1),
-        by_line=options.send_on == "newline",
-        templates=options.templates,
-    )
+    return build_composition(options, fixed_headers=headers, reply=options.reply)
 
 
-def _bursts(
+def _compose_bursts(
     env: Env, options: Options, composition: Composition
 ) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
     """Yield the messages, in bursts that are sent at once."""
-    # What is sent later is composed later: templates may hold the time.
+    # With pauses, each message is composed when it is sent: templates may hold the time.
     burst = 1 if options.sleep or options.paced else _BURST
     if options.dumped:
         bursts = read_dump(options.dumped, env.streams.stdin, composition, burst=burst)

@@ -72,7 +72,7 @@ async def reply(env: Env, options: Options) -> Events[Request]:
         body=compile_template(options.body.encode(errors="surrogateescape")),
         headers=compile_headers(options.headers),
         echo=options.echo,
-        command=_words(options.command) if options.command else (),
+        command=_compile_words(options.command) if options.command else (),
         sleep=options.sleep,
     )
     headers = [value for _, value in answers.headers]
@@ -91,6 +91,6 @@ async def reply(env: Env, options: Options) -> Events[Request]:
     return view.events(responder)
 
 
-def _words(command: str) -> list[Template]:
+def _compile_words(command: str) -> list[Template]:
     """Return the words of a command, each a template."""
     return [compile_template(os.fsencode(word), with_tokens=True) for word in split_command(command)]

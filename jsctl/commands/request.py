@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.cli.global_flags import complete_subjects
-from jsctl.commands.shared.body import read_body
+from jsctl.commands.shared.body import build_composition, read_body
 from jsctl.env import Env
 from jsctl.errors import BadInput, RequestTimeout
-from jsctl.jetstream.message.compose import Composition, compose
+from jsctl.jetstream.message.compose import compose
 from jsctl.jetstream.message.translate import split_command, translate
 from jsctl.nats import requests
 from jsctl.units import MS, format_exact_duration
@@ -103,7 +103,7 @@ def ask(env: Env, options: Options) -> Events[Reply]:
     """Return the replies to the requests that the options describe."""
     options = replace(options, body=read_body(env, options), raw=options.raw or options.raw_bytes)
     return view.events(
-        _replies(env, options),
+        _send_requests(env, options),
         raw=options.raw,
         exact=options.raw_bytes,
         quiet=env.wants_json,
@@ -111,7 +111,7 @@ def ask(env: Env, options: Options) -> Events[Reply]:
     )
 
 
-async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply], None]:
+async def _send_requests(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply], None]:
     """Send the requests, one after the other, and yield each reply."""
     connection = await env.connection()
     limits = requests.ReplyLimits(
@@ -124,7 +124,7 @@ async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply]
     announces = not options.raw and not env.wants_json and options.count <= _ANNOUNCED
     if options.body is None and env.streams.stdin.isatty() and not options.raw:
         env.say("Reading payload from STDIN")
-    async for [message] in compose(_composition(options), env.streams.stdin, warn=env.say, burst=1):
+    async for [message] in compose(build_composition(options), env.streams.stdin, warn=env.say, burst=1):
         if announces:
             env.say(f'Sending request on "{message.subject}"')
         number = 0
@@ -138,15 +138,3 @@ async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply]
                 f"no answer on {message.subject} in {format_exact_duration(limits.timeout)}",
                 "--timeout waits longer",
             )
-
-
-def _composition(options: Options) -> Composition:
-    body = options.body
-    return Composition(
-        subject=options.subject,
-        body=None if body is None else body.encode(errors="surrogateescape"),
-        headers=options.headers,
-        count=max(options.count, 1),
-        by_line=options.send_on == "newline",
-        templates=options.templates,
-    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.command_line import Line, is_whole, parse_line, split_script
+from jsctl.commands.shared.command_line import Line, is_complete, parse_line, split_script
 from jsctl.commands.shared.system_commands import run_system, wait
 from jsctl.contexts.model import strip_login
 from jsctl.env import Env
@@ -88,9 +88,13 @@ class Interpreter:
         from jsctl.prompts.shell import ShellPrompt
 
         env = self._env
-        completion = ShellCompletion(root, self._child, BUILTINS)
+        completion = ShellCompletion(root, self._create_env, BUILTINS)
         prompt = ShellPrompt(
-            env.streams.stderr, self._history(), completion.complete, is_whole, keeps=_may_be_kept
+            env.streams.stderr,
+            self._find_history_file(),
+            completion.complete,
+            is_complete,
+            keeps=_is_kept_in_history,
         )
         env.say("help lists the commands, help shell explains this prompt; ctrl-D ends it")
         status = 0
@@ -103,11 +107,11 @@ class Interpreter:
                         break
                     status = held.run(partial(self._run_lines, text)) if text.strip() else 0
                 except KeyboardInterrupt:  # between a line and its command
-                    status = self._interrupted()
+                    status = self._report_interrupt()
         return status
 
     def _read(self, prompt: "ShellPrompt", status: int) -> str | None:
-        return self.session.run(prompt.read(self._place(), status))
+        return self.session.run(prompt.read(self._describe_place(), status))
 
     def run_script(self, file: str) -> int:
         """Run the lines of a file up to the first that fails. Returns its status."""
@@ -142,19 +146,19 @@ class Interpreter:
             if not line.words:
                 raise BadInput("the line has no command", "help lists the commands")
             if line.words[0] in (*BUILTINS, "quit") and "--help" not in line.words:
-                return self._built_in(line.words[0], line.words[1:])
+                return self._run_built_in(line.words[0], line.words[1:])
             return self._run_piped(line) if line.pipe else self._run(line.words, self._env.streams.stdout)
         except JsctlError as error:
             self._env.say(f"jsctl: error: {error}")
             return error.status
         except KeyboardInterrupt:
-            return self._interrupted()
+            return self._report_interrupt()
 
-    def _interrupted(self) -> int:
+    def _report_interrupt(self) -> int:
         self._env.say("")
         return ExitStatus.INTERRUPTED
 
-    def _built_in(self, name: str, words: Sequence[str]) -> int:
+    def _run_built_in(self, name: str, words: Sequence[str]) -> int:
         if len(words) > 1:
             raise BadInput(f"{name} takes at most one word")
         word = words[0] if words else ""
@@ -167,13 +171,13 @@ class Interpreter:
             names = _KEPT_FLAGS if word else _KEPT_FLAGS | self._env.flags.keys()
             flags = {key: value for key, value in self._env.flags.items() if key in names}
             flags |= {"context": word} if word else {}
-            self._child(flags).settings()  # NotFound for one that is not there
+            self._create_env(flags).settings()  # NotFound for a context that does not exist
             self._flags = flags
             self._from_environment = self._env.from_environment - ({"context"} if word else set())
             return ExitStatus.OK
         flags = {key: value for key, value in self._flags.items() if key != "js_domain"}
         flags |= {"js_domain": word} if word else {}
-        self._child(flags).settings()
+        self._create_env(flags).settings()
         self._flags = flags
         return ExitStatus.OK
 
@@ -183,7 +187,7 @@ class Interpreter:
         self.session.is_busy = True
         try:
             with contextlib.redirect_stdout(out):  # click writes help there
-                return int(self._env.run_line(words, self._child(out=out)))
+                return int(self._env.run_line(words, self._create_env(out=out)))
         finally:
             self.session.end_command()
 
@@ -192,8 +196,8 @@ class Interpreter:
         stdout = self._env.streams.stdout
         stdout.flush()
         with contextlib.ExitStack() as stack:
-            written = None if _has_file(stdout) else stack.enter_context(tempfile.TemporaryFile())
-            process = subprocess.Popen(line.pipe, shell=True, stdin=subprocess.PIPE, stdout=written)
+            output_file = None if _has_file(stdout) else stack.enter_context(tempfile.TemporaryFile())
+            process = subprocess.Popen(line.pipe, shell=True, stdin=subprocess.PIPE, stdout=output_file)
             if process.stdin is None:
                 raise RuntimeError("no pipe")
             out = io.TextIOWrapper(process.stdin, encoding="utf-8", errors="surrogateescape")
@@ -203,12 +207,12 @@ class Interpreter:
                 with contextlib.suppress(OSError, ValueError):
                     out.close()
                 wait(process)
-            if written:
-                written.seek(0)
-                stdout.write(written.read().decode(errors="surrogateescape"))
+            if output_file:
+                output_file.seek(0)
+                stdout.write(output_file.read().decode(errors="surrogateescape"))
         return status or process.returncode
 
-    def _child(self, flags: dict[str, object] | None = None, out: TextIO | None = None) -> Env:
+    def _create_env(self, flags: dict[str, object] | None = None, out: TextIO | None = None) -> Env:
         """Return the Env for one command line."""
         env = self._env
         streams = env.streams
@@ -222,20 +226,20 @@ class Interpreter:
         child.session = self.session
         return child
 
-    def _place(self) -> str:
+    def _describe_place(self) -> str:
         """Return the context and domain, for the prompt."""
         try:
-            settings = self._child().settings()
+            settings = self._create_env().settings()
         except JsctlError:
             return "?"
         place = settings.context or strip_login(settings.url).removeprefix("nats://")
         return f"{place}:{settings.js_domain}" if settings.js_domain else place
 
-    def _history(self) -> Path:
+    def _find_history_file(self) -> Path:
         return find_state_folder(self._env.environ) / "jsctl" / "history"
 
 
-def _may_be_kept(line: str) -> bool:
+def _is_kept_in_history(line: str) -> bool:
     """Return whether a line may be written to the history: it has no secret, and no leading blank."""
     return not line.startswith(" ") and not any(flag in line for flag in _SECRET_FLAGS)
 

@@ -33,7 +33,7 @@ _STARTS = ("start_sequence", "all_", "new", "last", "since", "last_per_subject")
 _FLAGS = {"delta": "--delta-time", "match": "--match-replies", "all_": "--all"}
 
 
-def _flag(name: str) -> str:
+def _format_flag(name: str) -> str:
     return _FLAGS.get(name, "--" + name.replace("_", "-"))
 
 
@@ -76,22 +76,22 @@ class Options:
     def __post_init__(self) -> None:
         starts = self.starts
         if len(starts) > 1:
-            raise BadInput(f"{_flag(starts[0])} and {_flag(starts[1])} cannot be used together")
-        for one, other in (
+            raise BadInput(f"{_format_flag(starts[0])} and {_format_flag(starts[1])} cannot be used together")
+        for first, second in (
             ("durable", "direct"),
             ("timestamp", "delta"),
             ("raw", "dump"),
             ("raw_bytes", "dump"),
         ):
-            if getattr(self, one) and getattr(self, other):
-                raise BadInput(f"{_flag(one)} and {_flag(other)} cannot be used together")
+            if getattr(self, first) and getattr(self, second):
+                raise BadInput(f"{_format_flag(first)} and {_format_flag(second)} cannot be used together")
         if not self.subjects and not self.inbox and not self.stream:
             raise BadInput("the subject is missing", "give SUBJECT, --stream STREAM or --inbox")
         if self.to_end and not self.reads_stream:
             raise BadInput("--terminate-at-end is for streams", "add --stream STREAM or --all")
         for name in ("queue", "inbox", "match"):
             if getattr(self, name) and self.reads_stream:
-                raise BadInput(f"{_flag(name)} is not for streams")
+                raise BadInput(f"{_format_flag(name)} is not for streams")
         if self.dump == "-" and self.inbox:
             raise BadInput("--inbox and --dump - cannot be used together", "dump to a file")
         if self.report_top < 1:
@@ -167,7 +167,7 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
     quiet = raw or bool(options.dump) or env.wants_json
     receiver = Receiver(
         connection,
-        _receive_options(env, options, inbox=connection.new_inbox()),
+        _build_receive_options(env, options, inbox=connection.new_inbox()),
         api=await env.jetstream() if options.reads_stream else None,
         warn=env.say,
         announce=(lambda text: None) if quiet and not options.inbox else env.say,
@@ -185,7 +185,7 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
     if options.translate:
         batches = translate_messages(batches, split_command(options.translate))
     if options.dump not in ("", "-"):
-        batches = _dumped(env, batches, options)
+        batches = _dump_batches(env, batches, options)
     events = view.events(receiver, batches, show)
     if options.graph:
         plots = env.is_terminal or env.wants_json
@@ -201,7 +201,7 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
     return events
 
 
-async def _dumped(
+async def _dump_batches(
     env: Env, batches: AsyncGenerator[Sequence[Received], None], options: Options
 ) -> AsyncGenerator[Sequence[Received], None]:
     """Yield the messages, and write them to a file or folder."""
@@ -213,12 +213,12 @@ async def _dumped(
                 yield batch
 
 
-def _receive_options(env: Env, options: Options, inbox: str) -> ReceiveOptions:
+def _build_receive_options(env: Env, options: Options, inbox: str) -> ReceiveOptions:
     stream = None
     if options.reads_stream:
         stream = StreamSource(
             name=options.stream,
-            start=_start(env, options),
+            start=_build_start(env, options),
             durable=options.durable,
             direct=options.direct,
             to_end=options.to_end,
@@ -236,7 +236,7 @@ def _receive_options(env: Env, options: Options, inbox: str) -> ReceiveOptions:
     )
 
 
-def _start(env: Env, options: Options) -> Json:
+def _build_start(env: Env, options: Options) -> Json:
     """Return the delivery policy; by default that of all messages."""
     match options.starts[0] if options.starts else "":
         case "start_sequence":

@@ -115,11 +115,11 @@ async def top(env: Env, options: Options) -> Events[Result] | Result | None:
     result = await fetch()
     if options.output == "-" and not options.delimiter:
         return result
-    _write(env, options, _text(result, options.delimiter))
+    _write(env, options, _render_text(result, options.delimiter))
     return None
 
 
-def _text(result: Result, delimiter: str) -> str:
+def _render_text(result: Result, delimiter: str) -> str:
     """Return a round as text."""
     from jsctl.render import delimited
     from jsctl.render.emit import emit

@@ -9,7 +9,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.json_text import parse_json
-from jsctl.nats.headers import encode_headers
+from jsctl.nats.headers import encode_headers, parse_header_text
 from jsctl.trace import model
 from jsctl.trace.request import trace as trace_message
 from jsctl.user_folders import expand_home
@@ -51,12 +51,7 @@ class Options:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The headers. Raises BadInput."""
-        pairs = []
-        for text in self.headers:
-            name, colon, value = text.partition(":")
-            if not colon or not name.strip():
-                raise BadInput(f"{text!r} is not a valid header", "use K:V")
-            pairs.append((name.strip(), value.strip()))
+        pairs = [parse_header_text(text) for text in self.headers]
         encode_headers(pairs)
         return pairs
 
@@ -79,7 +74,7 @@ class Options:
 @option("--dot", is_flag=True, help="Show a graph for Graphviz")
 async def trace(env: Env, options: Options) -> Result:
     if options.is_diff:
-        return view.difference(*(_read(expand_home(file)) for file in options.words[1:]))
+        return view.difference(*(_read_trace(expand_home(file)) for file in options.words[1:]))
     subject, data = options.words[0], "".join(options.words[1:]).encode(errors="surrogateescape")
     connection = await env.connection()
     documents = await trace_message(connection, subject, data, options.pairs, deliver=options.deliver)
@@ -88,7 +83,7 @@ async def trace(env: Env, options: Options) -> Result:
     return view.tree(subject, documents, times=options.timestamp, deliver=options.deliver)
 
 
-def _read(path: Path) -> model.Hop:
+def _read_trace(path: Path) -> model.Hop:
     """Read a trace that was saved. Raises BadInput."""
     try:
         saved: Any = parse_json(read_bytes(path, "", CONFIG_SIZE))

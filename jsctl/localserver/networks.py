@@ -30,7 +30,7 @@ from jsctl.localserver.spec_reader import load_spec
 from jsctl.localserver.startup import launch, wait_for_servers
 from jsctl.localserver.state import FILE, LAME_DUCK, NetworkState, NodeState, load_state, save_state
 from jsctl.registry import find_noun
-from jsctl.registry.noun_record import find_nearest_name
+from jsctl.similar_names import find_nearest
 from jsctl.user_folders import expand_home
 
 VARIABLE = "JSCTL_NETWORK"
@@ -232,7 +232,7 @@ async def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) 
     links = network.state.links
     for name in names:
         if name not in links:
-            near = find_nearest_name(name, list(links))
+            near = find_nearest(name, list(links))
             hint = f"did you mean {near}? " if near else ""
             raise NotFound(
                 f"network {network.state.name} has no link {name!r}",

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from jsctl.jetstream.config.nodes import Node
-from jsctl.registry.noun_record import find_nearest_name
+from jsctl.similar_names import find_nearest
 from jsctl.units import parse_bytes
 
 Json = dict[str, Any]
@@ -36,7 +36,7 @@ def read_limits(node: Node) -> Json:
 
 def _limit(option: str, node: Node, known: Collection[str]) -> int | bool:
     if option not in known:
-        near = find_nearest_name(option, list(known))
+        near = find_nearest(option, list(known))
         hint = f"did you mean {near}?" if near else f"it takes {', '.join(known)}"
         raise node.error(f"jetstream of an account has no key {option!r}", hint)
     value = node.value
@@ -82,7 +82,7 @@ def read_import(node: Node, accounts: Collection[str]) -> Json:
     parts["subject"].as_text("the subject of an import")
     name = parts["account"].as_text("the account of an import")
     if name not in accounts:
-        near = find_nearest_name(name, list(accounts))
+        near = find_nearest(name, list(accounts))
         hint = f"did you mean {near}?" if near else f"use {' or '.join(accounts)}"
         raise parts["account"].error(f"there is no account {name!r}", hint)
     return _json(node)

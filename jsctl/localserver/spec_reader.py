@@ -24,7 +24,7 @@ from jsctl.localserver.spec import (
     ServerSpec,
 )
 from jsctl.localserver.spec_accounts import read_export, read_import, read_limits
-from jsctl.registry.noun_record import find_nearest_name
+from jsctl.similar_names import find_nearest
 from jsctl.user_folders import expand_home
 
 Json = dict[str, Any]
@@ -46,7 +46,7 @@ def load_spec(name: str) -> NetworkSpec:
         return parse_spec(read_description(name), f"{name}.yaml")
     path = expand_home(name)
     if not path.exists():
-        near = find_nearest_name(name, BUILTIN)
+        near = find_nearest(name, BUILTIN)
         hint = f"did you mean {near}? " if near else ""
         raise NotFound(
             f"there is no network and no file {name!r}",
@@ -338,7 +338,7 @@ def _keys(node: Node, what: str, known: Collection[str]) -> dict[str, Node]:
     keys = node.as_object(what)
     for key, value in keys.items():
         if key not in known:
-            near = find_nearest_name(key, list(known))
+            near = find_nearest(key, list(known))
             hint = f"did you mean {near}?" if near else f"it takes {', '.join(known)}"
             raise value.error(f"{what} has no key {key!r}", hint)
     return {key: value for key, value in keys.items() if value.value is not None}
@@ -393,7 +393,7 @@ def _check_name(node: Node, name: str, what: str) -> str:
 def _one_of(node: Node, known: Collection[str], what: str) -> str:
     name = node.as_text(what)
     if name not in known:
-        near = find_nearest_name(name, list(known))
+        near = find_nearest(name, list(known))
         raise node.error(
             f"there is no {what} {name!r}", f"did you mean {near}?" if near else f"use {' or '.join(known)}"
         )

@@ -53,3 +53,14 @@ def parse_status(block: bytes) -> tuple[int, str]:
     words = block[len(VERSION) : block.find(b"\r\n")].decode(errors="replace").strip().split(" ", 1)
     code = int(words[0]) if re.fullmatch(r"[0-9]{3}", words[0]) else 0
     return code, words[1] if code and len(words) > 1 else ""
+
+
+def parse_header_text(text: str, form: str = "K:V") -> tuple[str, str]:
+    """Return the name and value of a header that a user writes as `name: value`. form: for the error.
+
+    Raises BadInput.
+    """
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise BadInput(f"{text!r} is not a valid header", f"use {form}")
+    return name.strip(), value.strip()

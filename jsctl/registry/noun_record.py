@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from jsctl.similar_names import find_nearest
+
 
 class Noun(NamedTuple):
     """A kind of thing that has names: how the names are completed, picked from a list and reported missing.
@@ -42,15 +44,6 @@ class Noun(NamedTuple):
         known: the names that exist; the one most like it is suggested.
         """
         hint = " ".join(self.hint.format(parent=parent).split())
-        if near := find_nearest_name(name, known):
+        if near := find_nearest(name, known):
             hint = f"did you mean {near}? {hint}"
         return self.not_found.format(name=name, parent=parent), hint
-
-
-def find_nearest_name(name: str, known: Sequence[str]) -> str:
-    """Return the known name that a misspelled one probably means; empty when none is similar."""
-    import difflib
-
-    by_lower = {other.lower(): other for other in known}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return by_lower[near[0]] if near else ""

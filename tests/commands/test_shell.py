@@ -8,7 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from jsctl.commands.shared.command_line import is_whole, parse_line, split_last_word, split_script
+from jsctl.commands.shared.command_line import is_complete, parse_line, split_last_word, split_script
 from jsctl.errors import BadInput
 from jsctl.nats.connection import Connection
 from tests.support import js
@@ -41,12 +41,12 @@ def script(cli: Cli, tmp_path: Path, text: str, status: int = 0) -> tuple[str, s
 )
 def test_a_line_is_taken_apart(text: str, words: list[str], pipe: str) -> None:
     assert parse_line(text) == (words, pipe)
-    assert is_whole(text)
+    assert is_complete(text)
 
 
 @pytest.mark.parametrize("text", ["pub a 'x", 'pub a "x', "stream ls \\"])
 def test_a_line_goes_on(text: str) -> None:
-    assert not is_whole(text)
+    assert not is_complete(text)
     with pytest.raises(BadInput):
         parse_line(text)
 

@@ -8,7 +8,7 @@ import pytest
 
 from jsctl import registry
 from jsctl.app import root
-from jsctl.commands.cli.groups import Command, Group, _load
+from jsctl.commands.cli.groups import Command, Group, _load_command
 from jsctl.registry import Entry
 from tests.support.run import Cli
 
@@ -77,7 +77,7 @@ def test_a_group_that_two_threads_load_declares_its_flags_once() -> None:
     for path, entry in COMMANDS.items():
         if entry.group:
             for _ in range(2):
-                group = _load(path, path.split()[-1], entry)
+                group = _load_command(path, path.split()[-1], entry)
                 assert isinstance(group, Group)
                 for name in group.list_commands(click.Context(group)):
                     command = group.get_command(click.Context(group), name)

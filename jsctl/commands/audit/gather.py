@@ -37,7 +37,7 @@ class Options:
     force: bool
 
 
-def _selects(name: str, help: str) -> Callable[[Verb], Verb]:
+def _declare_default_flag(name: str, help: str) -> Callable[[Verb], Verb]:
     """Declare a flag that is on by default."""
     return option(f"--{name}/--no-{name}", default=True, help=help)
 
@@ -53,12 +53,12 @@ def _selects(name: str, help: str) -> Callable[[Verb], Verb]:
 @option("--output", "-o", metavar="FILE", default="", help="File for the archive (a temporary one)")
 @option("--progress/--no-progress", default=True, help="Show what is gathered")
 @option("--cluster", metavar="CLUSTER", default="", help="Only servers of this cluster")
-@_selects("server-endpoints", "Gather what servers report about themselves")
-@_selects("server-profiles", "Gather profiles of servers, which take some seconds")
-@_selects("account-endpoints", "Gather what servers report about accounts")
-@_selects("streams", "Gather the state of streams on each server")
-@_selects("consumers", "Gather the state of consumers, too")
-@_selects("details", "Include subscriptions, accounts and streams")
+@_declare_default_flag("server-endpoints", "Gather what servers report about themselves")
+@_declare_default_flag("server-profiles", "Gather profiles of servers, which take some seconds")
+@_declare_default_flag("account-endpoints", "Gather what servers report about accounts")
+@_declare_default_flag("streams", "Gather the state of streams on each server")
+@_declare_default_flag("consumers", "Gather the state of consumers, too")
+@_declare_default_flag("details", "Include subscriptions, accounts and streams")
 @destructive("Replace a file without asking")
 async def gather(env: Env, options: Options) -> Result:
     """Write a ZIP file, which jsctl audit analyze and the nats tool can read. It contains names of streams,
@@ -67,13 +67,13 @@ async def gather(env: Env, options: Options) -> Result:
     name = f"audit-archive-{int(env.clock())}.zip"
     path = expand_home(options.output) if options.output else Path(tempfile.gettempdir(), name)
     if path.exists() and not env.dry_run:
-        await env.confirm(file_intent("what the servers tell", path), force=options.force)
+        await env.confirm(file_intent("the reports of the servers", path), force=options.force)
     connection = await env.connection()
     if env.dry_run:
         servers = await count_servers(connection)
-        what = f"what {pluralize(servers, 'server')} tell"
+        what = f"the reports of {pluralize(servers, 'server')}"
         env.announce(file_intent(what, path, {"servers": servers}))
-    chosen = Selection(
+    selection = Selection(
         options.cluster,
         options.server_endpoints,
         options.server_profiles,
@@ -87,7 +87,7 @@ async def gather(env: Env, options: Options) -> Result:
         with open_atomically(path) as file, ArchiveWriter(file, env.clock()) as writer:
             say = env.say if options.progress else lambda line: None
             gatherer = Gatherer(
-                connection, writer, chosen, say=say, clock=env.clock, version=f"jsctl {__version__}"
+                connection, writer, selection, say=say, clock=env.clock, version=f"jsctl {__version__}"
             )
             summary = await gatherer.run()
         size = path.stat().st_size

@@ -27,17 +27,17 @@ async def expirations(env: Env, within: int | None, operator: str) -> Result:
     activation tokens of imports. Without --within, everything is shown; what never expires comes last.
     """
     store = await pick_operator(env, operator)
-    every = list_expirations(read_environment(store.folders, store.operator))
+    entries = list_expirations(read_environment(store.folders, store.operator))
     now = time.time_ns()
     if within is not None:
-        every = [
+        entries = [
             expiration
-            for expiration in every
+            for expiration in entries
             if expiration.expires and expiration.expires * SECOND <= now + within
         ]
     empty = (
         f"Nothing expires within {format_exact_duration(within)}"
         if within is not None
-        else "There is nothing"
+        else "There is nothing to show"
     )
-    return expirations_result(every, now, 0 if within is None else within, empty)
+    return expirations_result(entries, now, 0 if within is None else within, empty)

@@ -26,12 +26,12 @@ async def validate(env: Env, account: str, operator: str, servers: bool, as_syst
     """
     store = await pick_operator(env, operator)
     environment = read_environment(store.folders, store.operator)
-    chosen = [environment.find_account(account)] if account else None
-    findings = check(environment, chosen)
+    accounts = [environment.find_account(account)] if account else None
+    findings = check(environment, accounts)
     if servers:
-        publics = [member.public for member in chosen or environment.accounts]
-        on_servers = await ask_servers(env, store, publics, as_system=as_system)
+        public_keys = [member.public for member in accounts or environment.accounts]
+        on_servers = await ask_servers(env, store, public_keys, as_system=as_system)
         findings += check_servers(environment, on_servers.trusts, on_servers.tokens)
     findings.sort(key=lambda finding: finding.severity != "error")
-    looked_at = f"account {chosen[0].name}" if chosen else f"operator {store.operator}"
-    return findings_result(findings, looked_at)
+    scope = f"account {accounts[0].name}" if accounts else f"operator {store.operator}"
+    return findings_result(findings, scope)

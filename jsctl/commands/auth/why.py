@@ -115,8 +115,8 @@ async def why(env: Env, options: Options) -> Result:
     visit = Visit(time.time(), options.host, options.kind.upper())
     if options.servers:
         public = user.issuer_account if user else account.public if account else ""
-        publics = [public, *(member.public for member in environment.accounts)]
-        on_servers = await ask_servers(env, store, publics, as_system=options.as_system)
+        public_keys = [public, *(member.public for member in environment.accounts)]
+        on_servers = await ask_servers(env, store, public_keys, as_system=options.as_system)
         environment = add_servers_accounts(environment, on_servers.tokens)
         account = environment.account_of(public)
         visit = visit._replace(trust=_find_trust_problem(on_servers, account, public))
@@ -139,8 +139,8 @@ def _find_user(environment: Environment, options: Options) -> tuple[Account | No
         user = _read_credentials(environment, options.user)
         return environment.account_of(user.issuer_account), user
     if not users:
-        known = sorted({user.name for account in environment.accounts for user in account.users})
-        names = ", ".join(known[:5]) + ", ..." * (len(known) > 5) or "none"
+        user_names = sorted({user.name for account in environment.accounts for user in account.users})
+        names = ", ".join(user_names[:5]) + ", ..." * (len(user_names) > 5) or "none"
         raise NotFound(f"there is no user {options.user}", f"known: {names}")
     if len(users) > 1:
         accounts = ", ".join(user.account for user in users)
@@ -153,7 +153,7 @@ def _read_credentials(environment: Environment, path: str) -> User:
     token = extract_jwt(read_text(Path(path)))
     claims = read_claims(token)
     if not claims:
-        raise BadInput(f"{path} holds no JWT of a user", "give a credentials file")
+        raise BadInput(f"{path} has no JWT of a user", "give a credentials file")
     user = User(str(claims.get("name") or path), token, claims, "")
     account = environment.account_of(user.issuer_account)
     return User(user.name, token, claims, account.name if account else "")

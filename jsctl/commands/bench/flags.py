@@ -10,7 +10,7 @@ from jsctl.commands.cli import DURATION, SIZE, GroupOption, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import read_bytes
-from jsctl.nats.headers import encode_headers
+from jsctl.nats.headers import encode_headers, parse_header_text
 from jsctl.user_folders import expand_home
 
 C = TypeVar("C", bound=click.Command)
@@ -20,7 +20,7 @@ _PREFIX = "bench_"
 _COUNT = click.IntRange(min=1)
 _SIZES = {"object put": 1 << 20}
 _MESSAGES = {"object put": 100, "object get": 100}
-_LARGEST = 64 << 20
+_MAX_SIZE = 64 << 20
 
 _SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--clients", {"type": _COUNT, "metavar": "N", "help": "Number of concurrent clients (1)"}),
@@ -69,7 +69,7 @@ _SLEEP = ("--sleep", {"type": DURATION, "metavar": "DURATION", "help": "Wait thi
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedFlags:
     """The flags of every benchmark.
 
     messages: 0 for no end. duration, sleep: ns. size: bytes. processes: None for as many as there are cores.
@@ -98,15 +98,15 @@ def add_shared(target: C, *more: tuple[str, dict[str, Any]], sleep: bool = True)
     return target
 
 
-def parse_shared(env: Env, kind: str) -> Shared:
+def parse_shared(env: Env, kind: str) -> SharedFlags:
     """Return the values of the shared flags. Raises BadInput."""
     flags = {key.removeprefix(_PREFIX): value for key, value in env.flags.items() if key.startswith(_PREFIX)}
     duration, sleep = flags.get("duration") or 0, flags.get("sleep") or 0
     if duration < 0 or sleep < 0:
         raise BadInput("--duration and --sleep must not be negative")
     size = flags.get("size")
-    if size is not None and not 0 <= size <= _LARGEST:
-        raise BadInput(f"--size must be 0 to {_LARGEST:,} bytes")
+    if size is not None and not 0 <= size <= _MAX_SIZE:
+        raise BadInput(f"--size must be 0 to {_MAX_SIZE:,} bytes")
     is_endless = kind == "service serve" or duration
     messages = flags.get("msgs") or (0 if is_endless else _MESSAGES.get(kind, 100_000))
     rate = flags.get("rate") or 0
@@ -114,7 +114,7 @@ def parse_shared(env: Env, kind: str) -> Shared:
         raise BadInput("--rate and --sleep cannot be used together", "--rate says how many per second")
     if rate and kind in _UNPACED:
         raise BadInput(f"--rate cannot be used with bench {kind}", "the publisher sets the pace")
-    return Shared(
+    return SharedFlags(
         clients=min(flags.get("clients") or 1, messages or flags.get("clients") or 1),
         messages=messages,
         size=_SIZES.get(kind, 128) if size is None else size,
@@ -134,11 +134,11 @@ def parse_shared(env: Env, kind: str) -> Shared:
 _UNPACED = ("sub", "service serve", "js ordered", "js consume", "js fetch")
 
 
-# -- what is sent ------------------------------------------------------------------------------------
+# -- messages ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class SendingFlags:
     """The flags for subjects and payloads of messages. payload_file: replaces --size."""
 
     multisubject: bool
@@ -163,18 +163,12 @@ class Sending:
 
 def read_payload(file: str, size: int) -> bytes:
     """Return the content of a file or, without one, `size` zero bytes. Raises BadInput."""
-    return read_bytes(expand_home(file), "", _LARGEST) if file else bytes(size)
+    return read_bytes(expand_home(file), "", _MAX_SIZE) if file else bytes(size)
 
 
 def parse_headers(headers: Sequence[str]) -> bytes:
     """Parse `K:V` texts, and return them as a header block. Raises BadInput."""
-    pairs = []
-    for text in headers:
-        name, colon, value = text.partition(":")
-        if not colon or not name.strip():
-            raise BadInput(f"{text!r} is not a valid header", "use K:V")
-        pairs.append((name.strip(), value.strip()))
-    return encode_headers(pairs)
+    return encode_headers([parse_header_text(text) for text in headers])
 
 
 def payload_flags(function: F) -> F:
@@ -188,7 +182,7 @@ def payload_flags(function: F) -> F:
 
 
 def sending_flags(function: F) -> F:
-    """Add the flags of `Sending`."""
+    """Add the flags of `SendingFlags`."""
     function = option(
         "--multisubjectrandomize", is_flag=True, help="Choose each subject of --multisubject at random"
     )(function)

@@ -68,8 +68,8 @@ async def put(env: Env, options: Options) -> Result:
         "max_bytes": options.maxbytes,
         "history": options.history,
     }
-    own = settings if plan.name == BUCKET else None
-    await announce(env, api, plan, bucket_to_stream(plan.name), purges=options.purge, creates=own)
+    new_bucket = settings if plan.name == BUCKET else None
+    await announce(env, api, plan, bucket_to_stream(plan.name), purges=options.purge, creates=new_bucket)
     info = await targets.prepare_bucket(api, plan, settings)
     if options.purge:
         await purge(env, api, info, force=options.force)

@@ -37,8 +37,8 @@ async def put(env: Env, storage: str, replicas: int, purge_first: bool, force: b
     plan = make_plan("object put", flags, name=flags.bucket or OBJECTS, payload=bytes(flags.size))
     api = await env.jetstream()
     settings = {"storage": storage, "num_replicas": replicas}
-    own = settings if plan.name == OBJECTS else None
-    await announce(env, api, plan, build_stream_name(plan.name), purges=purge_first, creates=own)
+    new_bucket = settings if plan.name == OBJECTS else None
+    await announce(env, api, plan, build_stream_name(plan.name), purges=purge_first, creates=new_bucket)
     info = await targets.prepare_object_bucket(api, plan, settings)
     if purge_first:
         await purge(env, api, info, force=force)

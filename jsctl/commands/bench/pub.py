@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jsctl.commands.bench.flags import Sending, add_shared, parse_shared, sending_flags
+from jsctl.commands.bench.flags import SendingFlags, add_shared, parse_shared, sending_flags
 from jsctl.commands.bench.running import make_plan, run
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
@@ -13,7 +13,7 @@ from jsctl.views.result import Result
 @dataclass(frozen=True, slots=True)
 class Options:
     subject: str
-    sending: Sending
+    sending: SendingFlags
 
 
 @command(

@@ -8,7 +8,7 @@ from jsctl.bench import targets
 from jsctl.bench.crew import Bench, process_count
 from jsctl.bench.limits import find_limit
 from jsctl.bench.plan import Kind, Plan
-from jsctl.commands.bench.flags import Shared
+from jsctl.commands.bench.flags import SharedFlags
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
 from jsctl.files import write_output
@@ -22,7 +22,7 @@ from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
-def make_plan(kind: Kind, flags: Shared, **more: Any) -> Plan:
+def make_plan(kind: Kind, flags: SharedFlags, **more: Any) -> Plan:
     """Return the plan of a benchmark. more: its further fields."""
     processes = (
         process_count(flags.clients) if flags.processes is None else min(flags.processes, flags.clients)
@@ -41,7 +41,7 @@ def make_plan(kind: Kind, flags: Shared, **more: Any) -> Plan:
     )
 
 
-async def run(env: Env, plan: Plan, flags: Shared) -> Result:
+async def run(env: Env, plan: Plan, flags: SharedFlags) -> Result:
     """Run a benchmark. After a failure, its measurements so far are shown, too."""
     connection = await env.connection()
     await connection.close()  # the clients have their own, and report their end
@@ -81,7 +81,7 @@ async def announce(
         return
     info = await streams.fetch_info_or_none(api, stream)
     if info is None and creates is None:
-        return  # whoever asks for it next says that it is missing
+        return  # the next request for the stream raises NotFound
     keys = targets.list_changes(info, creates) if info and creates else []
     env.announce(view.intent(plan, stream, info, keys, purges=purges))
 
@@ -109,14 +109,14 @@ async def create_stream(env: Env, api: Api, config: Json, *, force: bool) -> Non
     if not keys:
         return
     if not targets.is_own(info):
-        shown = ", ".join(sorted(keys))
-        what = f"{shown} of stream {config['name']}, which no benchmark created"
+        key_list = ", ".join(sorted(keys))
+        what = f"{key_list} of stream {config['name']}, which no benchmark created"
         facts = {"stream": config["name"], "keys": sorted(keys)}
         await env.confirm(Intent(f"change {what}", facts), force=force)
     await targets.change(api, info, config, keys)
 
 
-async def run_consumer(env: Env, plan: Plan, flags: Shared, *, purges: bool, force: bool) -> Result:
+async def run_consumer(env: Env, plan: Plan, flags: SharedFlags, *, purges: bool, force: bool) -> Result:
     """Run a benchmark of a durable consumer."""
     api = await env.jetstream()
     await announce(env, api, plan, plan.name, purges=purges)

@@ -18,15 +18,15 @@ def command(
 ) -> Callable[[Callable[..., Any]], Command]:
     """Declare a verb: `@command("ls", examples=["jsctl stream ls"])`. The function takes Env first.
 
-    A verb of a few flags takes them as keywords. One of many names a frozen dataclass, and takes one of
-    those, made from the flags, as its second argument:
+    A verb of a few flags takes them as keywords. A verb of many flags names a frozen dataclass as `options`;
+    an instance, built from the flags, is its second argument:
 
         @dataclass(frozen=True, slots=True)
         class Options:
             stream: str
             names: bool
-            config: Mapping[str, Any]  # of option(..., into="config")
-            paging: Paging             # a dataclass: it takes the flags of its own fields
+            config: Mapping[str, Any]  # flags declared with option(..., into="config")
+            paging: Paging             # a dataclass, whose fields are flags, too
 
             def __post_init__(self) -> None:
                 ...                    # raise BadInput for flags that cannot be used together
@@ -40,7 +40,7 @@ def command(
     """
 
     def declare(function: Callable[..., Any]) -> Command:
-        callback = _taking(options, function) if options else function
+        callback = _pass_options(options, function) if options else function
         verb = click.command(name, cls=Command, examples=examples, **attrs)(click.pass_obj(callback))
         if options:
             _check_names(verb, options)
@@ -49,31 +49,31 @@ def command(
     return declare
 
 
-def _taking(options: type[Any], function: Callable[..., Any]) -> Callable[..., Any]:
+def _pass_options(options: type[Any], function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` with the fields of `options` as its keyword arguments."""
 
     @functools.wraps(function)
     def call(env: Any, **values: Any) -> Any:
-        return function(env, _build(options, values))
+        return function(env, _build_options(options, values))
 
     return call
 
 
 def _is_options(kind: Any) -> bool:
-    return hasattr(kind, "__dataclass_fields__")  # the module dataclasses costs 1 ms at every start
+    return hasattr(kind, "__dataclass_fields__")  # importing dataclasses would cost 1 ms at every start
 
 
-def _build(options: type[Any], values: Mapping[str, Any]) -> Any:
+def _build_options(options: type[Any], values: Mapping[str, Any]) -> Any:
     fields = options.__dataclass_fields__.values()
     return options(
-        **{f.name: _build(f.type, values) if _is_options(f.type) else values[f.name] for f in fields}
+        **{f.name: _build_options(f.type, values) if _is_options(f.type) else values[f.name] for f in fields}
     )
 
 
-def _names(options: type[Any]) -> set[str]:
+def _collect_names(options: type[Any]) -> set[str]:
     names: set[str] = set()
     for field in options.__dataclass_fields__.values():
-        names |= _names(field.type) if _is_options(field.type) else {field.name}
+        names |= _collect_names(field.type) if _is_options(field.type) else {field.name}
     return names
 
 
@@ -83,8 +83,8 @@ def _check_names(command: click.Command, options: type[Any]) -> None:
         for param in command.params
         if not isinstance(param, GlobalOption) and (param.expose_value or isinstance(param, CollectedOption))
     }
-    if different := sorted(flags ^ _names(options)):
-        raise TypeError(f"{command.name}: flags and fields differ in {', '.join(different)}")
+    if mismatched := sorted(flags ^ _collect_names(options)):
+        raise TypeError(f"{command.name}: flags and fields differ in {', '.join(mismatched)}")
 
 
 def declare_all(flags: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
@@ -99,7 +99,9 @@ def declare_all(flags: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
 
 
 class CollectedOption(click.Option):
-    """An option whose value, if it is on the command line, is stored in a mapping with others."""
+    """An option whose value goes into the mapping `into`, together with others, if it is on the
+    command line.
+    """
 
     def __init__(self, *args: Any, into: str, **attrs: Any) -> None:
         super().__init__(*args, expose_value=False, **attrs)
@@ -115,8 +117,8 @@ class CollectedOption(click.Option):
         return value, rest
 
 
-class Asked(click.Parameter):
-    """What to ask for on a terminal when it is required and missing.
+class PromptedParameter(click.Parameter):
+    """A parameter that is asked for on a terminal when it is required and missing.
 
     noun: the registry's noun whose names it takes; empty for none. label: the question, where there is no
     noun. path: whether it is a path that exists. suggestions: "module:function" that lists such paths in a
@@ -147,18 +149,18 @@ class Asked(click.Parameter):
         return super().process_value(ctx, value)
 
 
-class Argument(Asked, click.Argument):
+class Argument(PromptedParameter, click.Argument):
     """An argument, which is asked for when it is missing."""
 
 
-class NamedOption(Asked, click.Option):
+class NamedOption(PromptedParameter, click.Option):
     """An option that takes the name of a noun, which is asked for when the option is required and missing."""
 
 
 def find_name(ctx: click.Context, noun: str) -> str:
     """Return the name of a noun on the command line; empty without one."""
     for param in ctx.command.params:
-        if noun and isinstance(param, Asked) and param.noun == noun:
+        if noun and isinstance(param, PromptedParameter) and param.noun == noun:
             value = ctx.params.get(param.name or "")
             return value if isinstance(value, str) else ""
     return ""
@@ -168,26 +170,26 @@ def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Callabl
     """Declare a flag.
 
     noun: the registry's noun whose names it completes to.
-    into: the name of a mapping that takes the values of all flags declared with it that were given, by
-        flag name; the verb gets the mapping in place of a keyword for each. For the many flags that are
-        keys of a configuration.
+    into: the name of a mapping, which the verb gets as a keyword in place of the flag: the values of all
+        flags declared with this name that are on the command line, by flag. For the many flags that are keys
+        of a configuration.
     """
     if into:
         attrs = {"cls": CollectedOption, **attrs, "into": into}
     elif noun:
         attrs = {"cls": NamedOption, "noun": noun, **attrs}
-    return click.option(*names, **_completed(noun, attrs))
+    return click.option(*names, **_add_completer(noun, attrs))
 
 
 def argument(name: str, *, noun: str = "", **attrs: Any) -> Callable[[F], F]:
     """Declare an argument.
 
-    noun: the registry's noun whose names it completes to; by itself for an argument of a noun's name.
-    label, path, suggestions: how it is asked for on a terminal when it is missing; see `Asked`.
+    noun: the registry's noun whose names it completes to; the default is the noun of the argument's name.
+    label, path, suggestions: how it is asked for on a terminal when it is missing; see `PromptedParameter`.
     """
     noun = noun or (name if name in NOUNS else "")
-    return click.argument(name, cls=Argument, noun=noun, **_completed(noun, attrs))
+    return click.argument(name, cls=Argument, noun=noun, **_add_completer(noun, attrs))
 
 
-def _completed(noun: str, attrs: dict[str, Any]) -> dict[str, Any]:
+def _add_completer(noun: str, attrs: dict[str, Any]) -> dict[str, Any]:
     return {**attrs, "shell_complete": make_completer(noun)} if noun else attrs

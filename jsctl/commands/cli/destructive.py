@@ -15,14 +15,14 @@ from jsctl.commands.cli.declare import declare_all, option
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _note(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+def _set_dry_run(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value and ctx.obj is not None:
         ctx.obj.dry_run = True
 
 
 def dry_run_flag(help: str = "Only show what would be done") -> Callable[[F], F]:
     """Declare --dry-run, which the verb finds in `env.dry_run`."""
-    return option("--dry-run", is_flag=True, expose_value=False, callback=_note, help=help)
+    return option("--dry-run", is_flag=True, expose_value=False, callback=_set_dry_run, help=help)
 
 
 def destructive(

@@ -28,7 +28,7 @@ def complete_subjects(ctx: click.Context, param: click.Parameter, incomplete: st
     return complete.complete_subjects(ctx, incomplete)
 
 
-def _store(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+def _store_value(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     source = ctx.get_parameter_source(param.name or "")
     is_set = source in (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
     if is_set and ctx.obj is not None:
@@ -39,14 +39,14 @@ def _store(ctx: click.Context, param: click.Parameter, value: Any) -> None:
             ctx.obj.from_environment.discard(param.name)
 
 
-def _json(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+def _store_json_form(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value and ctx.obj is not None:
         ctx.obj.flags["form"] = "json"
 
 
-def _store_all(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> None:
+def _store_repeated(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> None:
     if values and ctx.obj is not None:
-        _store(ctx, param, values[-1])
+        _store_value(ctx, param, values[-1])
         if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
             ctx.obj.repeated.setdefault(param.name, []).extend(values)
 
@@ -58,7 +58,7 @@ class GlobalOption(click.Option):
     """
 
     def __init__(self, *names: str, **attrs: Any) -> None:
-        attrs.setdefault("callback", _store)
+        attrs.setdefault("callback", _store_value)
         attrs.setdefault("default", None)
         super().__init__([*names], expose_value=False, **attrs)
         self.environment = self.envvar
@@ -67,7 +67,7 @@ class GlobalOption(click.Option):
     def handle_parse_result(
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
     ) -> tuple[Any, list[str]]:
-        if self.envvar is None and self.name not in opts:  # nearly all of them, three times a line
+        if self.envvar is None and self.name not in opts:  # saves time: there are 75 of them in a line
             return None, args
         return super().handle_parse_result(ctx, opts, args)
 
@@ -91,7 +91,7 @@ class RepeatedOption(GlobalOption):
     """
 
     def __init__(self, *names: str, **attrs: Any) -> None:
-        super().__init__(*names, multiple=True, callback=_store_all, **attrs)
+        super().__init__(*names, multiple=True, callback=_store_repeated, **attrs)
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
         value = self.resolve_envvar_value(ctx)
@@ -151,7 +151,7 @@ def make_global_options() -> list[GlobalOption]:
         ),
         o("--no-context", is_flag=True, help="Use no context, not even the selected one"),
         o("--trace", is_flag=True, help="Show JetStream requests and replies on stderr"),
-        o("--json", "-j", is_flag=True, callback=_json, help="Print one JSON document"),
+        o("--json", "-j", is_flag=True, callback=_store_json_form, help="Print one JSON document"),
         o(
             "--as",
             "form",

@@ -8,24 +8,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.alone import alone
 from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, is_own, make_global_options
+from jsctl.commands.cli.group_callback import make_group_callback
 from jsctl.commands.cli.help_text import Context, simplify_row
 from jsctl.commands.cli.results import finish
 from jsctl.errors import DryRun
+from jsctl.similar_names import find_nearest
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
 _BUILT_IN = {"help": "Show help on a command", "version": "Show the version"}
-"""What every group, and the program alone, does besides the commands of the registry."""
+"""Commands that are not in the registry: help of every group, version of the program alone."""
 
 _NEVER_SUGGESTED = ("seal", "rm", "rmm", "purge")
-"""Verbs that destroy: a slip of the finger must not lead to them."""
+"""Verbs that destroy: a typo must not lead to one of them."""
 
 
-class _WithGlobals(click.Command):
+class _GlobalFlagsCommand(click.Command):
     """A command with the global flags that it does not define itself.
 
     summary: its line of help in the registry, shown above its own paragraphs. examples: shown below them.
@@ -43,7 +44,7 @@ class _WithGlobals(click.Command):
         """Return the parser, which is built once: a shell of jsctl runs the same commands repeatedly."""
         if self._parser is None:
             self._parser = super().make_parser(ctx)
-        parser = copy.copy(self._parser)  # the shell completes in another thread meanwhile
+        parser = copy.copy(self._parser)  # the shell may be completing in another thread
         parser.ctx = ctx
         return parser
 
@@ -107,7 +108,7 @@ class _WithGlobals(click.Command):
             return None
 
 
-class Command(_WithGlobals):
+class Command(_GlobalFlagsCommand):
     """A verb.
 
     Its callback takes Env first and returns a Result or None; a coroutine may return Events, and a generator
@@ -140,7 +141,7 @@ class Command(_WithGlobals):
         return super().parse_args(ctx, args)
 
 
-class Group(_WithGlobals, click.Group):
+class Group(_GlobalFlagsCommand, click.Group):
     """A group whose commands are those of the registry below `path`."""
 
     def __init__(self, *args: Any, path: str = "", examples: Sequence[str] = (), **attrs: Any) -> None:
@@ -162,8 +163,9 @@ class Group(_WithGlobals, click.Group):
         if not name:
             return None
         if name not in self._loaded:
-            loaded = _load(f"{self.path} {name}".strip(), name, children[name])
-            # Once, though two threads of a shell may load the group: the prompt completes as a line runs.
+            loaded = _load_command(f"{self.path} {name}".strip(), name, children[name])
+            # Added once only: two threads of a shell may load the group, as the prompt completes while a line
+            # runs.
             missing = [p for p in self.params if isinstance(p, GroupOption) and p not in loaded.params]
             loaded.params = [*loaded.params, *missing]
             self._loaded[name] = loaded
@@ -174,7 +176,7 @@ class Group(_WithGlobals, click.Group):
         from click.shell_completion import CompletionItem
 
         items = [
-            CompletionItem(name, help=help) for name, help in self._rows() if name.startswith(incomplete)
+            CompletionItem(name, help=help) for name, help in self._list_rows() if name.startswith(incomplete)
         ]
         return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
@@ -198,25 +200,24 @@ class Group(_WithGlobals, click.Group):
             _, command, rest = super().resolve_command(ctx, args)
             return command.name if command else None, command, rest  # not the alias, in help and errors
         except click.UsageError as error:
-            import difflib
-
             offered = [name for name in children if name not in _NEVER_SUGGESTED]
-            near = difflib.get_close_matches(args[0], offered, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"{ctx.command_path} --help lists them"
+            near = find_nearest(args[0], offered, likeness=0.5)
+            hint = f"did you mean {near!r}?" if near else f"{ctx.command_path} --help lists them"
             raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if rows := self._rows():
+        if rows := self._list_rows():
             with formatter.section("Commands"):
                 formatter.write_dl(rows)
 
-    def _rows(self) -> list[tuple[str, str]]:
+    def _list_rows(self) -> list[tuple[str, str]]:
         """Return the commands and their help."""
         rows = [(name, entry.help) for name, entry in registry.list_children(self.path).items()]
         return rows if self.path else [*rows, *_BUILT_IN.items()]
 
 
-def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
+def _load_command(path: str, name: str, entry: registry.Entry) -> click.Command:
+    """Import the command of a registry entry, or build the group. Raises RuntimeError without a target."""
     target: click.Command | None = None
     if entry.target:
         import importlib
@@ -234,7 +235,11 @@ def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
         name,
         path=path,
         params=own,
-        callback=alone(target.callback) if target and entry.runs else target.callback if target else None,
+        callback=make_group_callback(target.callback)
+        if target and entry.runs
+        else target.callback
+        if target
+        else None,
         invoke_without_command=entry.runs,
         no_args_is_help=not entry.runs,
         help=target.help if target else None,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import click
 
-_HYPHEN = "\u2011"  #: one where no line may be broken
+_HYPHEN = "\u2011"  #: a non-breaking one
 
 
 class Formatter(click.HelpFormatter):
@@ -17,11 +17,11 @@ class Formatter(click.HelpFormatter):
         super().write_text(text.replace("-", _HYPHEN))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        listed = [self._listed(*row) for row in rows]
+        listed = [self._format_row(*row) for row in rows]
         whole = [(first, second.replace("-", _HYPHEN)) for first, second in listed]
         super().write_dl(whole, col_max, col_spacing)
 
-    def _listed(self, flags: str, help: str) -> tuple[str, str]:
+    def _format_row(self, flags: str, help: str) -> tuple[str, str]:
         """Return a flag's row; choices that are too long for the flag's column are in its help."""
         if len(flags) + self.current_indent <= self.width or not flags.endswith("]"):
             return flags, help

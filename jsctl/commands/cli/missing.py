@@ -1,4 +1,4 @@
-"""Arguments that the command line leaves out, asked for on a terminal: a list to pick from, or a question."""
+"""Asking on a terminal for arguments that the command line leaves out: a list to pick from, or a question."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.declare import Asked, find_name
+from jsctl.commands.cli.declare import PromptedParameter, find_name
 from jsctl.commands.shared.nouns import load
 from jsctl.commands.shared.pick import pick, validate_name
 from jsctl.errors import BadInput
@@ -21,37 +21,37 @@ _ANSWERS = "jsctl.missing"
 _ELSEWHERE = ""
 
 
-def ask_missing(ctx: click.Context, asked_for: Asked) -> Any:
+def ask_missing(ctx: click.Context, param: PromptedParameter) -> Any:
     """Return the value of a missing argument, as the command line would have it; a tuple for one of several.
 
     All missing arguments are asked for together, so that there is a way back. Raises Cancelled, and what
     `pick` raises.
     """
     if _ANSWERS not in ctx.meta or ctx.meta[_ANSWERS][0] is not ctx:
-        ctx.meta[_ANSWERS] = (ctx, _ask(ctx))
-    answer = ctx.meta[_ANSWERS][1][asked_for.name]
-    return (answer,) if asked_for.nargs == -1 else answer
+        ctx.meta[_ANSWERS] = (ctx, _ask_all(ctx))
+    answer = ctx.meta[_ANSWERS][1][param.name]
+    return (answer,) if param.nargs == -1 else answer
 
 
-def _ask(ctx: click.Context) -> dict[str, str]:
+def _ask_all(ctx: click.Context) -> dict[str, str]:
     env: Env = ctx.obj
     missing = [
         param
         for param in ctx.command.params
-        if isinstance(param, Asked) and param.required and param.name not in ctx.params
+        if isinstance(param, PromptedParameter) and param.required and param.name not in ctx.params
     ]
 
     async def questions(prompter: Prompter) -> dict[str, str]:
         answers: dict[str, str] = {}
         for param in missing:
-            answers[str(param.name)] = await _answer(env, ctx, param, prompter, answers)
+            answers[str(param.name)] = await _ask_for(env, ctx, param, prompter, answers)
         return answers
 
     return env.run(Interview(env.prompter, env.say).run(questions))
 
 
-async def _answer(
-    env: "Env", ctx: click.Context, param: Asked, prompter: Prompter, answers: dict[str, str]
+async def _ask_for(
+    env: "Env", ctx: click.Context, param: PromptedParameter, prompter: Prompter, answers: dict[str, str]
 ) -> str:
     help = getattr(ctx.command, "summary", "")
     flag = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx)
@@ -62,24 +62,26 @@ async def _answer(
             parent = validate_name(registry.find_noun(noun.parent), parent) if parent else ""
             return await pick(env, noun, "", parent=parent, prompter=prompter)
     if isinstance(param.type, click.Choice):
-        return str(await prompter.select(_label(param), list(param.type.choices), flag=flag, help=help))
+        return str(
+            await prompter.select(_format_label(param), list(param.type.choices), flag=flag, help=help)
+        )
     if param.suggestions:
         choices = [Choice(title, str(path)) for title, path in load(param.suggestions)(Path())]
         if choices:
             choices.append(Choice("another path ...", _ELSEWHERE))
-            picked = await prompter.select(_label(param), choices, flag=flag, help=help)
+            picked = await prompter.select(_format_label(param), choices, flag=flag, help=help)
             if picked != _ELSEWHERE:
                 return str(picked)
     form = Form.PATH if param.path else Form.TEXT
 
     def check(answer: str) -> None:
-        _check(ctx, param, answer)
+        _check_answer(ctx, param, answer)
 
-    answer = await prompter.ask(Question(form, _label(param), flag, "", help, check=check))
+    answer = await prompter.ask(Question(form, _format_label(param), flag, "", help, check=check))
     return str(expand_home(answer)) if param.path and answer != "-" else str(answer)
 
 
-def _check(ctx: click.Context, param: Asked, answer: str) -> None:
+def _check_answer(ctx: click.Context, param: PromptedParameter, answer: str) -> None:
     """Raise ValueError for an answer that the command line would not accept."""
     if not answer.strip():
         raise ValueError("an answer is needed; ctrl-C ends without a change")
@@ -93,5 +95,5 @@ def _check(ctx: click.Context, param: Asked, answer: str) -> None:
         raise ValueError(str(error)) from None
 
 
-def _label(param: Asked) -> str:
+def _format_label(param: PromptedParameter) -> str:
     return param.label or str(param.name).replace("_", " ").capitalize()

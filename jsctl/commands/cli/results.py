@@ -8,8 +8,8 @@ from jsctl.env import Env
 
 
 def finish(env: Env, value: Any, *, loop_free: bool = False) -> Any:
-    """Await a coroutine, with the Events that it returns, and write what a generator yields. Returns what to
-    show last. loop_free: see `Command`.
+    """Await a coroutine, write the Events that it returns and the Results that a generator yields, and return
+    the last Result, which the app shows. loop_free: see `Command`.
     """
     if inspect.iscoroutine(value):
         return env.run(env.finish(value), loop_free=loop_free)

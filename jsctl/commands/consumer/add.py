@@ -48,43 +48,45 @@ async def add(env: Env, options: Options) -> Result:
     """Ask for what the flags leave out; with --defaults, or without a terminal, take the defaults. The
     default of --ack is explicit for a pull consumer, and none for a push consumer (--target).
     """
-    start = options.flags.apply(options.add.read_config(env, CONSUMER), env.clock())
-    stream, draft = await _complete(env, options, start)
+    initial = options.flags.apply(options.add.read_config(env, CONSUMER), env.clock())
+    stream, draft = await _complete_draft(env, options, initial)
     CONSUMER.validate(draft)
     if options.add.is_local:
         return options.add.save(draft, f"consumer {draft['name']}")
     return await _create(env, stream, draft)
 
 
-async def _complete(env: Env, options: Options, start: Json) -> tuple[str, Json]:
+async def _complete_draft(env: Env, options: Options, initial: Json) -> tuple[str, Json]:
     """Return the stream's name, and the draft with its name and the answers or defaults.
 
     The stream's name is empty where it was neither given nor asked for.
     """
     flags, asks = options.flags, options.add.asks(env)
     stream = validate_stream_name(options.stream) if options.stream else ""
-    named = options.consumer or start.get("durable_name") or start.get("name") or ""
-    if named:
-        validate_consumer_name(named)
+    chosen_name = options.consumer or initial.get("durable_name") or initial.get("name") or ""
+    if chosen_name:
+        validate_consumer_name(chosen_name)
     temporary = flags.ephemeral or bool(
-        options.add.config and not start.get("durable_name") and (start.get("name") or not options.consumer)
+        options.add.config
+        and not initial.get("durable_name")
+        and (initial.get("name") or not options.consumer)
     )
-    name = named or (consumers.generate_name() if temporary else "")
+    name = chosen_name or (consumers.generate_name() if temporary else "")
     if not (asks or not name):
-        return stream, CONSUMER.with_defaults(with_name(start, name, ephemeral=temporary))
+        return stream, CONSUMER.with_defaults(with_name(initial, name, ephemeral=temporary))
     api = await env.jetstream() if asks and not options.add.is_local else None
 
     async def begin() -> None:
         if api is not None and stream:
-            await _check_is_possible(api, stream, named, start)
+            await _check_is_possible(api, stream, chosen_name, initial)
 
     async def ask(prompter: Prompter) -> tuple[str, Json]:
-        chosen, config = stream, None
+        stream_name, config = stream, None
         if api is not None:
-            chosen = chosen or await pick_stream(env, api, "", prompter=prompter)
-            config = await find_config(api, chosen)
-        own = name or await questions.ask_name(prompter, api, chosen)
-        draft = with_name(start, validate_consumer_name(own), ephemeral=temporary)
+            stream_name = stream_name or await pick_stream(env, api, "", prompter=prompter)
+            config = await find_config(api, stream_name)
+        consumer_name = name or await questions.ask_name(prompter, api, stream_name)
+        draft = with_name(initial, validate_consumer_name(consumer_name), ephemeral=temporary)
         if asks:
             draft = await questions.ask_rest(
                 prompter,
@@ -95,7 +97,7 @@ async def _complete(env: Env, options: Options, start: Json) -> tuple[str, Json]
                 api=api,
                 stream_config=config,
             )
-        return chosen, CONSUMER.with_defaults(draft)
+        return stream_name, CONSUMER.with_defaults(draft)
 
     def command_line(answers: tuple[str, Json]) -> list[str]:
         names = [answers[0] or "STREAM", CONSUMER.get_name(answers[1])]

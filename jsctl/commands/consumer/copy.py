@@ -17,7 +17,7 @@ from jsctl.views.result import Result, Text
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """source, destination: names of consumers of the same stream. Names that are empty are asked for."""
+    """source, destination: names of consumers of the same stream. Empty names are asked for."""
 
     stream: str
     source: str
@@ -44,7 +44,7 @@ async def copy(env: Env, options: Options) -> Result:
     if options.destination:
         validate_consumer_name(options.destination)
         if options.source == options.destination:
-            raise BadInput("a copy needs a name of its own")
+            raise BadInput("the copy has the name of its source", "give it another name")
     api = await env.jetstream()
     stream, source = await pick_consumer(env, api, options.stream, options.source)
     destination = options.destination or await questions.ask_name(env.prompter, api, stream)

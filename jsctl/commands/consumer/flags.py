@@ -98,7 +98,7 @@ class ConsumerFlags(ConfigFlags):
         return updated
 
     def _parse_backoff(self, mode: str) -> list[int]:
-        return _parse(
+        return _parse_flag(
             "--backoff",
             lambda: parse_backoff(
                 mode, steps=self.backoff_steps, shortest=self.backoff_min, longest=self.backoff_max
@@ -108,7 +108,8 @@ class ConsumerFlags(ConfigFlags):
 
 @dataclass(frozen=True, slots=True)
 class NewConsumerFlags(ConsumerFlags):
-    """The same with flags that only a new consumer takes; part of the options of add and copy.
+    """The flags of `ConsumerFlags`, and those that only a new consumer takes; part of the options of add and
+    copy.
 
     deliver, pause: as they were written. groups: the texts of each flag of priority groups, by keyword.
     """
@@ -127,13 +128,13 @@ class NewConsumerFlags(ConsumerFlags):
         updated = as_pull(config) if self.pull else dict(config)
         if deliver := self.deliver:
             start = updated
-            updated = _parse("--deliver", lambda: with_start(start, deliver, now))
+            updated = _parse_flag("--deliver", lambda: with_start(start, deliver, now))
         updated = ConsumerFlags.apply(self, updated, now)
         if self.backoff and updated.get("backoff") and "max_deliver" not in updated:
-            # As the `nats` tool: each wait is used once.
+            # As the `nats` tool does, so that each wait is used once.
             updated["max_deliver"] = len(updated["backoff"]) + 1
         if pause := self.pause:
-            updated["pause_until"] = _parse("--pause", lambda: parse_deadline(pause, now))
+            updated["pause_until"] = _parse_flag("--pause", lambda: parse_deadline(pause, now))
         groups = {name.replace("_", "-"): texts for name, texts in self.groups.items()}
         return with_priority_groups(updated, groups)
 
@@ -150,7 +151,7 @@ def consumer_flags(verb: str) -> Callable[[F], F]:
     return declare
 
 
-def _parse(flag: str, parse: Callable[[], T]) -> T:
+def _parse_flag(flag: str, parse: Callable[[], T]) -> T:
     try:
         return parse()
     except ValueError as error:

@@ -24,25 +24,27 @@ from jsctl.views.result import Result, Text
 @destructive("Pause without asking")
 async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -> Result:
     if until:
-        _deadline(until, env.clock())
+        _parse_until(until, env.clock())
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    info = await consumers.fetch_info(api, stream, consumer)  # fails at once when there is none
+    info = await consumers.fetch_info(api, stream, consumer)  # NotFound before the question
     until = until or await env.prompter.text(
         "Pause until (time or duration)",
         flag="UNTIL",
         default=format_duration(HOUR),
         check=lambda text: parse_deadline(text, env.clock()),
     )
-    deadline = _deadline(until, env.clock())
-    until_then = f" until {format_server_time(deadline)}"
-    await env.confirm(change_intent("pause", info, until_then, pause_until=deadline), force=force)
-    done = await consumers.pause(api, stream, consumer, deadline)
-    if not done.get("paused"):
-        raise JsctlError(f"consumer {stream} > {consumer} was not paused", "is the time in the past?")
-    left = int(done.get("pause_remaining", 0))
-    text = f"Paused {stream} > {consumer} until {format_server_time(done.get('pause_until'))}"
-    return Result([Text(f"{text} ({format_duration(round(left / SECOND) * SECOND)})")], data=done)
+    deadline = _parse_until(until, env.clock())
+    until_text = f" until {format_server_time(deadline)}"
+    await env.confirm(change_intent("pause", info, until_text, pause_until=deadline), force=force)
+    response = await consumers.pause(api, stream, consumer, deadline)
+    if not response.get("paused"):
+        raise JsctlError(
+            f"consumer {stream} > {consumer} was not paused", "give a time that is not in the past"
+        )
+    remaining = int(response.get("pause_remaining", 0))
+    text = f"Paused {stream} > {consumer} until {format_server_time(response.get('pause_until'))}"
+    return Result([Text(f"{text} ({format_duration(round(remaining / SECOND) * SECOND)})")], data=response)
 
 
 @command("resume", examples=["jsctl consumer resume ORDERS NEW"])
@@ -56,13 +58,13 @@ async def resume(env: Env, stream: str, consumer: str, force: bool) -> Result:
     if not info.get("paused"):
         raise JsctlError(f"consumer {stream} > {consumer} is not paused")
     await env.confirm(change_intent("resume", info), force=force)
-    done = await consumers.resume(api, stream, consumer)
-    before = format_server_time(info["config"].get("pause_until"))
-    text = f"Consumer {stream} > {consumer} was resumed while previously paused until {before}"
-    return Result([Text(text)], data=done)
+    response = await consumers.resume(api, stream, consumer)
+    paused_until = format_server_time(info["config"].get("pause_until"))
+    text = f"Consumer {stream} > {consumer} was resumed while previously paused until {paused_until}"
+    return Result([Text(text)], data=response)
 
 
-def _deadline(text: str, now: float) -> str:
+def _parse_until(text: str, now: float) -> str:
     try:
         return parse_deadline(text, now)
     except ValueError as error:

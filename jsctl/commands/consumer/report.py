@@ -2,7 +2,7 @@
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import validate_stream_name
-from jsctl.commands.shared.system_streams import Listed
+from jsctl.commands.shared.system_streams import ShownNames
 from jsctl.env import Env
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.stream import requests as streams
@@ -30,33 +30,33 @@ async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) ->
     messages that the consumer's filter matches.
     """
     api = await env.jetstream()
-    names = list(dict.fromkeys(map(validate_stream_name, stream))) or await _pick(env, api)
+    names = list(dict.fromkeys(map(validate_stream_name, stream))) or await _pick_streams(env, api)
     unreachable: list[Part] = []
     if names:
         infos = await streams.fetch_infos(api, names)
     else:
         snapshot = await fetch_snapshot(api)
-        listed = Listed(env)
+        shown_names = ShownNames(env)
         infos = [
             info
             for info in snapshot.infos
-            if info["state"].get("consumer_count") and info["config"]["name"] in listed
+            if info["state"].get("consumer_count") and info["config"]["name"] in shown_names
         ]
-        listed.tell()
+        shown_names.report_hidden()
         unreachable = list(unreachable_streams(snapshot.missing, snapshot.offline))
     rows, lists = await consumer_rows.collect(api, {info["config"]["name"]: info for info in infos})
     result = view.report(rows, lists, raw=raw, leaders=leaders)
     return result._replace(parts=[*result.parts, *unreachable])
 
 
-async def _pick(env: Env, api: Api) -> list[str]:
+async def _pick_streams(env: Env, api: Api) -> list[str]:
     """Return the stream that the user picks from a list; empty for all streams, as without a terminal."""
     if not env.can_ask:
         return []
-    listed = Listed(env)
-    names = sorted(name for name in await streams.list_names(api) if name in listed)
+    shown_names = ShownNames(env)
+    names = sorted(name for name in await streams.list_names(api) if name in shown_names)
     if not names:
         return []
     choices = [*(Choice(name, name) for name in names), Choice("(all streams)", "")]
-    chosen = await env.prompter.select("Select a Stream", choices, flag="STREAM", default=names[0])
-    return [chosen] if chosen else []
+    stream = await env.prompter.select("Select a Stream", choices, flag="STREAM", default=names[0])
+    return [stream] if stream else []

@@ -29,8 +29,8 @@ async def reset(env: Env, stream: str, consumer: str, sequence: int | None, forc
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     before = await consumers.fetch_info(api, stream, consumer)
-    anywhere = before["config"].get("deliver_policy") in consumers.RESETTABLE
-    if sequence and not anywhere:
+    is_resettable = before["config"].get("deliver_policy") in consumers.RESETTABLE
+    if sequence and not is_resettable:
         raise BadInput(
             f"consumer {stream} > {consumer} did not start at a sequence, and "
             "can only go back to its ack floor",
@@ -38,8 +38,8 @@ async def reset(env: Env, stream: str, consumer: str, sequence: int | None, forc
         )
     where = f"sequence {format_count(sequence)}" if sequence else "its acknowledgement floor"
     await env.confirm(change_intent("reset", before, f" to {where}", sequence=sequence or None), force=force)
-    if not sequence and anywhere:
-        # Left to itself the server (2.15) skips what it gave up after the last try.
+    if not sequence and is_resettable:
+        # Without a sequence, the server (2.15) skips the messages that reached max_deliver.
         sequence = int(before["ack_floor"]["stream_seq"]) + 1
     info = await consumers.reset(api, stream, consumer, sequence)
     return view.sheet(info, state_only=True)

@@ -19,7 +19,7 @@ async def rm(env: Env, stream: str, consumer: str, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     if env.dry_run or not force:
-        info = await consumers.fetch_info(api, stream, consumer)  # fails at once when there is none
+        info = await consumers.fetch_info(api, stream, consumer)  # NotFound before the question
         await env.confirm(change_intent("delete", info), force=force)
     await consumers.delete(api, stream, consumer)
     return Result(

@@ -20,8 +20,9 @@ async def why(env: Env, stream: str, consumer: str) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     causes = find_causes(await fetch_facts(api, stream, consumer))
-    place = shlex.join(list_place_flags(env))
-    helped = [
-        cause._replace(help=f"{cause.help} {place}".strip()) if cause.help else cause for cause in causes
+    place_flags = shlex.join(list_place_flags(env))
+    causes_with_flags = [
+        cause._replace(help=f"{cause.help} {place_flags}".strip()) if cause.help else cause
+        for cause in causes
     ]
-    return view.explained(stream, consumer, helped)
+    return view.explained(stream, consumer, causes_with_flags)

@@ -50,12 +50,12 @@ async def add(env: Env, options: Options) -> Result:
         base = store.find(env.flags["context"])
     values = collect_values(env, options.context)
     if env.can_ask and not options.defaults and _needs_answers(values, exists):
-        present = from_context(base) | {"description": base.get("description")} if base else {}
+        current = from_context(base) | {"description": base.get("description")} if base else {}
 
         flags = dict(values)
 
         async def questions(prompter: Prompter) -> dict[str, Any]:
-            return flags | await ask(prompter, flags, present)
+            return flags | await ask(prompter, flags, current)
 
         def command_line(answers: dict[str, Any]) -> list[str]:
             return ["context", "add", name, *to_flags(answers), "--defaults"]

@@ -14,7 +14,7 @@ from jsctl.views.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The flags of `jsctl context copy`; names that are empty are asked for."""
+    """The flags of `jsctl context copy`; empty names are asked for."""
 
     source: str
     name: str

@@ -24,8 +24,8 @@ async def edit(env: Env, name: str) -> Result:
         raise store.missing(name)
     before = read_text(path, "context", errors="replace")
     try:
-        shown = {key: value for key, value in parse(before).items() if key != SERVER_MARK}
-        before = json.dumps({**KEYS, **shown}, indent=2, ensure_ascii=False)
+        keys = {key: value for key, value in parse(before).items() if key != SERVER_MARK}
+        before = json.dumps({**KEYS, **keys}, indent=2, ensure_ascii=False)
     except ValueError as error:
         env.say(f"jsctl: context {name} cannot be read: {error}; the editor shows its text unchanged")
 

@@ -47,8 +47,8 @@ def collect_values(env: Env, flags: ContextFlags) -> dict[str, Any]:
     """Return the flags and variables that a context can hold, by Settings field, and `description`."""
     settings = merge_flags(env.flags, env.from_environment)
     values = with_absolute_paths({name: settings[name] for name in settings if name in CONTEXT_KEYS})
-    own = {"nsc": flags.nsc, "description": flags.description}
-    return values | {name: value for name, value in own.items() if value is not None}
+    context_values = {"nsc": flags.nsc, "description": flags.description}
+    return values | {name: value for name, value in context_values.items() if value is not None}
 
 
 def save(

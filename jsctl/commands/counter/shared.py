@@ -15,20 +15,20 @@ from jsctl.views.result import Result
 F = TypeVar("F", bound=Callable[..., Any])
 
 complete_counters = make_completer("counter")
-"""Completes counters where a new one or a pattern may be given, too."""
+"""The completion of counters for arguments that may also be a new counter or a pattern."""
 
 
 def stream_flag(function: F) -> F:
     """Add --stream."""
-    what = "The counter's stream, if several store the subject"
-    return option("--stream", metavar="STREAM", default="", noun="stream", help=what)(function)
+    text = "The counter's stream, if several store the subject"
+    return option("--stream", metavar="STREAM", default="", noun="stream", help=text)(function)
 
 
 async def change(env: Env, subject: str, amount: str, stream: str) -> Result:
     """Add an amount to a counter, and show its new value."""
     api = await env.jetstream()
     if env.dry_run:
-        name, now, then = await counters.estimate_addition(api, subject, amount, stream)
-        env.announce(view.intent(name, subject, amount, now, then))
+        name, before, after = await counters.estimate_addition(api, subject, amount, stream)
+        env.announce(view.intent(name, subject, amount, before, after))
     number, name = await counters.add(api, subject, amount, stream)
     return view.value(name, subject, number)

@@ -29,10 +29,10 @@ async def watch(env: Env, subject: str, stream: str, updates: bool, count: int) 
     api = await env.jetstream()
     info = await counters.find_stream(api, subject, stream)
     receiver = counters.watch(api, info, subject, new=updates, limit=count, warn=env.say)
-    return view.changes(_counters(receiver), limit=count, stop=receiver.stop)
+    return view.changes(_decode_batches(receiver), limit=count, stop=receiver.stop)
 
 
-async def _counters(receiver: Receiver) -> AsyncGenerator[Sequence[Counter], None]:
+async def _decode_batches(receiver: Receiver) -> AsyncGenerator[Sequence[Counter], None]:
     async with aclosing(receiver.batches()) as batches:
         async for batch in batches:
             yield [counters.decode_counter(received.message) for received in batch]

@@ -80,16 +80,16 @@ async def _run(
         runner = Demo(values, network.servers["hub"].url.replace("//", "//acc:acc@"), env.environ)
         missing: MissingDependency | None = None
         try:
-            played = [*GUIDE, *LIVE]
+            steps_to_play = [*GUIDE, *LIVE]
             if not no_spark:
                 try:
                     check_spark()
-                    played = [*GUIDE, *SPARK, *LIVE]
+                    steps_to_play = [*GUIDE, *SPARK, *LIVE]
                 except MissingDependency as error:
                     missing = error  # the rest of the demo needs no Spark
-            for step in played:
+            for step in steps_to_play:
                 if not env.wants_json:
-                    yield view.step(step.note, _line(runner.arguments(step)))
+                    yield view.step(step.note, _format_line(runner.arguments(step)))
                 steps.append(await _play_step(env, runner, step))
         except _StepFailed:
             env.say(f"the demo ends here; configurations and logs are in {folder}")
@@ -102,10 +102,10 @@ async def _run(
     if missing:
         raise MissingDependency(missing.message, f"{missing.hint}; everything else is in {folder}")
     running = tuple(contexts.values()) if keep else ()
-    ending.append(view.done(folder, running, steps, spark=not no_spark, program=_program(env)))
+    ending.append(view.done(folder, running, steps, spark=not no_spark, program=_find_program(env)))
 
 
-def _program(env: Env) -> str:
+def _find_program(env: Env) -> str:
     """Return the command that starts this jsctl in the user's shell: its name when that is on PATH, else its
     path.
     """
@@ -120,7 +120,7 @@ class _StepFailed(Exception):
     """A command of the demo failed, and has reported why."""
 
 
-def _line(args: Sequence[str]) -> str:
+def _format_line(args: Sequence[str]) -> str:
     return shlex.join(["jsctl", *args])
 
 
@@ -130,13 +130,13 @@ async def _play_step(env: Env, runner: Demo, step: Step) -> dict[str, Any]:
     Raises _StepFailed, JsctlError.
     """
     args = runner.arguments(step)
-    line = _line(args)
+    line = _format_line(args)
     if step.copied:
         await runner.wait_until_copied(step.copied)
     if form := env.flags.get("form"):
         args = ["--as", form, *args]
     env.streams.stdout.flush()
-    stdout = None if env.wants_json else _descriptor(env.streams.stdout)
+    stdout = None if env.wants_json else _get_descriptor(env.streams.stdout)
     meanwhile = asyncio.ensure_future(runner.run_in_turn(step.meanwhile))
     try:
         status, output = await runner.run(args, stdout, gentle=step.gentle)
@@ -149,17 +149,17 @@ async def _play_step(env: Env, runner: Demo, step: Step) -> dict[str, Any]:
         raise _StepFailed
     if output and not env.wants_json:
         env.streams.stdout.write(output)
-    return {"command": line, "output": _parse(output)}
+    return {"command": line, "output": _parse_output(output)}
 
 
-def _descriptor(stream: Any) -> int | None:
+def _get_descriptor(stream: Any) -> int | None:
     try:
         return int(stream.fileno())
     except (OSError, io.UnsupportedOperation):
         return None
 
 
-def _parse(output: str) -> Any:
+def _parse_output(output: str) -> Any:
     """Return an output as a JSON document, as a list of documents where each line is one, else as text."""
     for parse in (parse_json, lambda text: [parse_json(line) for line in text.splitlines()]):
         with contextlib.suppress(ValueError):

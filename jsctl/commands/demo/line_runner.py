@@ -48,7 +48,7 @@ class LineRunner:
         inner = Env(Streams(io.StringIO(), out, err, width), self._environ, prompter=prompter)
         if self._env.run_line is None:
             raise RuntimeError("no app runs")
-        with _inside(self._folder, self._environ):
+        with _change_folder(self._folder, self._environ):
             status = self._env.run_line(shlex.split(self.fill(line)), inner)
         if status == ExitStatus.INTERRUPTED:
             raise Stopped("stopped")
@@ -114,15 +114,15 @@ class ShownPrompter(ScriptedPrompter):
 
 
 @contextmanager
-def _inside(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
+def _change_folder(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
     """Give a command another current folder and environment: click reads `os.environ`."""
-    saved, where = dict(os.environ), Path.cwd()
+    previous_environ, previous_folder = dict(os.environ), Path.cwd()
     os.environ.clear()
     os.environ.update(environ)
     os.chdir(folder)
     try:
         yield
     finally:
-        os.chdir(where)
+        os.chdir(previous_folder)
         os.environ.clear()
-        os.environ.update(saved)
+        os.environ.update(previous_environ)

@@ -29,8 +29,8 @@ _REPORT = re.compile(r"\b(report|list)\b")
 """Command lines that change nothing."""
 
 
-class Left(Exception):
-    """The user ended the walkthrough early."""
+class UserQuit(Exception):
+    """The user quit the walkthrough before its end."""
 
 
 class CheckFailed(JsctlError):
@@ -100,7 +100,7 @@ class Player:
         }
         if shown:
             self.records.append(record)
-            yield from self._head(step)
+            yield from self._show_heading(step)
         if step.file:
             self._write_file(step)
             if shown:
@@ -109,14 +109,14 @@ class Player:
         for line in step.lines:
             output += yield from self._play_line(step, self._runner.fill(line), shown, record)
         if self._env.is_terminal and any(check.says for check in step.checks):
-            output = self._read_again(step) or output
+            output = self._run_in_pipe(step) or output
         for check in step.checks:
-            sentence = self._hold(step, check, output)
+            sentence = self._wait_for_check(step, check, output)
             record["checks"].append(sentence)
             if shown:
                 yield view.held(sentence)
 
-    def _head(self, step: Step) -> Iterator[Result]:
+    def _show_heading(self, step: Step) -> Iterator[Result]:
         if step.part != self._shown_part:
             self._shown_part = step.part
             yield view.part(self._walkthrough.parts[step.part])
@@ -155,7 +155,7 @@ class Player:
             )
         return out + err
 
-    def _read_again(self, step: Step) -> str:
+    def _run_in_pipe(self, step: Step) -> str:
         """Run a report again in a pipe and return its output: a terminal may be too narrow for all
         columns.
         """
@@ -170,7 +170,7 @@ class Player:
 
     # -- checks -----------------------------------------------------------------------------------
 
-    def _hold(self, step: Step, check: Check, output: str) -> str:
+    def _wait_for_check(self, step: Step, check: Check, output: str) -> str:
         """Wait until a check holds, and return it as a sentence. Raises CheckFailed."""
         sentence = view.sentence(check)
         if check.says:
@@ -222,4 +222,4 @@ class Player:
             self._env.streams.stderr.write("\r\x1b[K")
             self._env.streams.stderr.flush()
         if key in ("\x03", "\x04", "\x1b", "q"):
-            raise Left
+            raise UserQuit

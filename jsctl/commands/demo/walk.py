@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.demo.player import Left, Player
+from jsctl.commands.demo.player import Player, UserQuit
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.localserver import binary
@@ -21,11 +21,11 @@ from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import walkthrough as view
 
-Shown = Generator[Result, None, Result]
+StepResults = Generator[Result, None, Result]
 """Yields what is shown while steps are played, and returns what is shown last."""
 
 
-def _flags(verb: Callable[..., Any]) -> Callable[..., Any]:
+def _walkthrough_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
     """Declare the flags that both walkthroughs take."""
     for declare in (
         option(
@@ -45,8 +45,8 @@ def _flags(verb: Callable[..., Any]) -> Callable[..., Any]:
     "guide",
     examples=["jsctl demo guide", "jsctl demo guide --step", "jsctl demo guide --only accounts"],
 )
-@_flags
-def guide(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool) -> Shown:
+@_walkthrough_flags
+def guide(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool) -> StepResults:
     """Play the leaf node guide with two servers: a stream in the hub's domain and one in the leaf node's, a
     mirror and a source between them, a mirror in another account, and a consumer that is read through an
     import.
@@ -62,8 +62,10 @@ def guide(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str,
     "hub-spokes",
     examples=["jsctl demo hub-spokes", "jsctl demo hub-spokes --from outage --step"],
 )
-@_flags
-def hub_spokes(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool) -> Shown:
+@_walkthrough_flags
+def hub_spokes(
+    env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool
+) -> StepResults:
     """Play nine servers in three clusters: a stream mirrored into each spoke, two sources of the same name, a
     backup from spoke to spoke that survives an outage of the hub, and streams across and through accounts.
 
@@ -83,7 +85,7 @@ def _walk(
     from_: str,
     only: str,
     step: bool,
-) -> Shown:
+) -> StepResults:
     if from_ and only:
         raise BadInput("--from and --only cannot be used together")
     first, last = 1, len(walkthrough.steps)
@@ -96,12 +98,12 @@ def _walk(
     if step and not (env.streams.stdin.isatty() and env.streams.stderr.isatty()):
         raise BadInput("--step waits for keys, which needs a terminal", "leave it out")
     binary.find(env.environ)
-    folder = _folder(to)
+    folder = _create_folder(to)
     player = Player(env, walkthrough, folder, wait_for_key=step)
     is_complete = False
     try:
-        with _signals(), player:
-            with suppress(Left):
+        with _interrupt_on_signals(), player:
+            with suppress(UserQuit):
                 for result in player.play(first, last):
                     if not env.wants_json:
                         yield result
@@ -120,7 +122,7 @@ def _walk(
     return view.done(folder, player.records, keep=keep, temporary=not to)
 
 
-def _folder(to: str) -> Path:
+def _create_folder(to: str) -> Path:
     """Create the folder of a walkthrough. Raises BadInput, JsctlError."""
     if not to:
         return Path(tempfile.mkdtemp(prefix="jsctl-demo-")).resolve()
@@ -132,7 +134,7 @@ def _folder(to: str) -> Path:
 
 
 @contextmanager
-def _signals() -> Iterator[None]:
+def _interrupt_on_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end a walkthrough as ctrl-C does, so that it can stop its servers."""
 
     def interrupt(number: int, _: object) -> None:

@@ -23,23 +23,25 @@ from jsctl.views.result import Result
 async def edit(env: Env, file: str, code: int) -> Result:
     """Add an error for an unknown CODE; without CODE, use the next free code."""
     entries = error_catalog.read(file)
-    at = next((n for n, entry in enumerate(entries) if entry["error_code"] == code), None)
+    index = next((n for n, entry in enumerate(entries) if entry["error_code"] == code), None)
     highest = max((int(entry["error_code"]) for entry in entries), default=9999)
-    start = entries[at] if at is not None else {**error_catalog.EMPTY, "error_code": code or highest + 1}
-    text = json.dumps(start, indent=2, ensure_ascii=False) + "\n"
-    edited = await edit_text(env, text, "error.json", _read)
+    initial = (
+        entries[index] if index is not None else {**error_catalog.EMPTY, "error_code": code or highest + 1}
+    )
+    text = json.dumps(initial, indent=2, ensure_ascii=False) + "\n"
+    edited = await edit_text(env, text, "error.json", _parse_edited)
     if edited is None:
         env.say(f"{file} was not changed")
         return Result(data={"file": file, "errors": len(entries)})
-    if at is None:
+    if index is None:
         entries.append(edited)
     else:
-        entries[at] = edited
-    _write(expand_home(file), json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
+        entries[index] = edited
+    _write_errors(expand_home(file), json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
     return check(env, file)
 
 
-async def _read(text: str) -> Code:
+async def _parse_edited(text: str) -> Code:
     """Parse an edited error. Raises ValueError, BadInput."""
     entry = parse_json(text)
     if not isinstance(entry, dict):
@@ -49,7 +51,7 @@ async def _read(text: str) -> Code:
     return entry
 
 
-def _write(path: Path, text: str) -> None:
+def _write_errors(path: Path, text: str) -> None:
     """Replace the file of errors. Raises JsctlError."""
     try:
         write_atomically(path, text, mode=None)

@@ -63,7 +63,7 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
         collected = await collect_declarations(
             Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=env.trace),
             options.stream,
-            _place(env, settings) if len(places) > 1 else {},
+            _build_place(env, settings) if len(places) > 1 else {},
             with_internal=options.all_streams,
             with_consumers=options.with_consumers,
         )
@@ -77,12 +77,12 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
                 f"left out: {pluralize(len(missing), 'stream')} that did not answer: {', '.join(missing)}"
             )
     names = [stream["name"] for stream in declared]
-    _check_patterns(options.stream, [*names, *_streams_of(buckets)], hidden)
+    _check_patterns(options.stream, [*names, *_list_bucket_streams(buckets)], hidden)
     if hidden:
         env.say(f"left out: {format_hidden_hint(hidden)}")
     if missing_consumers:
         env.say(f"left out: {pluralize(len(missing_consumers), 'consumer')} without a durable name or answer")
-    document: Json = {**(_place(env, places[0]) if len(places) == 1 else {}), "streams": declared}
+    document: Json = {**(_build_place(env, places[0]) if len(places) == 1 else {}), "streams": declared}
     document |= {key: items for key, items in buckets.items() if items}
     if options.output == "-" and env.wants_json:
         return Result(data=document)
@@ -97,12 +97,12 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
     return Result([Text(text, whole=True)], data=document)
 
 
-def _streams_of(buckets: Mapping[str, Sequence[Json]]) -> list[str]:
+def _list_bucket_streams(buckets: Mapping[str, Sequence[Json]]) -> list[str]:
     """Return the names of the streams that hold buckets."""
     return [kind.bucket_to_stream(bucket["name"]) for kind in KINDS for bucket in buckets[kind.key]]
 
 
-def _place(env: Env, settings: Settings) -> dict[str, str]:
+def _build_place(env: Env, settings: Settings) -> dict[str, str]:
     """Return the context and domain that flags name. Without them, the file fits any place."""
     place = {"context": settings.context} if env.repeated.get("context") else {}
     return {**place, "domain": settings.js_domain} if env.repeated.get("js_domain") else place

@@ -105,8 +105,8 @@ def objects(env: Env, options: ObjectOptions) -> Result:
 def _export(env: Env, sources: list[BucketSource], options: Options | ObjectOptions) -> Result:
     names = [source.bucket for source in sources]
     if len(set(names)) < len(names):
-        raise BadInput("a bucket is named several times", "name each once")
-    begin = time.monotonic()
+        raise BadInput("a bucket is named more than once", "name each bucket once")
+    start = time.monotonic()
     master, remote = options.spark.master, options.spark.remote
     target = StreamTarget.open_streams(parse_folder(options.to, "--to"), options.format, names)
     check_environment(master, remote)
@@ -120,5 +120,5 @@ def _export(env: Env, sources: list[BucketSource], options: Options | ObjectOpti
     rows = {name: count for name, (count, _) in exported.items()}
     is_decoded = any(source.layout.can_be_bad for source in sources)
     bad = {name: count for name, (_, count) in exported.items()} if is_decoded else {}
-    took = int((time.monotonic() - begin) * SECOND)
-    return view.buckets(rows, bad, str(target.path), took)
+    duration = int((time.monotonic() - start) * SECOND)
+    return view.buckets(rows, bad, str(target.path), duration)

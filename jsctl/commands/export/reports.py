@@ -68,18 +68,20 @@ async def reports(env: Env, options: Options) -> Result:
     """
     check_environment(options.spark.master, options.spark.remote)
     master, remote = options.spark.master, options.spark.remote
-    recorded = Replay(expand_home(options.replay)) if options.replay else None
+    replay = Replay(expand_home(options.replay)) if options.replay else None
     target = Target.open(parse_folder(options.to, "--to"), "reports", options.format, list(SCHEMAS))
-    if recorded is not None:
-        written = await export_recording(recorded, target, master, remote)
+    if replay is not None:
+        written = await export_recording(replay, target, master, remote)
         return view.reports(written.rows, str(target.path), int(written.seconds * SECOND), written.status)
     sampling = SamplingOptions(resolve_targets(env), options.every, options.duration, master, remote)
 
-    def started() -> None:
+    def announce_start() -> None:
         if options.every:
             end = f"for {format_exact_duration(options.duration)}" if options.duration else "until Ctrl-C"
             env.say(f"taking a sample every {format_exact_duration(options.every)} {end}")
 
     with graceful_stop(graceful=bool(options.every)) as stop:
-        done = await export_reports(sampling, target, stop, clock=env.clock, notify=env.say, started=started)
-    return view.reports(done.rows, str(target.path), int(done.seconds * SECOND), done.status)
+        exported = await export_reports(
+            sampling, target, stop, clock=env.clock, notify=env.say, started=announce_start
+        )
+    return view.reports(exported.rows, str(target.path), int(exported.seconds * SECOND), exported.status)

@@ -49,10 +49,10 @@ def rollup(env: Env, options: Options) -> Result:
     since = _parse_date(options.since) if options.since else None
     master, remote = options.spark.master, options.spark.remote
     check_environment(master, remote)
-    begin = time.monotonic()
+    start = time.monotonic()
     with open_session(master, remote, name="jsctl export rollup", conf=FAST_START_CONF) as spark:
         rows = rolling.roll_up(spark, path, target, since)
-    return rolled(rows, str(target.path), int((time.monotonic() - begin) * SECOND))
+    return rolled(rows, str(target.path), int((time.monotonic() - start) * SECOND))
 
 
 def _parse_date(text: str) -> date:

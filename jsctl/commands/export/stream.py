@@ -146,7 +146,7 @@ def stream(env: Env, options: Options) -> Result:
     sources = list_stream_sources(resolve_targets(env), list(map(validate_stream_name, options.stream)))
     export = StreamExportOptions(
         sources=sources,
-        selection=_selection(env, options),
+        selection=_build_selection(env, options),
         layout=TableLayout(
             partition_by=tuple(dict.fromkeys(options.partition_by)),
             headers=options.headers,
@@ -177,10 +177,10 @@ def stream(env: Env, options: Options) -> Result:
         if existing or env.dry_run:
             run.plan()  # errors in the options come before the question
         confirm_tables(env, target, existing, force=options.force)
-        return _result(env, run.run(), target.path, options.limit)
+        return _build_result(env, run.run(), target.path, options.limit)
 
 
-def _result(env: Env, exported: StreamExportResult, path: Path, limit: int) -> Result:
+def _build_result(env: Env, exported: StreamExportResult, path: Path, limit: int) -> Result:
     """Return the closing line.
 
     With --query, the answer goes to stdout and the closing line to stderr; with --json both are in one
@@ -197,7 +197,7 @@ def _result(env: Env, exported: StreamExportResult, path: Path, limit: int) -> R
     return Result(answer.parts, dict(result.data, query=answer.data), result.status)
 
 
-def _selection(env: Env, options: Options) -> Selection:
+def _build_selection(env: Env, options: Options) -> Selection:
     since, until = (
         parse_time_flag(env, "--since", options.since),
         parse_time_flag(env, "--until", options.until),

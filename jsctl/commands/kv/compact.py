@@ -27,8 +27,8 @@ _AT_ONCE = 32  #: requests
 )
 @destructive("Remove without asking", "Only show what would be removed")
 async def compact(env: Env, bucket: str, older: int, force: bool) -> Result:
-    """Remove the earlier values of deleted keys, and their markers once everybody who watches has seen them:
-    after half an hour, or --older.
+    """Remove the earlier values of deleted keys, and also their markers when they are so old that every
+    watcher has seen them: 30 minutes, or --older.
     """
     store = await open_named(env, bucket)
     refuse_mirror(store, "compact")

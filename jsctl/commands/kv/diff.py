@@ -46,28 +46,28 @@ async def diff(env: Env, options: Options) -> Result:
     NAME@DOMAIN is a bucket of another JetStream domain.
     """
     patterns = parse_patterns(options.keys)
-    first = await _open(env, options.bucket, options.from_context, options.from_domain)
-    other = await _open(env, options.other, options.to_context, options.to_domain)
+    first = await _open_bucket(env, options.bucket, options.from_context, options.from_domain)
+    other = await _open_bucket(env, options.other, options.to_context, options.to_domain)
     differing, same = await compare(first, other, patterns)
-    labels = _labels(options)
+    labels = _build_labels(options)
     return view.differences(*labels, differing, same)
 
 
-async def _open(env: Env, text: str, context: str, domain: str | None) -> Bucket:
-    name, mark, named = text.partition("@")
-    api = await env.jetstream(context or None, named if mark else domain)
+async def _open_bucket(env: Env, text: str, context: str, domain: str | None) -> Bucket:
+    name, mark, name_domain = text.partition("@")
+    api = await env.jetstream(context or None, name_domain if mark else domain)
     return await open_named(env, name, api)
 
 
-def _labels(options: Options) -> tuple[str, str]:
+def _build_labels(options: Options) -> tuple[str, str]:
     """Return the labels of both buckets, with context and domain where these are given; they always
     differ.
     """
-    first = _label(options.bucket, options.from_context, options.from_domain)
-    second = _label(options.other, options.to_context, options.to_domain)
+    first = _format_label(options.bucket, options.from_context, options.from_domain)
+    second = _format_label(options.other, options.to_context, options.to_domain)
     return (f"{first} (first)", f"{second} (second)") if first == second else (first, second)
 
 
-def _label(name: str, context: str, domain: str | None) -> str:
-    where = name if "@" in name or not domain else f"{name}@{domain}"
-    return f"{where} of {context}" if context else where
+def _format_label(name: str, context: str, domain: str | None) -> str:
+    bucket = name if "@" in name or not domain else f"{name}@{domain}"
+    return f"{bucket} of {context}" if context else bucket

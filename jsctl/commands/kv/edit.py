@@ -53,35 +53,35 @@ async def edit(env: Env, options: Options) -> Result:
         return await edit_value(env, options.bucket, options.key, dry_run=options.edit.dry_run)
     file = options.edit.read_config(env, BUCKET, changed=bool(options.flags.fields))
     bucket = await open_named(env, options.bucket or BUCKET.get_name(file or {}))
-    last = [bucket]
+    versions = [bucket]
 
     async def update(config: Json) -> Json:
-        last.append(await buckets.update(bucket, config))
-        return _info(last[-1])
+        versions.append(await buckets.update(bucket, config))
+        return _build_info(versions[-1])
 
     target = Editable(
         schema=BUCKET,
         label=f"Bucket {bucket.name}",
-        info=_info(bucket),
+        info=_build_info(bucket),
         name_keys={"name": bucket.name},
         apply_flags=lambda draft: BUCKET.apply_flags(draft, options.flags.values),
         update=update,
-        sheet=lambda info: view.sheet(last[-1]),
-        find_warnings=lambda draft: [*find_warnings(draft), *_lost_names(bucket, draft)],
+        sheet=lambda info: view.sheet(versions[-1]),
+        find_warnings=lambda draft: [*find_warnings(draft), *_warn_of_lost_keys(bucket, draft)],
         needs_force=False,
     )
     result = await edit_config(env, target, file, options.edit)
-    return result if options.edit.dry_run else result._replace(data=view.document(last[-1]))
+    return result if options.edit.dry_run else result._replace(data=view.document(versions[-1]))
 
 
-def _info(bucket: Bucket) -> Json:
+def _build_info(bucket: Bucket) -> Json:
     """Return the bucket's info with a configuration in the terms of buckets."""
     return {**bucket.info, "config": bucket.config}
 
 
-def _lost_names(bucket: Bucket, draft: Json) -> list[str]:
-    """Return a warning about a mirror that becomes a bucket of its own while its keys have the origin's
-    name.
+def _warn_of_lost_keys(bucket: Bucket, draft: Json) -> list[str]:
+    """Return a warning about a mirror that becomes an ordinary bucket while its keys are stored under the
+    origin's name; empty for none.
     """
     if draft.get("mirror") or bucket.prefix == build_subject_prefix(bucket.name):
         return []

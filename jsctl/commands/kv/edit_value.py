@@ -29,7 +29,7 @@ async def edit_value(env: Env, name: str, text: str, *, dry_run: bool) -> Result
         ) from None
     expected = entry.revision
 
-    async def use(edited: str) -> int:
+    async def store_value(edited: str) -> int:
         nonlocal expected
         # Editors end the last line; a value that had no line end gets none.
         after = edited if before.endswith("\n") else edited.removesuffix("\n")
@@ -43,14 +43,14 @@ async def edit_value(env: Env, name: str, text: str, *, dry_run: bool) -> Result
                 conflict.newest,
             ) from None
 
-    revision = await edit_text(env, before, _file_name(key, before), use)
+    revision = await edit_text(env, before, _build_file_name(key, before), store_value)
     if revision is None:
         unchanged = {"bucket": bucket.name, "key": key, "revision": expected, "changed": False}
         return Result([Text("the value was left as it is")], data=unchanged)
     return view.stored(bucket.name, key, revision)
 
 
-def _file_name(key: str, value: str) -> str:
+def _build_file_name(key: str, value: str) -> str:
     """Return the name of the file that the editor shows; its ending fits the content."""
     name = "".join(c if c.isalnum() or c in "-_." else "_" for c in key)[-100:].lstrip(".") or "value"
     return name if "." in name else f"{name}.{'json' if value.lstrip()[:1] in ('{', '[') else 'txt'}"

@@ -38,7 +38,7 @@ async def export(
     """
     patterns = read.deduplicate_patterns(parse_patterns(key))
     store = await open_named(env, bucket)
-    batches = _entries(store, patterns, latest=latest)
+    batches = _read_entries(store, patterns, latest=latest)
     if output == "-":
         return Events(
             batches=batches,
@@ -60,7 +60,7 @@ async def export(
     return changes.exported(store.name, count, output)
 
 
-async def _entries(
+async def _read_entries(
     store: Bucket, patterns: Sequence[str], *, latest: bool
 ) -> AsyncGenerator[Sequence[Entry], None]:
     for pattern in patterns:

@@ -35,6 +35,6 @@ class BucketFlags(ConfigFlags):
 
 def bucket_flags(function: F) -> F:
     """Add the flags of `kv add`, for `BucketFlags`."""
-    what = "JetStream domain that --mirror is in"
-    function = option("--mirror-domain", metavar="DOMAIN", default="", help=what)(function)
+    text = "JetStream domain that --mirror is in"
+    function = option("--mirror-domain", metavar="DOMAIN", default="", help=text)(function)
     return config_flags(BUCKET, "add")(function)

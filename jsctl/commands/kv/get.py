@@ -51,21 +51,21 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
     elif single:
         batches = once(await read.get(store, patterns[0]))
     else:
-        batches = _several(store, patterns)
+        batches = _read_several(store, patterns)
     return view.values(store.name, batches, raw=raw, single=single)
 
 
-async def _several(store: Bucket, patterns: Sequence[str]) -> AsyncGenerator[Sequence[Entry], None]:
+async def _read_several(store: Bucket, patterns: Sequence[str]) -> AsyncGenerator[Sequence[Entry], None]:
     """Yield the values of several keys and patterns; raise NotFound at the end for those that do not
     exist.
     """
-    known: set[str] = set()
+    keys_with_value: set[str] = set()
     async with aclosing(read.fetch_newest_entries(store, patterns)) as pages:
         async for page in pages:
             values = [entry for entry in page if entry.operation == PUT]
-            known.update([entry.key for entry in values])
+            keys_with_value.update([entry.key for entry in values])
             yield values
-    check_found(store, patterns, known)
+    check_found(store, patterns, keys_with_value)
     for pattern in patterns:
-        if not is_pattern(pattern) and pattern not in known:
+        if not is_pattern(pattern) and pattern not in keys_with_value:
             await read.get(store, pattern)

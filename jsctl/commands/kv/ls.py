@@ -39,21 +39,21 @@ async def ls(
     api = await env.jetstream()
     if not bucket:
         if names_only:
-            return names(_pages(sorted(await buckets.list_names(api))))
+            return names(_split_pages(sorted(await buckets.list_names(api))))
         return info.listing(await buckets.collect(api), env.clock())
     store = await open_named(env, bucket, api)
     patterns = parse_patterns(key)
     with_values = verbose and display_value and not names_only
-    entries = await _list(store, patterns, with_values=with_values)
+    entries = await _list_entries(store, patterns, with_values=with_values)
     if not entries:
-        which = f" that match {', '.join(patterns)}" if key else ""
-        env.say(f"jsctl: no keys{which} in bucket {store.name}")
+        condition = f" that match {', '.join(patterns)}" if key else ""
+        env.say(f"jsctl: no keys{condition} in bucket {store.name}")
     if not verbose or names_only:
-        return names(_pages([entry.key for entry in entries]))
+        return names(_split_pages([entry.key for entry in entries]))
     return view.keys(store.name, entries, with_values=with_values) if entries else Result([], data=[])
 
 
-async def _list(store: Bucket, patterns: Sequence[str], *, with_values: bool) -> list[Entry]:
+async def _list_entries(store: Bucket, patterns: Sequence[str], *, with_values: bool) -> list[Entry]:
     """Return the keys that have a value. Raises NotFound for a named key that has none."""
     entries: list[Entry] = []
     if with_values:
@@ -64,13 +64,13 @@ async def _list(store: Bucket, patterns: Sequence[str], *, with_values: bool) ->
         entries = await read.fetch_newest_heads(store, patterns)
     entries = [entry for entry in entries if entry.is_value]
     if keys := [pattern for pattern in patterns if not is_pattern(pattern)]:
-        known = {entry.key for entry in entries}
+        existing = {entry.key for entry in entries}
         for key in keys:
-            if key not in known:
+            if key not in existing:
                 await read.get(store, key)
     return entries
 
 
-async def _pages(items: Sequence[str]) -> AsyncIterator[Sequence[str]]:
+async def _split_pages(items: Sequence[str]) -> AsyncIterator[Sequence[str]]:
     for start in range(0, len(items), 1000):
         yield items[start : start + 1000]

@@ -25,14 +25,14 @@ async def remove_keys(
 ) -> Result:
     """Delete or purge the keys that are named or match. Raises NotFound, also for keys already deleted."""
     verb, done = _VERBS[operation]
-    names = await _existing(bucket, keys, operation)
+    names = await _list_removable_keys(bucket, keys, operation)
     await env.confirm(view.intent(verb, bucket.name, names), force=force)
     with env.progress(f"{verb.capitalize()[:-1]}ing", len(names)) as advance:
         await write.mark_all(bucket, names, operation, ttl, advance)
     return view.marked(done, bucket.name, names)
 
 
-async def _existing(bucket: Bucket, keys: Sequence[str], operation: str) -> list[str]:
+async def _list_removable_keys(bucket: Bucket, keys: Sequence[str], operation: str) -> list[str]:
     """Return the keys that have something to remove."""
     patterns = parse_patterns(keys)
     globs = [pattern for pattern in patterns if is_pattern(pattern)]
@@ -42,17 +42,19 @@ async def _existing(bucket: Bucket, keys: Sequence[str], operation: str) -> list
         entry = await read.fetch_newest_entry(bucket, key)
         if entry is None:
             raise read.missing_key_error(bucket, key)
-        if not _is_left(entry, operation):
+        if not _is_removable(entry, operation):
             await read.get(bucket, key)
         names[key] = None
     if globs:
-        entries = [head for head in await read.fetch_newest_heads(bucket, globs) if _is_left(head, operation)]
+        entries = [
+            head for head in await read.fetch_newest_heads(bucket, globs) if _is_removable(head, operation)
+        ]
         check_found(bucket, globs, {entry.key for entry in entries})
         names.update(dict.fromkeys(entry.key for entry in entries))
     return list(names)
 
 
-def _is_left(entry: Entry, operation: str) -> bool:
+def _is_removable(entry: Entry, operation: str) -> bool:
     """Return whether there is something to delete (a value) or to purge (a value, or earlier ones below a
     marker).
     """

@@ -20,7 +20,7 @@ from jsctl.jetstream.message.stdin import read_all
 from jsctl.units import format_exact_duration
 
 complete_keys = make_completer("key")
-"""Completes keys where a new one may be given, too."""
+"""The completion of keys for arguments that may also be a new key."""
 
 
 async def open_named(env: Env, name: str, api: Api | None = None) -> Bucket:
@@ -34,8 +34,8 @@ async def open_named(env: Env, name: str, api: Api | None = None) -> Bucket:
 async def read_value(env: Env, text: str | None) -> bytes:
     """Return the value on the command line; without one, or with `-`, all bytes of stdin.
 
-    stdin counts even where a script passes its own on, as nothing else can be meant. Raises BadInput on a
-    terminal.
+    stdin is read even when it is that of a surrounding script: nothing else can be meant. Raises BadInput on
+    a terminal.
     """
     if text is not None and text != STDIN:
         return text.encode(errors="surrogateescape")
@@ -75,9 +75,9 @@ def revision_type() -> click.IntRange:
 
 def warn_of_ttl(env: Env, bucket: Bucket, ttl: int) -> None:
     """Warn when a TTL (ns) is shorter than the bucket allows: the server uses the longer one."""
-    least = int(bucket.config.get("marker_ttl") or 0)
-    if 0 < ttl < least:
+    minimum = int(bucket.config.get("marker_ttl") or 0)
+    if 0 < ttl < minimum:
         env.say(
-            f"warning: it expires after {format_exact_duration(least)}: "
+            f"warning: it expires after {format_exact_duration(minimum)}: "
             "TTLs below --marker-ttl are raised to it"
         )

@@ -32,13 +32,13 @@ class Options:
 
     def __post_init__(self) -> None:
         starts = {"--history": self.history, "--updates": self.updates, "--revision": self.revision}
-        chosen = [flag for flag, value in starts.items() if value]
-        if len(chosen) > 1:
-            raise BadInput(f"{chosen[0]} and {chosen[1]} cannot be used together")
+        flags = [flag for flag, value in starts.items() if value]
+        if len(flags) > 1:
+            raise BadInput(f"{flags[0]} and {flags[1]} cannot be used together")
 
     @property
     def start(self) -> str:
-        """Return the delivery policy."""
+        """The delivery policy to start with."""
         if self.revision:
             return "by_start_sequence"
         return "new" if self.updates else "all" if self.history else "last_per_subject"
@@ -75,11 +75,11 @@ async def watch(env: Env, options: Options) -> Events[Entry]:
         limit=options.count if options.deletes else 0,
         warn=env.say,
     )
-    batches = _entries(store, receiver, with_deletes=options.deletes)
+    batches = _decode_batches(store, receiver, with_deletes=options.deletes)
     return view.changes(store.name, batches, limit=options.count, stop=receiver.stop)
 
 
-async def _entries(
+async def _decode_batches(
     store: Bucket, receiver: Receiver, *, with_deletes: bool
 ) -> AsyncGenerator[Sequence[Entry], None]:
     async with aclosing(receiver.batches()) as batches:

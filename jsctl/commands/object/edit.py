@@ -46,12 +46,12 @@ async def edit(env: Env, options: Options) -> Result:
 
     async def update(_: Json) -> Json:
         infos.append(await streams.update(api, changed))
-        return _info(infos[-1])
+        return _build_info(infos[-1])
 
     target = Editable(
         schema=OBJECT_BUCKET,
         label=f"Bucket {name}",
-        info=_info(infos[0]),
+        info=_build_info(infos[0]),
         name_keys={"name": name},
         apply_flags=lambda _: from_stream(changed),
         update=update,
@@ -65,6 +65,6 @@ async def edit(env: Env, options: Options) -> Result:
     return result if options.dry_run else result._replace(data=infos[-1])
 
 
-def _info(stream_info: Json) -> Json:
+def _build_info(stream_info: Json) -> Json:
     """Return the bucket's info with a configuration in the terms of buckets."""
     return {**stream_info, "config": from_stream(stream_info["config"])}

@@ -56,13 +56,13 @@ async def get(env: Env, options: Options) -> Result | Events[list[bytes]]:
     if options.output == STDOUT:
         if env.wants_json:
             raise BadInput("--json and the object cannot both be on stdout", "leave one of them out")
-        return _to_stdout(env, api, object_info, progress=options.progress)
-    path = _target(options.output, name)
+        return _write_to_stdout(env, api, object_info, progress=options.progress)
+    path = _resolve_target(options.output, name)
     if env.dry_run or path.exists():
         await env.confirm(view.write_intent(object_info, path), force=options.force)
-    began = time.monotonic_ns()
+    start = time.monotonic_ns()
     await get_file(env, api, object_info, path, progress=options.progress)
-    return view.written(object_info, str(path), time.monotonic_ns() - began)
+    return view.written(object_info, str(path), time.monotonic_ns() - start)
 
 
 async def get_file(env: Env, api: Api, object_info: ObjectInfo, path: Path, *, progress: bool) -> None:
@@ -71,15 +71,17 @@ async def get_file(env: Env, api: Api, object_info: ObjectInfo, path: Path, *, p
         open_target(path) as file,
         env.progress(object_info.name, object_info.size if progress else 0, in_bytes=True) as advance,
     ):
-        await download.get(api, object_info, lambda data: write_all(file, data), advance, _retried(env))
+        await download.get(
+            api, object_info, lambda data: write_all(file, data), advance, _make_retry_notice(env)
+        )
 
 
-def _to_stdout(env: Env, api: Api, object_info: ObjectInfo, *, progress: bool) -> Events[list[bytes]]:
-    shown = object_info.size if progress and not env.is_terminal else 0
+def _write_to_stdout(env: Env, api: Api, object_info: ObjectInfo, *, progress: bool) -> Events[list[bytes]]:
+    progress_total = object_info.size if progress and not env.is_terminal else 0
 
     async def blocks() -> AsyncGenerator[Sequence[list[bytes]], None]:
-        with env.progress(object_info.name, shown, in_bytes=True) as advance:
-            async with aclosing(download.read(api, object_info, _retried(env))) as reading:
+        with env.progress(object_info.name, progress_total, in_bytes=True) as advance:
+            async with aclosing(download.read(api, object_info, _make_retry_notice(env))) as reading:
                 async for block in reading:
                     yield [block]
                     advance(sum(map(len, block)))
@@ -93,11 +95,11 @@ def _to_stdout(env: Env, api: Api, object_info: ObjectInfo, *, progress: bool) -
     )
 
 
-def _retried(env: Env) -> Callable[[str], None]:
+def _make_retry_notice(env: Env) -> Callable[[str], None]:
     return lambda reason: env.say(f"jsctl: {reason}; continuing where it stopped")
 
 
-def _target(output: str, name: str) -> Path:
+def _resolve_target(output: str, name: str) -> Path:
     """Return the file to write. Raises BadInput for a name that is not safe as a file name."""
     path = expand_home(output) if output else Path()
     return path / build_file_name(name) if not output or output.endswith("/") or path.is_dir() else path

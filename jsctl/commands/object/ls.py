@@ -33,11 +33,11 @@ async def ls(env: Env, bucket: str, names_only: bool) -> Result | Events[str]:
         return view.buckets(await streams.collect(api, bucket_info), env.clock())
     name = validate_name(registry.find_noun("object bucket"), bucket)
     if names_only:
-        return names(_object_names(api, name))
+        return names(_list_object_names(api, name))
     return view.objects(await requests.list_all(api, name))
 
 
-async def _object_names(api: Api, bucket: str) -> AsyncGenerator[list[str], None]:
+async def _list_object_names(api: Api, bucket: str) -> AsyncGenerator[list[str], None]:
     yield await requests.list_names(api, bucket)
 
 

@@ -16,7 +16,7 @@ from jsctl.jetstream.object import requests
 from jsctl.jetstream.object import upload as uploads
 from jsctl.jetstream.object.files import PipeReader, open_source
 from jsctl.jetstream.object.model import CHUNK_SIZE, ObjectInfo, validate_object_name
-from jsctl.nats.headers import encode_headers
+from jsctl.nats.headers import encode_headers, parse_header_text
 from jsctl.units import format_bytes
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result
@@ -57,11 +57,9 @@ class Options:
         """Return what is stored with each object. Raises BadInput."""
         headers: dict[str, list[str]] = {}
         for text in self.headers:
-            name, colon, value = text.partition(":")
-            if not colon or not name.strip():
-                raise BadInput(f"{text!r} is not a valid header", "use K:V")
-            encode_headers([(name.strip(), value.strip())])
-            headers.setdefault(name.strip(), []).append(value.strip())
+            name, value = parse_header_text(text)
+            encode_headers([(name, value)])
+            headers.setdefault(name, []).append(value)
         return uploads.PutOptions(self.description, headers, parse_metadata(self.metadata), self.chunk_size)
 
 
@@ -92,7 +90,7 @@ async def put(env: Env, options: Options) -> Result:
     extras = options.put_options()
     names = [options.object_name(file) for file in options.file] or [options.name]
     for file in options.file:
-        if not options.reads_stdin and not Path(file).is_fifo():  # which is opened once
+        if not options.reads_stdin and not Path(file).is_fifo():  # a FIFO can be opened only once
             with open_source(Path(file)):
                 pass  # before anything is stored: every file can be read
     api = await env.jetstream()
@@ -100,7 +98,7 @@ async def put(env: Env, options: Options) -> Result:
     await _confirm(env, api, bucket, names, force=options.force)
     stored: list[ObjectInfo] = []
     for file, name in zip(options.file or ("-",), names, strict=True):
-        with _opened(env, file) as (source, size):
+        with _open_source(env, file) as (source, size):
             stored.append(
                 await put_file(env, api, (bucket, name), source, size, extras, progress=options.progress)
             )
@@ -143,7 +141,7 @@ class _Observer(uploads.PutObserver):
 
 
 @contextmanager
-def _opened(env: Env, file: str) -> Iterator[tuple[uploads.Source, int]]:
+def _open_source(env: Env, file: str) -> Iterator[tuple[uploads.Source, int]]:
     """Open a file, or stdin for `-`. Yields the stream to put, and its size in bytes."""
     if file != "-":
         with open_source(Path(file)) as (opened, identity, size):
@@ -151,7 +149,7 @@ def _opened(env: Env, file: str) -> Iterator[tuple[uploads.Source, int]]:
         return
     try:
         reader = PipeReader(env.streams.stdin.fileno())
-    except (OSError, ValueError):  # not a file: input that was made for us
+    except (OSError, ValueError):  # stdin is not a file, as in tests
         text = env.streams.stdin.read()
         yield uploads.Source(io.BytesIO(text.encode(errors="surrogateescape"))), 0
         return
@@ -163,7 +161,7 @@ async def _confirm(env: Env, api: Api, bucket: str, names: list[str], *, force: 
     if force and not env.dry_run:
         return
     object_info = [await requests.find(api, bucket, name) for name in names]
-    known = [info for info in object_info if info is not None and not info.is_deleted]
-    env.announce(view.put_intent(bucket, names, known))
-    if known:
-        await env.confirm(view.intent("replace", known), force=force)
+    existing = [info for info in object_info if info is not None and not info.is_deleted]
+    env.announce(view.put_intent(bucket, names, existing))
+    if existing:
+        await env.confirm(view.intent("replace", existing), force=force)

@@ -27,8 +27,8 @@ async def status(env: Env, bucket: str) -> Result:
     else:
         collected = await streams.collect(api, bucket_info)
         infos = sorted(collected.items.values(), key=buckets.get_bucket)
-    return view.status(list(await asyncio.gather(*(_row(api, info) for info in infos))))
+    return view.status(list(await asyncio.gather(*(_build_row(api, info) for info in infos))))
 
 
-async def _row(api: Api, info: Json) -> tuple[Json, int, int]:
+async def _build_row(api: Api, info: Json) -> tuple[Json, int, int]:
     return info, *await requests.count(api, buckets.get_bucket(info), info["config"])

@@ -29,7 +29,7 @@ _SMALL = 4 << 20  #: bytes
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """up: to the bucket; None where neither way was given."""
+    """up: whether to copy to the bucket, not to the folder; None without a direction."""
 
     bucket: str
     folder: str
@@ -128,20 +128,20 @@ class _Transfer:
         copies = [change for change in plan.changes if change.kind != "remove"]
         slots = asyncio.Semaphore(_AT_ONCE)
 
-        async def one(change: plans.Change, *, progress: bool) -> None:
+        async def copy(change: plans.Change, *, progress: bool) -> None:
             await (self._put(change, progress=progress) if up else self._get(change, progress=progress))
 
-        async def small(change: plans.Change) -> None:
+        async def copy_small(change: plans.Change) -> None:
             async with slots:
-                await one(change, progress=False)
+                await copy(change, progress=False)
 
         async with asyncio.TaskGroup() as group:
             for change in copies:
                 if change.size <= _SMALL:
-                    group.create_task(small(change))
+                    group.create_task(copy_small(change))
         for change in copies:
             if change.size > _SMALL:
-                await one(change, progress=self._progress)
+                await copy(change, progress=self._progress)
         for change in plan.changes:
             if change.kind == "remove":
                 await self._remove(change, up=up)

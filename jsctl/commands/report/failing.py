@@ -13,7 +13,7 @@ from jsctl.views.result import Result
 
 Condition = Callable[[Mapping[str, Any]], bool]
 
-_SHOWN = 5
+_MAX_SHOWN = 5
 
 
 class FailOn:
@@ -48,10 +48,10 @@ class FailOn:
 
     def tell(self) -> None:
         """Name the rows for which it holds."""
-        for name in self._names[:_SHOWN]:
+        for name in self._names[:_MAX_SHOWN]:
             self._env.say(f"jsctl: --fail-on holds for {name}")
-        if len(self._names) > _SHOWN:
-            self._env.say(f"jsctl: --fail-on holds for {len(self._names) - _SHOWN:,} more")
+        if len(self._names) > _MAX_SHOWN:
+            self._env.say(f"jsctl: --fail-on holds for {len(self._names) - _MAX_SHOWN:,} more")
 
     def judge(self, result: Result, states: Sequence[DomainState]) -> Result:
         """Return the result of a single report with its status, and name the rows."""

@@ -28,10 +28,10 @@ async def record_rounds(
     """Yield rounds, each after it was recorded with all that the screen would show. interval: ns."""
     states, rounds = States(), places.rounds(interval / SECOND, count)
     try:
-        async for known in rounds:
-            at, taken = clock(), build_round(known, places.taken)
-            recorder.write(build_round_document(taken, at), at)
-            yield Round(states.take(taken, at, monotonic()))
+        async for current_places in rounds:
+            now, round_data = clock(), build_round(current_places, places.taken)
+            recorder.write(build_round_document(round_data, now), now)
+            yield Round(states.take(round_data, now, monotonic()))
     finally:
         await rounds.aclose()
         await places.close()

@@ -170,7 +170,7 @@ async def report(
     """
     check_interval(watch, "2s is the default")
     queries = partial(_read_queries, parse_folder(spark, "--spark") if spark else None)
-    queries()  # a wrong folder is an error of the command line
+    queries()  # a wrong folder fails before anything is shown
     order = cast(Sort, sort or "name")
     failing = FailOn(env, fail_on)
     if keep is not None and not record:
@@ -178,7 +178,7 @@ async def report(
     interval = watch or 2 * SECOND
     selection = Selection(
         part=PARTS[int(part) - 1] if part and part.isdigit() else part or "",
-        filter=_checked_filter(search),
+        filter=_validate_filter(search),
         sort=sort or "",
         problems=problems,
         pattern=pattern,
@@ -190,7 +190,7 @@ async def report(
     def events(rounds: AsyncIterator[Round]) -> Events[Round]:
         return rounds_view.events(
             rounds,
-            lambda round: _round_result(
+            lambda round: _build_round_result(
                 env, round.states, order, queries(), at=round.at or env.clock(), timed=True
             ),
             count=count,
@@ -201,26 +201,26 @@ async def report(
     if replay:
         if record or fail_on or env.repeated.get("context") or all_contexts or groups:
             raise BadInput("--replay shows a recorded file", "leave out --record, --fail-on and contexts")
-        recorded = Replay(expand_home(replay))
-        return events(recorded.rounds())._replace(live=build_replay_screen(recorded, selection))
+        recording = Replay(expand_home(replay))
+        return events(recording.rounds())._replace(live=build_replay_screen(recording, selection))
     places = resolve_targets(env, groups, all_contexts=all_contexts)
     fetch = partial(fetch_overview, pattern=pattern, consumers=consumers)
     if watch is None and count is None and not record:
         states = await fetch_states(places, fetch, clock=env.clock, trace=env.trace)
         if len(states) == 1 and states[0].failure is not None and not env.wants_json:
             raise states[0].failure
-        return failing.judge(_round_result(env, states, order, queries(), at=env.clock()), states)
+        return failing.judge(_build_round_result(env, states, order, queries(), at=env.clock()), states)
     recorder = open_recorder(record, keep)
     if recorder is not None:
         all_parts = watch_places(env, places, selection, lambda: "all")
         rounds = record_rounds(all_parts, recorder, interval=interval, count=count, clock=env.clock)
     else:
         rounds = poll_states(places, fetch, interval=interval, count=count, clock=env.clock, trace=env.trace)
-    shown = build_screen(env, places, selection, queries, recorder, failing)
-    return events(failing.until_found(rounds))._replace(result=lambda: failing.status, live=shown)
+    screen = build_screen(env, places, selection, queries, recorder, failing)
+    return events(failing.until_found(rounds))._replace(result=lambda: failing.status, live=screen)
 
 
-def _checked_filter(text: str) -> str:
+def _validate_filter(text: str) -> str:
     try:
         parse_filter(text)
     except ValueError as error:
@@ -232,7 +232,7 @@ def _read_queries(folder: Path | None) -> Sequence[SparkQuery] | None:
     return None if folder is None else read_queries(folder)
 
 
-def _round_result(
+def _build_round_result(
     env: Env,
     states: Sequence[DomainState],
     sort: Sort,

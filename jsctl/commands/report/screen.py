@@ -54,37 +54,42 @@ def build_screen(
     """
     part, states = selection.part or "streams", States()
 
-    def shown() -> str:
+    def get_part() -> str:
         return part if recorder is None and not failing.is_wanted else "all"
 
-    places = watch_places(env, targets, selection, shown)
-    opened = _Pages(places)
+    places = watch_places(env, targets, selection, get_part)
+    open_pages = _Pages(places)
     number = 0
-    last = Board(())
+    last_board = Board(())
 
     async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
-        nonlocal part, number, last
+        nonlocal part, number, last_board
         page = query().page
         if isinstance(page, Page):
-            yield last._replace(page=await opened.fetch(page))
+            yield last_board._replace(page=await open_pages.fetch(page))
             return
         part = query().part or part
         number += 1
-        async for known in places.one_round(selection.interval / SECOND):
-            last = view.board(known, env.clock(), number, queries())
-            yield last
-        at, taken = env.clock(), build_round(known, places.taken)
+        async for current_places in places.one_round(selection.interval / SECOND):
+            last_board = view.board(current_places, env.clock(), number, queries())
+            yield last_board
+        now, round_data = env.clock(), build_round(current_places, places.taken)
         if recorder is not None:
-            recorder.write(build_round_document(taken, at), at)
+            recorder.write(build_round_document(round_data, now), now)
         if failing.is_wanted:
-            failing.look(states.take(taken, at, monotonic()))
+            failing.look(states.take(round_data, now, monotonic()))
 
     async def close() -> None:
         await places.close()
         failing.tell()
 
     return Live(
-        fetch, _start(selection), selection.interval, selection.rounds, close, status=lambda: failing.status
+        fetch,
+        _build_start(selection),
+        selection.interval,
+        selection.rounds,
+        close,
+        status=lambda: failing.status,
     )
 
 
@@ -113,21 +118,21 @@ def build_replay_screen(replay: Replay, selection: Selection) -> Live:
         page = query().page
         board = view.board(await replay.show(number), times[number], number)
         if isinstance(page, Page):
-            words = Text("a recording has no pages: J shows what it knows of a row", "warn")
-            board = board._replace(page=Result([words]))
-        yield board._replace(heading=board.heading.rpartition("  ")[0] + "  " + _moment(times[number]))
+            note = Text("a recording has no pages: J shows what it knows of a row", "warn")
+            board = board._replace(page=Result([note]))
+        yield board._replace(heading=board.heading.rpartition("  ")[0] + "  " + _format_moment(times[number]))
 
     gaps = sorted(after - before for before, after in pairwise(times))
-    usual = gaps[len(gaps) // 2] if gaps else 1.0
-    interval = min(max(round(usual * SECOND), SECOND // 5), 5 * SECOND)
-    return Live(fetch, _start(selection), interval, times=times)
+    median = gaps[len(gaps) // 2] if gaps else 1.0
+    interval = min(max(round(median * SECOND), SECOND // 5), 5 * SECOND)
+    return Live(fetch, _build_start(selection), interval, times=times)
 
 
-def _moment(at: float) -> str:
+def _format_moment(at: float) -> str:
     return format_time(seconds_to_ns(at))
 
 
-def _start(selection: Selection) -> Start:
+def _build_start(selection: Selection) -> Start:
     return Start(
         "jsctl report",
         part=selection.part or "streams",
@@ -148,32 +153,32 @@ class _Pages:
     async def fetch(self, page: Page) -> Result:
         """Fetch the data of a page; the page says what could not be fetched."""
         if page != self._open:
-            self._open, self._history = page, History(self._known(page))
+            self._open, self._history = page, History(self._get_earlier_samples(page))
         try:
-            return await (self._consumer(page) if page.consumer else self._stream(page))
+            return await (self._fetch_consumer(page) if page.consumer else self._fetch_stream(page))
         except JsctlError as error:
             return Result([Text(str(error), "bad")])
 
-    async def _stream(self, page: Page) -> Result:
+    async def _fetch_stream(self, page: Page) -> Result:
         data = await self._places.ask(page.place, partial(fetch_stream_page, stream=page.stream))
         created, last = data.info.get("created"), int(data.info["state"].get("last_seq", 0))
         self._history.add_counter(monotonic(), created, last)
         return pages.stream_page(data, self._history.values)
 
-    async def _consumer(self, page: Page) -> Result:
+    async def _fetch_consumer(self, page: Page) -> Result:
         request = partial(fetch_consumer_page, stream=page.stream, consumer=page.consumer)
         data = await self._places.ask(page.place, request)
         self._history.add(int(data.facts.consumer.get("num_pending", 0)))
         return pages.consumer_page(data, self._history.values)
 
-    def _known(self, page: Page) -> Sequence[int]:
+    def _get_earlier_samples(self, page: Page) -> Sequence[int]:
         """Return the report's earlier samples of the stream's rates or the consumer's lag."""
         tracker = self._places.trackers[page.place]
         if page.consumer:
             names = (page.stream, page.consumer)
-            known = (
+            samples = (
                 line.trend.values for line in tracker.consumers or () if (line.stream, line.consumer) == names
             )
         else:
-            known = (line.rates for line in tracker.streams or () if line.row.stream == page.stream)
-        return next(known, ())
+            samples = (line.rates for line in tracker.streams or () if line.row.stream == page.stream)
+        return next(samples, ())

@@ -61,9 +61,9 @@ async def generate(env: Env, options: Options) -> Result:
     target = expand_home(options.target)
     if target.exists():
         raise BadInput(f"{target} already exists", "name a new folder")
-    template = await _template(env, options.source)
-    values = _values(options.values)
-    operator = await _operator(env, options.operator) if template.needs_operator else None
+    template = await _choose_template(env, options.source)
+    values = _parse_values(options.values)
+    operator = await _load_operator(env, options.operator) if template.needs_operator else None
     if env.can_ask and not options.defaults:
         await _ask(env, template, values)
     answers = parse_answers(template, values) | {"_target": str(target), "_source": options.source}
@@ -79,7 +79,7 @@ async def generate(env: Env, options: Options) -> Result:
     return view.generated(template, str(target), sorted(files), message)
 
 
-async def _template(env: Env, name: str) -> "Template":
+async def _choose_template(env: Env, name: str) -> "Template":
     from jsctl.localserver.templates import TEMPLATES
 
     names = [template.name for template in TEMPLATES]
@@ -88,7 +88,7 @@ async def _template(env: Env, name: str) -> "Template":
             raise BadInput("the template is missing", f"give --source, one of {', '.join(names)}")
         from jsctl.prompts.prompter import Choice
 
-        choices = [Choice(f"{known.name}: {known.about}", known.name) for known in TEMPLATES]
+        choices = [Choice(f"{candidate.name}: {candidate.about}", candidate.name) for candidate in TEMPLATES]
         name = await env.prompter.select("Select a Template", choices, flag="--source")
     for template in TEMPLATES:
         if template.name == name:
@@ -103,7 +103,7 @@ async def _template(env: Env, name: str) -> "Template":
     )
 
 
-def _values(pairs: tuple[str, ...]) -> dict[str, str]:
+def _parse_values(pairs: tuple[str, ...]) -> dict[str, str]:
     values = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -137,7 +137,7 @@ def _is_on(template: "Template", values: Mapping[str, str], key: str) -> bool:
     return bool(question.parse(values.get(key, question.default)))
 
 
-async def _operator(env: Env, name: str) -> "Operator":
+async def _load_operator(env: Env, name: str) -> "Operator":
     """Return an operator of the store that nsc shares, with its system account. Raises NotFound, BadInput."""
     from jsctl.commands.shared.pick_auth import pick_operator
     from jsctl.localserver.templates import Operator

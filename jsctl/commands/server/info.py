@@ -20,11 +20,11 @@ async def info(env: Env, name: str, archive: str) -> Result:
     is needed.
     """
     if archive:
-        return view.server(_read(archive, name))
+        return view.server(_read_archived(archive, name))
     return view.server(await find_server(await env.connection(), name))
 
 
-def _read(archive: str, name: str) -> dict[str, Any]:
+def _read_archived(archive: str, name: str) -> dict[str, Any]:
     """Return VARZ of a server in an archive. Raises BadInput, NotFound."""
     replies = read_archive({"archive": archive}, "VARZ", Filter())
     for reply in replies:

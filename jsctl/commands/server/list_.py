@@ -28,7 +28,7 @@ async def list_(
 ) -> Result:
     """Wait for EXPECT servers, if given; fewer are a failure. A login of the system account is needed."""
     if archive:
-        replies, now = _read(archive)
+        replies, now = _read_archived(archive)
     else:
         replies, now = await fetch_servers(await env.connection(), expect or 0), env.clock()
     result = view.listing(replies, now, order=order, reverse=reverse, compact=compact)
@@ -38,7 +38,7 @@ async def list_(
     return result
 
 
-def _read(path: str) -> tuple[list[tuple[Json, int]], float]:
+def _read_archived(path: str) -> tuple[list[tuple[Json, int]], float]:
     """Return the servers in an archive, without round-trip times, and when it was gathered."""
     from jsctl.monitor.audit.archive import METADATA, Archive
     from jsctl.monitor.audit.replay import build_pings

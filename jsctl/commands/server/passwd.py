@@ -39,11 +39,11 @@ async def passwd(env: Env, password: str | None, cost: int, generate: bool) -> R
     if generate:
         password = generate_password()
         return view.hashed(hash_password(password, cost), password)
-    password = password or env.environ.get("PASSWORD") or await _read(env)
+    password = password or env.environ.get("PASSWORD") or await _read_password(env)
     return view.hashed(hash_password(password, cost), "")
 
 
-async def _read(env: Env) -> str:
+async def _read_password(env: Env) -> str:
     """Ask for the password twice; without a terminal, read it from standard input."""
     from jsctl.auth.passwords import check_password
 
@@ -56,6 +56,6 @@ async def _read(env: Env) -> str:
         check_password(password)
     except ValueError as error:
         raise BadInput(f"the password cannot be used: {error}") from None
-    if await env.prompter.secret("The same again", flag="--pass") != password:
+    if await env.prompter.secret("Password again", flag="--pass") != password:
         raise BadInput("the two passwords differ")
     return password

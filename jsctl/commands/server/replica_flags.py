@@ -71,12 +71,12 @@ async def report(
         raise BadInput("--stdin and --watch cannot be used together", "standard input is read once")
 
     async def fetch() -> Result:
-        return view(*await _read(env, flags, replicas_of, consumer))
+        return view(*await _fetch_replicas(env, flags, replicas_of, consumer))
 
     return await fetch_or_watch(fetch, watch)
 
 
-async def _read(
+async def _fetch_replicas(
     env: Env, flags: Json, replicas_of: Callable[[Sequence[Json]], list[Replica]], consumer: str
 ) -> tuple[list[Replica], list[str] | None]:
     """Return the replicas that the flags choose, and the health of each if that is wanted."""
@@ -86,12 +86,12 @@ async def _read(
         replies = parse_replies(env.streams.stdin.read())
     else:
         expected = flags.get("expected") or 0
-        limit = flags.get("read_timeout")
+        timeout = flags.get("read_timeout")
         connection = await env.connection()
-        replies = await fetch_details(connection, expect=expected, timeout=limit and limit * SECOND)
+        replies = await fetch_details(connection, expect=expected, timeout=timeout and timeout * SECOND)
         if expected and len(replies) < expected:
             env.say(f"{len(replies)} of {expected} servers replied")
-    chosen = [
+    replicas = [
         replica
         for replica in replicas_of(replies)
         if (not flags.get("stream") or replica.name == flags["stream"])
@@ -100,12 +100,14 @@ async def _read(
         and not (flags.get("unsynced") and replica.synced)
     ]
     health = (
-        await asyncio.gather(*(_health(env, replica) for replica in chosen)) if flags.get("health") else None
+        await asyncio.gather(*(_fetch_health(env, replica) for replica in replicas))
+        if flags.get("health")
+        else None
     )
-    return chosen, health
+    return replicas, health
 
 
-async def _health(env: Env, replica: Replica) -> str:
+async def _fetch_health(env: Env, replica: Replica) -> str:
     body = {"account": replica.account, "stream": replica.name}
     if replica.consumer:
         body["consumer"] = replica.consumer

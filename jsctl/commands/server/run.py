@@ -46,7 +46,7 @@ class Options:
         """The arguments for nats-server."""
         return self.arguments[1:] if self.kind else self.arguments
 
-    def _spec(self) -> NetworkSpec | None:
+    def _build_spec(self) -> NetworkSpec | None:
         """Return the network to start; None for a configuration of the user's. Raises BadInput, NotFound."""
         if self.name and not is_name(self.name):
             raise BadInput(
@@ -65,7 +65,7 @@ class Options:
             )
         return build_single_server(self.name or "local", self.domain)
 
-    def _configured(self) -> Topology:
+    def _build_topology(self) -> Topology:
         if self.domain:
             raise BadInput(
                 "--domain and --config cannot be used together", "write the domain into the configuration"
@@ -81,7 +81,7 @@ class Options:
             raise BadInput(
                 "--logs and --background cannot be used together", "the logs are in the folder of --store"
             )
-        network = self._spec() or self._configured()
+        network = self._build_spec() or self._build_topology()
         data = expand_home(self.store) if self.store else folder.get_default(env.environ, network.name)
         data = data.absolute()
         folder.refuse_in_use(data)
@@ -124,10 +124,12 @@ async def run(env: Env, options: Options) -> Events[Result]:
     ~/.local/share/jsctl/NAME, or to the folder of --store.
     """
     plan = options.plan(env)
-    return results(_run(env, options, plan, binary.find(env.environ)))
+    return results(_run_network(env, options, plan, binary.find(env.environ)))
 
 
-async def _run(env: Env, options: Options, plan: Plan, server: binary.Binary) -> AsyncGenerator[Result, None]:
+async def _run_network(
+    env: Env, options: Options, plan: Plan, server: binary.Binary
+) -> AsyncGenerator[Result, None]:
     """Start a network, yield a description of what runs, and wait for its end or ctrl-C."""
     try:
         async with stoppable(), Network.start(plan, server, env.environ) as network:
@@ -140,8 +142,8 @@ async def _run(env: Env, options: Options, plan: Plan, server: binary.Binary) ->
                 await network.leave()
                 return
             async with asyncio.TaskGroup() as group:
-                shown = network.servers.values() if options.logs else ()
-                tails = [group.create_task(_show_log(env, one)) for one in shown]
+                followed = network.servers.values() if options.logs else ()
+                tails = [group.create_task(_show_log(env, followed_server)) for followed_server in followed]
                 failure = await network.failed()
                 for tail in tails:
                     tail.cancel()

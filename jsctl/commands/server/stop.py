@@ -24,7 +24,7 @@ async def stop(env: Env, name: str) -> Result:
     """Find the servers by one of their contexts, or by their folder. Without a name, show a list to pick
     from.
     """
-    name = name or await _pick(env)
+    name = name or await _pick_folder(env)
     folder = expand_home(name)
     if is_name(name) and env.contexts.exists(name):
         owner = contexts.find_folder(env.contexts, name)
@@ -40,7 +40,7 @@ async def stop(env: Env, name: str) -> Result:
     return Result(data={"folder": str(folder), "stopped": True})
 
 
-async def _pick(env: Env) -> str:
+async def _pick_folder(env: Env) -> str:
     """Return the folder of running servers that the user picks from a list."""
     if not env.can_ask:
         raise BadInput("the servers to stop are missing", "give CONTEXT or DIR")

@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def silence_flag(function: F) -> F:
-    """Add the flag for the silence after which all are taken to have answered."""
+    """Add --silence: the time without a reply after which no more are expected."""
     return option(
         "--silence",
         type=DURATION,

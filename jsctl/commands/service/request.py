@@ -79,12 +79,14 @@ async def request(env: Env, options: Options) -> Events[Reply]:
             templates=options.templates,
         ),
     )
-    watched = _Watched(env, replies.batches)
-    return replies._replace(batches=watched.run(), result=lambda: watched.status)
+    reporter = _ErrorReporter(env, replies.batches)
+    return replies._replace(batches=reporter.run(), result=lambda: reporter.status)
 
 
-class _Watched:
-    """A filter that passes replies on, and reports those that are errors of the service."""
+class _ErrorReporter:
+    """A filter that passes replies on, and reports errors of the service. status: FAILURE once
+    there is one.
+    """
 
     def __init__(self, env: Env, batches: AsyncIterator[Sequence[Reply]]) -> None:
         self._env = env

@@ -43,22 +43,22 @@ async def stats(
         return view.stats(name, documents)
     if service:
         validate_service(service)
-    return await fetch_or_watch(_Rates(env, connection, service, id, silence), every)
+    return await fetch_or_watch(_RateSampler(env, connection, service, id, silence), every)
 
 
-class _Rates:
-    """What happened since the last call."""
+class _RateSampler:
+    """The rates since the previous call."""
 
     def __init__(self, env: Env, connection: Connection, service: str, id: str, silence: int) -> None:
         self._ask = partial(gather, connection, "STATS", service, id, silence=silence, warn=env.say)
-        self._before: dict[statistics.Key, statistics.Count] = {}
-        self._looked = 0
+        self._previous_counts: dict[statistics.Key, statistics.Count] = {}
+        self._sampled_at = 0
 
     async def __call__(self) -> Result:
         documents = await self._ask()
         now = time.monotonic_ns()
         counts = statistics.read_counts(documents)
-        span = (now - self._looked) / SECOND if self._looked else 0.0
-        result = view.rates(statistics.compute_rows(counts, self._before, span))
-        self._before, self._looked = counts, now
+        seconds = (now - self._sampled_at) / SECOND if self._sampled_at else 0.0
+        result = view.rates(statistics.compute_rows(counts, self._previous_counts, seconds))
+        self._previous_counts, self._sampled_at = counts, now
         return result

@@ -19,8 +19,8 @@ _TOKEN = re.compile(
 )
 
 
-_LONGEST = 1 << 17  #: characters of a line, as of a word that the system takes
-_MOST_ROWS = 1000  #: rows of a line
+_MAX_CHARACTERS = 1 << 17  #: characters of a line, as of a word that the system takes
+_MAX_ROWS = 1000  #: rows of a line
 
 
 class Line(NamedTuple):
@@ -36,9 +36,9 @@ def parse_line(text: str) -> Line:
     """Split a line into words, and the rest after its first `|` outside of quotation marks. Raises
     BadInput.
     """
-    at = next((token.start() for token in _TOKEN.finditer(text) if token["pipe"]), -1)
-    line, pipe = (text, "") if at < 0 else (text[:at], text[at + 1 :].strip())
-    if at >= 0 and not pipe:
+    pipe_start = next((token.start() for token in _TOKEN.finditer(text) if token["pipe"]), -1)
+    line, pipe = (text, "") if pipe_start < 0 else (text[:pipe_start], text[pipe_start + 1 :].strip())
+    if pipe_start >= 0 and not pipe:
         raise BadInput("nothing follows the |", "name a command of the system")
     try:
         words = shlex.split(line.replace("\\\n", ""))
@@ -47,7 +47,7 @@ def parse_line(text: str) -> Line:
     return Line(words[1:] if words[:1] == ["jsctl"] else words, pipe)
 
 
-def is_whole(text: str) -> bool:
+def is_complete(text: str) -> bool:
     """Return whether a line is complete: it ends outside of quotation marks, and not with a backslash."""
     if text.lstrip().startswith("#"):
         return True
@@ -62,10 +62,10 @@ def split_script(text: str) -> Iterator[tuple[int, str]]:
     for number, row in enumerate(text.splitlines(), 1):
         rows.append(row)
         line = "\n".join(rows)
-        if len(line) > _LONGEST or len(rows) > _MOST_ROWS:
+        if len(line) > _MAX_CHARACTERS or len(rows) > _MAX_ROWS:
             first = number - len(rows) + 1
-            raise BadInput(f"line {first} has more than {_LONGEST:,} characters or {_MOST_ROWS:,} rows")
-        if is_whole(line):
+            raise BadInput(f"line {first} has more than {_MAX_CHARACTERS:,} characters or {_MAX_ROWS:,} rows")
+        if is_complete(line):
             yield number - len(rows) + 1, line
             rows = []
     if rows:
@@ -85,7 +85,7 @@ def split_last_word(text: str) -> tuple[list[str], str, int]:
     before, raw = text[:start], text[start:]
     try:
         words = shlex.split(before)
-        word = (shlex.split(raw + raw[:1] if raw[:1] in "'\"" and not is_whole(raw) else raw) or [""])[0]
+        word = (shlex.split(raw + raw[:1] if raw[:1] in "'\"" and not is_complete(raw) else raw) or [""])[0]
     except ValueError:
         return [], "", -1
     return (words[1:] if words[:1] == ["jsctl"] else words), word, start

@@ -1,7 +1,7 @@
 """Shell completion of the names of the registry's nouns.
 
 It never fails and never waits long: after an error there are no completions. If a server does not answer at
-once, the names of the last time are shown, and new ones are fetched in the background.
+once, the names of the previous completion are shown, and new ones are fetched in the background.
 """
 
 import os
@@ -12,10 +12,10 @@ import click
 
 from jsctl import registry
 from jsctl.commands.cli.declare import find_name
-from jsctl.commands.shared.listable import FILE, FOLDER, OR_FILE, find_path, find_thing, get_metavar
-from jsctl.commands.shared.listers import HERE, ON_SERVERS, find_first_name
+from jsctl.commands.shared.listers import LOCAL_LISTERS, SERVER_LISTERS, find_first_name
 from jsctl.commands.shared.nouns import list_names, list_offline
 from jsctl.commands.shared.shells import is_safe
+from jsctl.commands.shared.value_kinds import FILE, FOLDER, OR_FILE, find_path, find_value_kind, get_metavar
 from jsctl.registry.top import NOUNS
 from jsctl.units import parse_duration
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from jsctl.env import Env
 
 _TIMEOUT = "5s"
-_FEW = 200  #: subjects of a stream that are listed
-_ASKED = 8  #: streams that are asked for theirs
+_MAX_SUBJECTS = 200  #: of a stream whose subjects are listed
+_MAX_STREAMS = 8  #: whose subjects are listed
 
 
 def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[str]:
@@ -41,15 +41,15 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[
     if noun.offline:
         return _safe_names(lambda: list_offline(env, noun), incomplete)
     return _safe_names(
-        lambda: _listed(env, noun.name, parent, lambda: list_names(env, noun, parent)), incomplete
+        lambda: _list_cached(env, noun.name, parent, lambda: list_names(env, noun, parent)), incomplete
     )
 
 
-def complete_thing(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Return what a parameter without a completer of its own may name, or that files complete."""
+def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Return the completions of a parameter without a completer of its own: names, or that it is a file."""
     from click.shell_completion import CompletionItem
 
-    thing = find_thing(find_path(ctx), param)
+    thing = find_value_kind(find_path(ctx), param)
     if thing in (FILE, FOLDER):
         return [CompletionItem(incomplete, type="file" if thing == FILE else "dir")]
     if thing == "subject":
@@ -57,7 +57,7 @@ def complete_thing(ctx: click.Context, param: click.Parameter, incomplete: str) 
     elif thing in NOUNS:
         names = complete_names(thing, ctx, incomplete)
     else:
-        names = _safe_names(lambda: _names_of(thing, ctx), incomplete)
+        names = _safe_names(lambda: _list_kind(thing, ctx), incomplete)
     items = [CompletionItem(name) for name in names]
     return items or [CompletionItem(incomplete, type="file")] * (get_metavar(param) in OR_FILE)
 
@@ -70,13 +70,13 @@ def _safe_names(list_all: Callable[[], list[str]], incomplete: str) -> list[str]
         return []
 
 
-def _names_of(thing: str, ctx: click.Context) -> list[str]:
-    if thing in HERE:
-        return sorted(HERE[thing](ctx))
-    if thing not in ON_SERVERS:
+def _list_kind(thing: str, ctx: click.Context) -> list[str]:
+    if thing in LOCAL_LISTERS:
+        return sorted(LOCAL_LISTERS[thing](ctx))
+    if thing not in SERVER_LISTERS:
         return []
     env: Env = ctx.obj
-    lister, parts = ON_SERVERS[thing]
+    lister, parts = SERVER_LISTERS[thing]
     parents = [find_first_name(ctx, part) for part in parts]
     if thing != "peer" and not all(parents):
         return []
@@ -84,7 +84,7 @@ def _names_of(thing: str, ctx: click.Context) -> list[str]:
     async def list_all() -> list[str]:
         return sorted(filter(None, await lister(env, parents)))
 
-    return _listed(env, thing, " ".join(parents), list_all)
+    return _list_cached(env, thing, " ".join(parents), list_all)
 
 
 def complete_subjects(ctx: click.Context, incomplete: str) -> list[str]:
@@ -92,7 +92,7 @@ def complete_subjects(ctx: click.Context, incomplete: str) -> list[str]:
     filters.
     """
     env: Env = ctx.obj
-    return _safe_names(lambda: _listed(env, "subject", "", lambda: _list_subjects(env)), incomplete)
+    return _safe_names(lambda: _list_cached(env, "subject", "", lambda: _list_subjects(env)), incomplete)
 
 
 async def _list_subjects(env: "Env") -> list[str]:
@@ -100,23 +100,25 @@ async def _list_subjects(env: "Env") -> list[str]:
 
     api = await env.jetstream()
     infos = (await streams.collect(api, lambda info: info)).items
-    own = {name: info for name, info in infos.items() if not streams.is_internal(name)}
-    subjects = {subject for info in own.values() for subject in info["config"].get("subjects") or []}
-    few = [name for name, info in own.items() if info["state"].get("num_subjects", 0) <= _FEW]
-    for name in sorted(few)[:_ASKED]:
+    user_streams = {name: info for name, info in infos.items() if not streams.is_internal(name)}
+    subjects = {subject for info in user_streams.values() for subject in info["config"].get("subjects") or []}
+    small_streams = [
+        name for name, info in user_streams.items() if info["state"].get("num_subjects", 0) <= _MAX_SUBJECTS
+    ]
+    for name in sorted(small_streams)[:_MAX_STREAMS]:
         subjects |= (await streams.count_subjects(api, name, ">")).keys()
     return sorted(subjects)
 
 
-def _listed(
+def _list_cached(
     env: "Env", noun: str, parent: str, list_all: "Callable[[], Coroutine[Any, Any, list[str]]]"
 ) -> list[str]:
-    """Return the names that a server lists, or those of the last time."""
+    """Return the names that a server lists; those of the cache where it does not answer in time."""
     from jsctl.commands.shared import name_cache
 
     env.flags.setdefault("timeout", parse_duration(_TIMEOUT))
     cache = name_cache.NameCache.of(env.settings(), env.environ)
-    if env.session:  # of a shell, which is connected and has a limit of its own
+    if env.session:  # a shell is connected already, and has a time limit of its own
         try:
             return env.run(list_all())
         except TimeoutError:
@@ -124,14 +126,14 @@ def _listed(
 
     def fetch() -> None:
         try:
-            names = env.run(list_all(), loop_free=True)  # half of the moment that completion waits
+            names = env.run(list_all(), loop_free=True)  # which saves half of the time that completion waits
         except RuntimeError:  # some lists need an event loop
             names = env.run(list_all())
         cache.store(noun, parent, names)
 
-    wait = name_cache.wait_of(env.environ)
+    wait = name_cache.parse_wait(env.environ)
     if hasattr(os, "fork"):
-        name_cache.refresh_behind(fetch, wait)
+        name_cache.refresh_in_background(fetch, wait)
     else:
         env.flags["timeout"] = parse_duration(f"{wait:.3f}s")
         fetch()

@@ -1,10 +1,11 @@
-"""The common parts of apply and diff: files, variables, and the places that files name."""
+"""The common parts of apply and diff: files, variables, and the contexts and domains that files name."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jsctl.commands.cli import option
+from jsctl.commands.shared.targets import FOR_ALL_CONTEXTS
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_EVERYWHERE = frozenset({"timeout", "colors"})
-_ENDINGS = (".yaml", ".yml", ".json")
+_SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def file_flags(function: F) -> F:
@@ -86,7 +86,7 @@ async def ask_servers(
     store, push: the values of the flags; places that name an account imply --push. Raises what connecting
     raises, JsctlError.
     """
-    logins = _account_logins(env, declared, auth, store, is_planning=is_planning)
+    logins = _create_account_logins(env, declared, auth, store, is_planning=is_planning)
     if auth and (push or (push is None and logins)):
         await auth.open_pushes(env, is_planning=is_planning)
         if logins and is_planning:
@@ -94,7 +94,7 @@ async def ask_servers(
     return logins
 
 
-def _account_logins(
+def _create_account_logins(
     env: Env, declared: Declared, auth: "DeclaredAuth | None", store: str, *, is_planning: bool
 ) -> "AccountLogins | None":
     if not any(place.account for place in declared.places):
@@ -118,23 +118,26 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
         raise BadInput("--server can be used with at most one context", "each context has its own")
     settings = {context: _resolve_settings(env, context) for context in contexts}
     # A context whose places all name an account needs no login of its own.
-    own = [
+    contexts_with_login = [
         context for context in settings if any(not p.account for p in declared.places if p.context == context)
     ]
-    connections = await open_connections(env, [settings[context] for context in own])
-    opened = {
-        (context, ""): (connection, False) for context, connection in zip(own, connections, strict=True)
+    connections = await open_connections(env, [settings[context] for context in contexts_with_login])
+    connections_by_login = {
+        (context, ""): (connection, False)
+        for context, connection in zip(contexts_with_login, connections, strict=True)
     }
     if logins:
-        named = list(
+        account_places = list(
             dict.fromkeys((place.context, place.account) for place in declared.places if place.account)
         )
         logged_in = await gather_all(
-            logins.connect(env, settings[index], account) for index, account in named
+            logins.connect(env, settings[index], account) for index, account in account_places
         )
-        opened.update(zip(named, logged_in, strict=True))
+        connections_by_login.update(zip(account_places, logged_in, strict=True))
     targets = {
-        place: _make_target(env, place, settings[place.context], *opened[place.context, place.account])
+        place: _make_target(
+            env, place, settings[place.context], *connections_by_login[place.context, place.account]
+        )
         for place in declared.places
     }
     for place, target in targets.items():
@@ -148,9 +151,9 @@ async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Conne
     one.
     """
     keys = [replace(place, js_domain="", js_api_prefix="", context="") for place in settings]
-    different = list(dict.fromkeys(keys))
-    connections = await gather_all(env.connect(key) for key in different)
-    by_key = dict(zip(different, connections, strict=True))
+    distinct = list(dict.fromkeys(keys))
+    connections = await gather_all(env.connect(key) for key in distinct)
+    by_key = dict(zip(distinct, connections, strict=True))
     return [by_key[key] for key in keys]
 
 
@@ -161,8 +164,10 @@ def _resolve_settings(env: Env, context: str) -> Settings:
     if not context:
         return env.settings()
     flags, variables = env.flags, env.from_environment
-    own = {name: value for name, value in flags.items() if name not in variables or name in _EVERYWHERE}
-    return resolve(own, env.contexts.find(context), variables)
+    context_flags = {
+        name: value for name, value in flags.items() if name not in variables or name in FOR_ALL_CONTEXTS
+    }
+    return resolve(context_flags, env.contexts.find(context), variables)
 
 
 def _make_target(
@@ -182,7 +187,7 @@ def _list_paths(file: str) -> list[str]:
     if file == "-" or not folder.is_dir():
         return [file]
     paths = sorted(
-        str(path) for path in folder.iterdir() if path.suffix in _ENDINGS and not path.name.startswith(".")
+        str(path) for path in folder.iterdir() if path.suffix in _SUFFIXES and not path.name.startswith(".")
     )
     if not paths:
         raise NotFound(f"there is no .yaml, .yml or .json file in {file}")

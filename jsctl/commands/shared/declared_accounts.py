@@ -39,11 +39,11 @@ class AccountLogins:
 
         Raises NotFound, BadInput, Denied, Unreachable.
         """
-        place = self._find(name)
-        if place is None or name in self.lacking:
+        stored_account = self._find_account(name)
+        if stored_account is None or name in self.lacking:
             return Connection(settings, None), True
         try:
-            return await connect_to_account(env, settings, *place), False
+            return await connect_to_account(env, settings, *stored_account), False
         except Denied as error:
             hint = "apply --push sends it to them"
             if not self._is_planning:
@@ -64,22 +64,22 @@ class AccountLogins:
                     except JsctlError:
                         await asyncio.sleep(_PAUSE_SECONDS)
         except TimeoutError:
-            return  # what comes next says why
+            return  # the next request fails, and says why
 
-    def _find(self, name: str) -> tuple[AuthStore, Record] | None:
+    def _find_account(self, name: str) -> tuple[AuthStore, Record] | None:
         """Return the account and the store that it is in; None for one that apply is about to create.
 
         Raises BadInput for an account of several operators, NotFound.
         """
-        is_declared = [declared.name for declared in self._operators if declared.find_account(name)]
+        declaring_operators = [declared.name for declared in self._operators if declared.find_account(name)]
         stores = [AuthStore(self._folders, operator) for operator in self._folders.operators()]
         candidates = [store for store in stores if name in store.account_names()]
-        chosen = [store for store in candidates if store.operator in is_declared] or candidates
-        if len(chosen) > 1:
-            names = ", ".join(store.operator for store in chosen)
+        matches = [store for store in candidates if store.operator in declaring_operators] or candidates
+        if len(matches) > 1:
+            names = ", ".join(store.operator for store in matches)
             raise BadInput(f"operators {names} have an account {name}", "declare one of them in the file")
-        if chosen:
-            return chosen[0], chosen[0].read_account(name)
-        if is_declared and self._is_planning:
+        if matches:
+            return matches[0], matches[0].read_account(name)
+        if declaring_operators and self._is_planning:
             return None
         raise NotFound(f"there is no account {name!r}", "declare it below operators, or create it")

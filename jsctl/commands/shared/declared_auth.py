@@ -39,13 +39,15 @@ class DeclaredAuth:
         self.operators = operators
         self.plan = plan
         self._prune = prune
-        self.new_operators: Sequence[str] = ()  #: which accounts were to be sent for, and no server can know
+        self.new_operators: Sequence[
+            str
+        ] = ()  #: to whose servers accounts were to be sent, and which no server can know yet
         self._pushes: Sequence[OperatorPush] = ()
         self._differences: Sequence[Difference] = ()
 
     @property
     def has_label(self) -> bool:
-        """Return whether a file with operators has a label."""
+        """Whether a file with operators has a label."""
         return any(operator.label for operator in self.operators)
 
     def show_plan(self, result: Result) -> Result:
@@ -57,8 +59,10 @@ class DeclaredAuth:
 
         Raises BadInput, JsctlError, and what connecting raises.
         """
-        known = self.folders.operators()
-        self.new_operators = [declared.name for declared in self.operators if declared.name not in known]
+        existing_operators = self.folders.operators()
+        self.new_operators = [
+            declared.name for declared in self.operators if declared.name not in existing_operators
+        ]
         self._pushes = await open_pushes(
             env, self.folders, self.operators, self.plan, is_planning=is_planning
         )
@@ -77,13 +81,13 @@ class DeclaredAuth:
     async def apply(self, env: Env, force: bool) -> AuthOutcome:
         """Ask, and carry out the plan; return what was done. Raises Cancelled, BadInput, OSError."""
         await self._confirm(env, force)
-        for push in self._pushes:  # first: the store forgets them
+        for push in self._pushes:  # before the store forgets the accounts
             await push.remove(self._differences)
-        done = self._write(env)
+        done = self._execute(env)
         sent = [outcome for push in self._pushes for outcome in await push.send(env)]
         return AuthOutcome(done, sent)
 
-    def _write(self, env: Env) -> list[AuthStep]:
+    def _execute(self, env: Env) -> list[AuthStep]:
         done: list[AuthStep] = []
         try:
             with env.progress("Applying", len(self.plan.steps)) as advance:

@@ -55,7 +55,7 @@ class OperatorPush:
         out.
         """
         steps = [step for step in plan.steps if step.operator == self.store.operator and step.account]
-        # A user that goes is revoked in its account.
+        # A user that is removed is revoked, which changes its account.
         changed = {step.account for step in steps if not step.user or step.action == "remove"}
         differences = [
             self._find_difference(account.name, account.name in changed) for account in self.declared.accounts
@@ -126,12 +126,14 @@ async def open_pushes(
         system = str(store.read_operator().nats.get("system_account") or "")
         connection = await connect_to_system(env, store, as_system=store.has_seed(system))
         servers = await count_servers(connection)
-        concerned = {account.name for account in declared.accounts} | {step.account for step in plan.steps}
-        publics = {
-            name: store.read_account(name).public for name in store.account_names() if name in concerned
+        account_names = {account.name for account in declared.accounts} | {
+            step.account for step in plan.steps
         }
-        remote = await fetch_account_jwts(connection, publics.values(), servers)
-        tokens = {name: remote[public] for name, public in publics.items()}
+        public_keys = {
+            name: store.read_account(name).public for name in store.account_names() if name in account_names
+        }
+        remote = await fetch_account_jwts(connection, public_keys.values(), servers)
+        tokens = {name: remote[public] for name, public in public_keys.items()}
         push = OperatorPush(store, declared, connection, servers, tokens)
         if not is_planning:
             refuse_older(push.find_differences(plan))
@@ -145,6 +147,6 @@ def _refuse_failures(sent: Sequence[Sent], accounts: Sequence[Record], servers: 
             server = f"server {outcome.server}" if outcome.server else "the servers"
             raise JsctlError(f"account {name} did not reach {server}: {outcome.error}", CONTINUE)
     for account in accounts:
-        took = sum(name == account.name for name, _, _ in sent)
-        if took < servers:
-            raise JsctlError(f"{took} of {servers} servers accepted account {account.name}", CONTINUE)
+        accepted = sum(name == account.name for name, _, _ in sent)
+        if accepted < servers:
+            raise JsctlError(f"{accepted} of {servers} servers accepted account {account.name}", CONTINUE)

@@ -52,13 +52,13 @@ class EditOptions:
 
 @dataclass(frozen=True, slots=True)
 class Editable:
-    """A stream or consumer as edit sees it.
+    """A stream, consumer or bucket that edit changes.
 
     label: `Stream ORDERS`. info: as the server sent it. name_keys: the keys that identify it and cannot
     change. apply_flags: returns a copy of a configuration with the flags applied. update: sends a
     configuration and returns the new info. sheet: shows an info. find_warnings: returns warnings about
     settings that the server accepts but ignores or interprets differently. needs_force: whether scripts need
-    --force; False where nats asks nothing, so that its scripts go on as they are.
+    --force; False where nats does not ask, so that scripts written for it still work.
     """
 
     schema: Schema
@@ -85,11 +85,11 @@ class Editable:
 
 def edit_flags(noun: str) -> Callable[[F], F]:
     """Add the flags that every edit takes, for `EditOptions`. noun: "stream"."""
-    file = f"Apply this configuration (JSON or YAML) to the {noun}'s"
-    whole = "--config is the whole configuration: what it leaves out takes its default"
+    config_help = f"Apply this configuration (JSON or YAML) to the {noun}'s"
+    replace_help = "--config is the whole configuration: what it leaves out takes its default"
     flags = (
-        option("--config", "config_file", metavar="FILE", help=file),
-        option("--replace", is_flag=True, help=whole),
+        option("--config", "config_file", metavar="FILE", help=config_help),
+        option("--replace", is_flag=True, help=replace_help),
         option("--force", "-f", is_flag=True, help="Change without asking"),
         option(
             "--interactive/--no-interactive", "-i", "interactive", default=False, help="Edit in your EDITOR"
@@ -111,11 +111,11 @@ async def edit_config(env: Env, target: Editable, file: Json | None, options: Ed
         name = f"{target.label.split()[-1]}.json"
         text = json.dumps(draft, indent=2, ensure_ascii=False) + "\n"
 
-        async def use(edited: str) -> Result:
-            whole = schema.with_defaults(schema.parse_config(edited, name, live={**live, **draft}))
-            return await _change(env, target, target.complete(whole), options)
+        async def apply_edited(edited: str) -> Result:
+            edited_config = schema.with_defaults(schema.parse_config(edited, name, live={**live, **draft}))
+            return await _change(env, target, target.complete(edited_config), options)
 
-        result = await edit_text(env, text, name, use)
+        result = await edit_text(env, text, name, apply_edited)
         if result is not None:
             return result
     return await _change(env, target, target.complete(draft), options)
@@ -131,12 +131,12 @@ async def _change(env: Env, target: Editable, draft: Json, options: EditOptions)
         env.say(f"warning: {warning}")
     if options.dry_run:
         return changes_result(changes)._replace(status=ExitStatus.DIFFERENT)
-    env.say(f"Changes of {target.label}:")
+    env.say(f"Changes to {target.label}:")
     for change in changes:
         env.say("  " + format_change(change))
     env.say("")
-    silent = options.force or not (target.needs_force or env.can_ask)
-    await env.confirm(Intent(f"edit {target.label}", {}), force=silent)
+    without_asking = options.force or not (target.needs_force or env.can_ask)
+    await env.confirm(Intent(f"edit {target.label}", {}), force=without_asking)
     updated = await target.update(draft)
     changed = {change.key for change in find_differences(target.live, updated["config"], target.schema)}
     for change in changes:

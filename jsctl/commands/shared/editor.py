@@ -16,17 +16,17 @@ from jsctl.files import CONFIG_SIZE, read_text, remove_unused
 
 T = TypeVar("T")
 
-_EDITED = "jsctl-edit-"
+_FOLDER_PREFIX = "jsctl-edit-"
 _UNFINISHED = ".unfinished"  #: marks a text that no error has named yet
 
 
 async def edit_text(
-    env: Env, text: str, name: str, use: Callable[[str], Awaitable[T]], *, beside: Path | None = None
+    env: Env, text: str, name: str, apply: Callable[[str], Awaitable[T]], *, beside: Path | None = None
 ) -> T | None:
-    """Let the user edit a text, and pass the edited text to `use`. Returns what `use` returns; None when the
-    text was not changed.
+    """Let the user edit a text, and pass the edited text to `apply`. Returns what `apply` returns; None when
+    the text was not changed.
 
-    When `use` raises JsctlError or ValueError the user may continue to edit; else the text is kept, and the
+    When `apply` raises JsctlError or ValueError the user may continue to edit; else the text is kept, and the
     error says where. Texts that killed processes left are removed first.
 
     name: that of the file that the editor shows. beside: the folder for the text instead of the temporary
@@ -36,8 +36,8 @@ async def edit_text(
     if not editor.strip():
         raise BadInput("no editor is set", "set EDITOR to your editor")
     # A folder of its own (0700): editors leave backups and swap files beside the text.
-    _sweep(beside or Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=_EDITED, dir=beside))
+    _remove_leftovers(beside or Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX, dir=beside))
     lock = posix.open_folder(folder)
     posix.lock(lock)
     (folder / _UNFINISHED).touch()
@@ -47,19 +47,19 @@ async def edit_text(
     keep = True
     try:
         while True:
-            _run(editor, file)
+            _run_editor(editor, file)
             edited = read_text(file, "", CONFIG_SIZE, errors="replace")
             if edited.rstrip() == text.rstrip():
                 keep = False
                 return None
             try:
-                result = await use(edited)
+                result = await apply(edited)
             except Cancelled:
                 keep = False
                 raise
             except (JsctlError, ValueError) as error:
-                again = f"{error}. Edit again?"
-                if env.can_ask and await env.prompter.confirm(again, flag="EDITOR", default=True):
+                question = f"{error}. Edit again?"
+                if env.can_ask and await env.prompter.confirm(question, flag="EDITOR", default=True):
                     continue
                 failure = JsctlError(str(error), f"nothing was changed, your text is in {file}")
                 failure.status = error.status if isinstance(error, JsctlError) else ExitStatus.USAGE
@@ -74,13 +74,13 @@ async def edit_text(
         os.close(lock)
 
 
-def _sweep(parent: Path) -> None:
+def _remove_leftovers(parent: Path) -> None:
     """Remove the texts that killed processes left: those that are not locked and that no error named."""
-    for left in parent.glob(f"{_EDITED}*"):
-        remove_unused(left, lambda folder, _: (folder / _UNFINISHED).exists())
+    for leftover in parent.glob(f"{_FOLDER_PREFIX}*"):
+        remove_unused(leftover, lambda folder, _: (folder / _UNFINISHED).exists())
 
 
-def _run(editor: str, file: Path) -> None:
+def _run_editor(editor: str, file: Path) -> None:
     try:
         status = subprocess.run([*shlex.split(editor), str(file)], check=False).returncode
     except (OSError, ValueError) as error:

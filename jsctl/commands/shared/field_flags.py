@@ -64,9 +64,9 @@ def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
             function = _field_option(field)(function)
         if verb == "edit":
             for flag, key in schema.removals.items():
-                what = "Stop republishing" if key == "republish" else f"Remove the {key.replace('_', ' ')}"
+                text = "Stop republishing" if key == "republish" else f"Remove the {key.replace('_', ' ')}"
                 names = f"--{flag}/--no-{flag}"
-                function = option(names, into="fields", cls=_Removal, default=None, help=what)(function)
+                function = option(names, into="fields", cls=_Removal, default=None, help=text)(function)
         return function
 
     return declare
@@ -96,12 +96,12 @@ def _field_option(field: Field) -> Callable[[F], F]:
 def _kind_option(flag: str, kind: Kind, help: str, metavar: str, attrs: dict[str, Any]) -> Callable[[F], F]:
     """Return the option of a flag whose value has a kind. metavar: replaces the kind's."""
     name = f"--{flag}"
-    own: dict[str, Any] = {"multiple": kind.repeatable, "metavar": metavar or kind.metavar}
+    kind_attrs: dict[str, Any] = {"multiple": kind.repeatable, "metavar": metavar or kind.metavar}
     if isinstance(kind, Switch):
         name = f"{name}/--no-{flag}" if kind.negatable else name
-        own = {"is_flag": True}
+        kind_attrs = {"is_flag": True}
     elif isinstance(kind, Choice):
-        own = {"type": click.Choice(list(kind.choices), case_sensitive=False)}
+        kind_attrs = {"type": click.Choice(list(kind.choices), case_sensitive=False)}
     elif not isinstance(kind, (Text, Map, ListOf, Texts)):
-        own["type"] = KindType(kind)
-    return option(name, help=help, **attrs, **own)
+        kind_attrs["type"] = KindType(kind)
+    return option(name, help=help, **attrs, **kind_attrs)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from jsctl.env import Env
 from jsctl.jetstream.cluster.balance import Move
 from jsctl.jetstream.cluster.leaders import LeaderChange, RaftGroup, elect_leader
+from jsctl.units import pluralize
 from jsctl.views.intent import Intent
 
 
@@ -13,7 +14,7 @@ def announce_move(env: Env) -> Callable[[RaftGroup, Move], None]:
 
     def announce(group: RaftGroup, move: Move) -> None:
         label = group.label[:1].upper() + group.label[1:]
-        env.say(f"{label}: {move.leader} stood down, {move.preferred} leads")
+        env.say(f"{label}: {move.leader} stepped down, {move.preferred} leads")
 
     return announce
 
@@ -22,12 +23,11 @@ async def step_down(env: Env, group: RaftGroup, preferred: str, force: bool) -> 
     """Have another leader elected, and report it. Raises what `elect_leader` raises."""
 
     def announce(leader: str, peers: int) -> None:
-        request = f"leader {leader or '(unknown)'} of {group.label} ({peers} peers) to stand down"
+        request = f"leader {leader or '(unknown)'} of {group.label} ({pluralize(peers, 'peer')}) to step down"
         facts = {"leader": leader, "peers": peers, "preferred": preferred}
         env.announce(Intent(f"ask {request}{f', so that {preferred} leads' if preferred else ''}", facts))
-        env.say(
-            f"Requesting leader step down of {leader or 'an unknown leader'} for {group.label}, {peers} peers"
-        )
+        current, count = leader or "an unknown leader", pluralize(peers, "peer")
+        env.say(f"Requesting leader step down of {current} for {group.label}, {count}")
 
     change = await elect_leader(group, preferred, force=force, on_request=announce)
     if change.new_leader == change.old_leader:

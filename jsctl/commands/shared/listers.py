@@ -1,11 +1,11 @@
-"""Lists what arguments and flags name, for completion, where it is not a noun of the registry."""
+"""Listers of what arguments and flags name, for completion, where it is not a noun of the registry."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsctl.commands.shared.listable import find_path, find_thing
+from jsctl.commands.shared.value_kinds import find_path, find_value_kind
 
 if TYPE_CHECKING:
     from jsctl.auth.records import Record
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def find_first_name(ctx: click.Context, thing: str) -> str:
-    """Return the first name of a thing that the command line has; empty without one."""
+def find_first_name(ctx: click.Context, kind: str) -> str:
+    """Return the first name of a kind (see value_kinds.py) on the command line; empty without one."""
     for param in ctx.command.params:
-        if find_thing(find_path(ctx), param) == thing:
+        if find_value_kind(find_path(ctx), param) == kind:
             value = ctx.params.get(param.name or "")
             value = value[0] if isinstance(value, (tuple, list)) and value else value
             if isinstance(value, str) and value:
@@ -25,11 +25,11 @@ def find_first_name(ctx: click.Context, thing: str) -> str:
     return ""
 
 
-# -- what servers tell ------------------------------------------------------------------------------
+# -- names from servers ------------------------------------------------------------------------------
 
 
-async def _servers(env: "Env") -> list[Json]:
-    """Return what servers say of themselves; nothing without the system account."""
+async def _fetch_servers(env: "Env") -> list[Json]:
+    """Return the `server` object of each server's reply; empty without the system account."""
     from jsctl.errors import Denied
     from jsctl.monitor.server.list_ import fetch_servers
 
@@ -39,7 +39,7 @@ async def _servers(env: "Env") -> list[Json]:
         return []
 
 
-async def _groups(env: "Env") -> list[Json]:
+async def _fetch_groups(env: "Env") -> list[Json]:
     """Return the `cluster` of the infos of all streams: {"name", "leader", "replicas"}."""
     from jsctl.jetstream.stream import requests as streams
 
@@ -47,20 +47,20 @@ async def _groups(env: "Env") -> list[Json]:
     return [info["cluster"] for info in infos if info.get("cluster")]
 
 
-def _members(group: Json) -> set[str]:
-    return {str(group.get("leader") or ""), *(one["name"] for one in group.get("replicas") or ())}
+def _list_members(group: Json) -> set[str]:
+    return {str(group.get("leader") or ""), *(replica["name"] for replica in group.get("replicas") or ())}
 
 
 async def list_servers(env: "Env", parents: Sequence[str]) -> set[str]:
     """Return the names of servers; without the system account, of those that have streams of the account."""
-    names = {str(server.get("name", "")) for server in await _servers(env)}
-    return names or set().union(*map(_members, await _groups(env)))
+    names = {str(server.get("name", "")) for server in await _fetch_servers(env)}
+    return names or set().union(*map(_list_members, await _fetch_groups(env)))
 
 
 async def list_clusters(env: "Env", parents: Sequence[str]) -> set[str]:
     """Return the names of clusters, as `list_servers`."""
-    names = {str(server.get("cluster", "")) for server in await _servers(env)}
-    return names or {str(group.get("name") or "") for group in await _groups(env)}
+    names = {str(server.get("cluster", "")) for server in await _fetch_servers(env)}
+    return names or {str(group.get("name") or "") for group in await _fetch_groups(env)}
 
 
 async def list_peers(env: "Env", parents: Sequence[str]) -> set[str]:
@@ -68,15 +68,15 @@ async def list_peers(env: "Env", parents: Sequence[str]) -> set[str]:
     from jsctl.jetstream.stream import requests as streams
 
     if not parents[0]:
-        return set().union(*map(_members, await _groups(env)))
+        return set().union(*map(_list_members, await _fetch_groups(env)))
     info = await streams.fetch_info(await env.jetstream(), parents[0])
-    return _members(info.get("cluster") or {})
+    return _list_members(info.get("cluster") or {})
 
 
-def _of_servers(key: str) -> Callable[["Env", Sequence[str]], Any]:
+def _make_server_lister(key: str) -> Callable[["Env", Sequence[str]], Any]:
     async def list_values(env: "Env", parents: Sequence[str]) -> set[str]:
         values: set[str] = set()
-        for server in await _servers(env):
+        for server in await _fetch_servers(env):
             value = server.get(key) or ""
             values.update(map(str, value) if isinstance(value, list) else [str(value)])
         return values
@@ -86,7 +86,7 @@ def _of_servers(key: str) -> Callable[["Env", Sequence[str]], Any]:
 
 async def list_domains(env: "Env", parents: Sequence[str]) -> set[str]:
     """Return the JetStream domains of servers; without the system account, that of the account."""
-    names = {str(server.get("domain", "")) for server in await _servers(env)}
+    names = {str(server.get("domain", "")) for server in await _fetch_servers(env)}
     if not names:
         names = {str((await (await env.jetstream()).call("INFO")).get("domain") or "")}
     return names
@@ -102,16 +102,16 @@ async def list_accounts(env: "Env", parents: Sequence[str]) -> set[str]:
 
 async def list_instances(env: "Env", parents: Sequence[str]) -> set[str]:
     """Return the IDs of a service's instances."""
-    return {str(info["id"]) for info in await _service(env, parents[0])}
+    return {str(info["id"]) for info in await _fetch_service_infos(env, parents[0])}
 
 
 async def list_endpoints(env: "Env", parents: Sequence[str]) -> set[str]:
     """Return the names of a service's endpoints."""
-    infos = await _service(env, parents[0])
+    infos = await _fetch_service_infos(env, parents[0])
     return {str(endpoint["name"]) for info in infos for endpoint in info.get("endpoints") or ()}
 
 
-async def _service(env: "Env", name: str) -> list[Json]:
+async def _fetch_service_infos(env: "Env", name: str) -> list[Json]:
     from jsctl.services.discovery import gather
 
     return await gather(await env.connection(), "INFO", name, warn=lambda text: None)
@@ -125,33 +125,33 @@ async def list_groups(env: "Env", parents: Sequence[str]) -> list[str]:
     return list(info["config"].get("priority_groups") or ())
 
 
-ON_SERVERS: dict[str, tuple[Callable[["Env", Sequence[str]], Any], tuple[str, ...]]] = {
+SERVER_LISTERS: dict[str, tuple[Callable[["Env", Sequence[str]], Any], tuple[str, ...]]] = {
     "server": (list_servers, ()),
     "cluster": (list_clusters, ()),
     "peer": (list_peers, ("stream",)),
-    "server id": (_of_servers("id"), ()),
-    "server tag": (_of_servers("tags"), ()),
-    "host": (_of_servers("host"), ()),
+    "server id": (_make_server_lister("id"), ()),
+    "server tag": (_make_server_lister("tags"), ()),
+    "host": (_make_server_lister("host"), ()),
     "domain": (list_domains, ()),
     "account": (list_accounts, ()),
     "instance": (list_instances, ("service",)),
     "endpoint": (list_endpoints, ("service",)),
     "group": (list_groups, ("stream", "consumer")),
 }
-"""What lists a thing, and the things that it is part of."""
+"""The lister of each kind, and the kinds that contain it."""
 
 
-# -- what is on this machine ------------------------------------------------------------------------
+# -- names on this machine ------------------------------------------------------------------------
 
 
-def _network_nodes(ctx: click.Context) -> set[str]:
+def _list_network_nodes(ctx: click.Context) -> set[str]:
     from jsctl.localserver.networks import find_network
 
     nodes = find_network(ctx.obj.environ, find_first_name(ctx, "network")).state.nodes
     return {node.name for node in nodes} | {node.cluster for node in nodes}
 
 
-def _network_clusters(ctx: click.Context) -> set[str]:
+def _list_network_clusters(ctx: click.Context) -> set[str]:
     from jsctl.localserver.networks import find_network
 
     return {
@@ -159,58 +159,58 @@ def _network_clusters(ctx: click.Context) -> set[str]:
     }
 
 
-def _network_links(ctx: click.Context) -> list[str]:
+def _list_network_links(ctx: click.Context) -> list[str]:
     from jsctl.localserver.networks import find_network
 
     return list(find_network(ctx.obj.environ, find_first_name(ctx, "network")).state.links)
 
 
-def _topologies(ctx: click.Context) -> Sequence[str]:
+def _list_topologies(ctx: click.Context) -> Sequence[str]:
     from jsctl.localserver.spec_reader import BUILTIN
 
     return ("hub-leaf",) if find_path(ctx) == "server run" else BUILTIN
 
 
-def _checks(ctx: click.Context) -> list[str]:
+def _list_checks(ctx: click.Context) -> list[str]:
     from jsctl.monitor.audit.analysis import CHECKS
 
     return [check.code for check in CHECKS]
 
 
-def _parts(ctx: click.Context) -> list[str]:
+def _list_parts(ctx: click.Context) -> list[str]:
     from jsctl.localserver.walkthrough import load_walkthrough
 
     return list(load_walkthrough(str(ctx.command.name)).parts)
 
 
-def _templates(ctx: click.Context) -> list[str]:
+def _list_templates(ctx: click.Context) -> list[str]:
     from jsctl.localserver.templates import TEMPLATES
 
     return [template.name for template in TEMPLATES]
 
 
-def _operators(ctx: click.Context) -> list[str]:
+def _list_operators(ctx: click.Context) -> list[str]:
     from jsctl.commands.shared.pick_auth import read_choices
 
     return read_choices(ctx.obj).folders.operators()
 
 
-def _accounts(ctx: click.Context) -> "list[Record]":
+def _read_accounts(ctx: click.Context) -> "list[Record]":
     """Return the accounts that a command line of the store means: the named one, or all."""
     from jsctl.commands.shared.pick_auth import list_stores
 
     accounts = [account for store in list_stores(ctx) for account in store.read_accounts()]
-    named = [one for one in accounts if one.name == ctx.params.get("account")]
+    named = [candidate for candidate in accounts if candidate.name == ctx.params.get("account")]
     return named or accounts
 
 
-def _account_names(ctx: click.Context) -> list[str]:
+def _list_account_names(ctx: click.Context) -> list[str]:
     from jsctl.commands.shared.pick_auth import list_stores
 
     return [name for store in list_stores(ctx) for name in store.account_names()]
 
 
-def _user_names(ctx: click.Context) -> set[str]:
+def _list_user_names(ctx: click.Context) -> set[str]:
     from jsctl.commands.shared.pick_auth import list_stores
 
     return {
@@ -222,50 +222,56 @@ def _user_names(ctx: click.Context) -> set[str]:
     }
 
 
-def _roles(ctx: click.Context) -> set[str]:
+def _list_roles(ctx: click.Context) -> set[str]:
     from jsctl.auth.records import list_signing_keys
 
-    return {key.role or key.public for one in _accounts(ctx) for key in list_signing_keys(one.nats)}
+    return {
+        key.role or key.public for account in _read_accounts(ctx) for key in list_signing_keys(account.nats)
+    }
 
 
-def _operator_keys(ctx: click.Context) -> list[str]:
+def _list_operator_keys(ctx: click.Context) -> list[str]:
     from jsctl.commands.shared.pick_auth import list_stores
 
-    return [key for one in list_stores(ctx) for key in one.read_operator().nats.get("signing_keys") or ()]
+    return [key for store in list_stores(ctx) for key in store.read_operator().nats.get("signing_keys") or ()]
 
 
-def _exports(ctx: click.Context) -> set[str]:
-    return {str(one["subject"]) for account in _accounts(ctx) for one in account.nats.get("exports") or ()}
+def _list_exports(ctx: click.Context) -> set[str]:
+    return {
+        str(export["subject"])
+        for account in _read_accounts(ctx)
+        for export in account.nats.get("exports") or ()
+    }
 
 
-def _imports(ctx: click.Context) -> set[str]:
+def _list_imports(ctx: click.Context) -> set[str]:
     from jsctl.auth.records import find_local_subject
 
-    imports = [one for account in _accounts(ctx) for one in account.nats.get("imports") or ()]
-    return {find_local_subject(one) for one in imports}
+    imports = [claim for account in _read_accounts(ctx) for claim in account.nats.get("imports") or ()]
+    return {find_local_subject(claim) for claim in imports}
 
 
-def _mappings(ctx: click.Context) -> set[str]:
+def _list_mappings(ctx: click.Context) -> set[str]:
     from jsctl.auth.mappings import list_mappings
 
-    return {source for account in _accounts(ctx) for source in list_mappings(account.nats)}
+    return {source for account in _read_accounts(ctx) for source in list_mappings(account.nats)}
 
 
-HERE: dict[str, Callable[[click.Context], Any]] = {
-    "network node": _network_nodes,
-    "network cluster": _network_clusters,
-    "network link": _network_links,
-    "topology": _topologies,
-    "check": _checks,
-    "part": _parts,
-    "template": _templates,
-    "operator": _operators,
-    "store account": _account_names,
-    "store user": _user_names,
-    "role": _roles,
-    "operator key": _operator_keys,
-    "export": _exports,
-    "import": _imports,
-    "mapping": _mappings,
+LOCAL_LISTERS: dict[str, Callable[[click.Context], Any]] = {
+    "network node": _list_network_nodes,
+    "network cluster": _list_network_clusters,
+    "network link": _list_network_links,
+    "topology": _list_topologies,
+    "check": _list_checks,
+    "part": _list_parts,
+    "template": _list_templates,
+    "operator": _list_operators,
+    "store account": _list_account_names,
+    "store user": _list_user_names,
+    "role": _list_roles,
+    "operator key": _list_operator_keys,
+    "export": _list_exports,
+    "import": _list_imports,
+    "mapping": _list_mappings,
 }
-"""What lists a thing that is on this machine."""
+"""The lister of each kind whose names are on this machine."""

@@ -1,4 +1,4 @@
-"""Names that completion has seen, in a file for each context.
+"""The names that completion listed last, in a file for each context.
 
     $XDG_CACHE_HOME or ~/.cache / jsctl / names / KEY.json   {"stream": ["ORDERS"], "consumer ORDERS": [...]}
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 WAIT = 0.15
 """Seconds that completion waits for a server; JSCTL_COMPLETE_WAIT has another number of ms."""
 
-_LONGEST = 10  #: seconds until a process behind gives up
-_MOST = 64  #: lists that a file keeps
-_LOOK = 0.004  #: seconds between two looks whether the names are there
+_MAX_SECONDS = 10  #: seconds until the background process gives up
+_MAX_LISTS = 64  #: lists that a file keeps
+_POLL_SECONDS = 0.004  #: seconds between two checks whether it has ended
 
 
 class NameCache:
@@ -47,7 +47,7 @@ class NameCache:
         )
 
     def names(self, noun: str, parent: str) -> list[str]:
-        """Return the known names; none from a file that cannot be read."""
+        """Return the stored names; none from a file that cannot be read."""
         names = self._read().get(f"{noun} {parent}".rstrip())
         return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
@@ -55,7 +55,7 @@ class NameCache:
         """Replace the names of a list. The oldest lists are dropped. Raises OSError."""
         key = f"{noun} {parent}".rstrip()
         lists = {other: names for other, names in self._read().items() if other != key}
-        lists = dict(list(lists.items())[1 - _MOST :]) | {key: list(names)}
+        lists = dict(list(lists.items())[1 - _MAX_LISTS :]) | {key: list(names)}
         text = json.dumps(lists)
         if len(text) < CONFIG_SIZE:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -64,18 +64,18 @@ class NameCache:
     def _read(self) -> dict[str, object]:
         try:
             lists = parse_json(read_text(self.path, "", CONFIG_SIZE))
-        except Exception:  # it is made again
+        except Exception:  # a damaged file is replaced
             return {}
         return lists if isinstance(lists, dict) else {}
 
 
-def wait_of(environ: Mapping[str, str]) -> float:
-    """Return how many seconds completion waits."""
+def parse_wait(environ: Mapping[str, str]) -> float:
+    """Return the number of seconds that completion waits."""
     text = environ.get("JSCTL_COMPLETE_WAIT", "")
     return int(text) / 1000 if text.isdecimal() and len(text) < 7 else WAIT
 
 
-def refresh_behind(fetch: Callable[[], object], wait: float) -> None:
+def refresh_in_background(fetch: Callable[[], object], wait: float) -> None:
     """Call a function in a process of its own, which outlives this one, and wait for it at most `wait`
     seconds. Where processes cannot do that (Windows), call it in this one.
     """
@@ -85,19 +85,19 @@ def refresh_behind(fetch: Callable[[], object], wait: float) -> None:
     end = time.monotonic() + wait
     pid = os.fork()
     if not pid:
-        _work(fetch)
+        _run_in_child(fetch)
     while time.monotonic() < end:
         with suppress(ChildProcessError):
             if os.waitpid(pid, os.WNOHANG)[0]:
                 return
-        time.sleep(_LOOK)
+        time.sleep(_POLL_SECONDS)
 
 
-def _work(fetch: Callable[[], object]) -> NoReturn:
+def _run_in_child(fetch: Callable[[], object]) -> NoReturn:
     try:
         os.setsid()
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(_LONGEST)
+        signal.alarm(_MAX_SECONDS)
         null = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):  # the shell waits until nobody holds its pipe any more
             os.dup2(null, number)

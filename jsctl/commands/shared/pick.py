@@ -43,7 +43,7 @@ async def pick(
             f"the {noun.name}'s name is missing",
             f"give {noun.argument}; without a terminal none can be picked",
         )
-    names, hidden = await _shown_names(env, noun, parent, api)
+    names, hidden = await _list_shown_and_hidden(env, noun, parent, api)
     if not names:
         if hidden:
             raise NotFound(
@@ -73,34 +73,36 @@ async def pick_several(
     """Return the names on the command line, and those that match its patterns such as `ORDERS_*`, each once.
     Without any, the name that the user picks.
 
-    Patterns do not match hidden names, except with --all; the user is informed how many they would. Raises
+    Patterns do not match hidden names, except with --all; how many they would match is shown. Raises
     NotFound for a pattern that matches nothing, and what `pick` raises.
     """
     if not names:
         return [await pick(env, noun, "", api=api, message=message)]
-    chosen: dict[str, None] = {}
-    known: Sequence[str] | None = None
+    picked: dict[str, None] = {}
+    shown_names: Sequence[str] | None = None
     hidden: Sequence[str] = ()
     left_out: set[str] = set()
     for name in names:
         if not any(mark in name for mark in "*?["):
-            chosen[validate_name(noun, name)] = None
+            picked[validate_name(noun, name)] = None
             continue
-        if known is None:
-            known, hidden = await _shown_names(env, noun, "", api)
+        if shown_names is None:
+            shown_names, hidden = await _list_shown_and_hidden(env, noun, "", api)
         exact = validate_name(noun, name) if "\\" in name else name
         matching = (
-            [exact] if exact in known else [candidate for candidate in known if fnmatchcase(candidate, name)]
+            [exact]
+            if exact in shown_names
+            else [candidate for candidate in shown_names if fnmatchcase(candidate, name)]
         )
-        concealed = [candidate for candidate in hidden if fnmatchcase(candidate, name)]
+        hidden_matches = [candidate for candidate in hidden if fnmatchcase(candidate, name)]
         if not matching:
-            hint = format_only_hidden_hint(len(concealed)) if concealed else noun.hint
+            hint = format_only_hidden_hint(len(hidden_matches)) if hidden_matches else noun.hint
             raise NotFound(f"no {noun.name} matches {name}", hint)
-        left_out.update(concealed)
-        chosen.update(dict.fromkeys(matching))
-    if left_out := left_out - set(chosen):
+        left_out.update(hidden_matches)
+        picked.update(dict.fromkeys(matching))
+    if left_out := left_out - set(picked):
         env.say(f"jsctl: {format_hidden_hint(len(left_out))}")
-    return list(chosen)
+    return list(picked)
 
 
 def validate_name(noun: Noun, name: str) -> str:
@@ -113,7 +115,7 @@ def validate_name(noun: Noun, name: str) -> str:
         raise BadInput(str(error)) from None
 
 
-async def _shown_names(
+async def _list_shown_and_hidden(
     env: Env, noun: Noun, parent: str, api: Api | None
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Return the names that lists show, and those that they hide."""

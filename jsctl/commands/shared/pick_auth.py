@@ -13,7 +13,7 @@ from jsctl.commands.cli import argument, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.prompts.prompter import Choice
-from jsctl.registry.noun_record import find_nearest_name
+from jsctl.similar_names import find_nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,15 +28,15 @@ async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -
 
     Raises NotFound, BadInput.
     """
-    chosen = read_choices(env)
-    folders, names = chosen.folders, chosen.folders.operators()
+    choices = read_choices(env)
+    folders, names = choices.folders, choices.folders.operators()
     if not names:
         raise NotFound(f"there are no operators in {folders.stores}", "jsctl auth operator add creates one")
     if name:
-        _check_known(name, names, f"there is no operator {name!r}", "jsctl auth operator ls lists them")
+        _check_exists(name, names, f"there is no operator {name!r}", "jsctl auth operator ls lists them")
     else:
-        name = chosen.operator.value or await _pick(env, names, "operator", "Operator", flag)
-    return AuthStore(folders, name, chosen.account_of(name))
+        name = choices.operator.value or await _pick_name(env, names, "operator", "Operator", flag)
+    return AuthStore(folders, name, choices.account_of(name))
 
 
 async def pick_account(
@@ -52,11 +52,11 @@ async def pick_account(
         if not names:
             raise NotFound(f"operator {store.operator} has no accounts", "jsctl auth account add creates one")
         selected = store.selected_account if default else ""
-        return store.read_account(selected or await _pick(env, names, "account", "Account", flag))
+        return store.read_account(selected or await _pick_name(env, names, "account", "Account", flag))
     try:
         return store.find_account(name)
     except NotFound as error:
-        _check_known(name, names, error.message, error.hint)
+        _check_exists(name, names, error.message, error.hint)
         raise
 
 
@@ -86,11 +86,11 @@ async def pick_user(env: Env, store: AuthStore, account: Record, name: str = "")
     if not name:
         if not names:
             raise NotFound(f"account {account.name} has no users", "jsctl auth user add creates one")
-        name = await _pick(env, names, "user", "User", "NAME")
+        name = await _pick_name(env, names, "user", "User", "NAME")
     try:
         return store.read_user(account.name, name)
     except NotFound as error:
-        _check_known(name, names, error.message, error.hint)
+        _check_exists(name, names, error.message, error.hint)
         raise
 
 
@@ -132,7 +132,7 @@ async def pick_signing_key(env: Env, account: Record, name: str, flag: str) -> S
 
 async def pick_text(env: Env, texts: Sequence[str], what: str, label: str, flag: str) -> str:
     """Return one of several texts that the user picks. what: "mapping"; label: "Mapping". Raises BadInput."""
-    return await _pick(env, texts, what, label, flag, only=False)
+    return await _pick_name(env, texts, what, label, flag, take_single=False)
 
 
 async def ask_name(env: Env, name: str, what: str) -> str:
@@ -143,24 +143,25 @@ async def ask_name(env: Env, name: str, what: str) -> str:
         return name
     if not env.can_ask:
         raise BadInput(f"the {what}'s name is missing", "give NAME" if what != "account" else "give ACCOUNT")
-    return (await env.prompter.text(f"{what.capitalize()} name", flag="NAME", check=_check_filled)).strip()
+    return (await env.prompter.text(f"{what.capitalize()} name", flag="NAME", check=check_filled)).strip()
 
 
-def _check_filled(answer: str) -> None:
+def check_filled(answer: str) -> None:
+    """Raise ValueError for an empty answer."""
     if not answer.strip():
         raise ValueError("the answer must not be empty")
 
 
-def _check_known(name: str, names: Sequence[str], message: str, hint: str) -> None:
+def _check_exists(name: str, names: Sequence[str], message: str, hint: str) -> None:
     if name not in names:
-        near = find_nearest_name(name, names)
+        near = find_nearest(name, names)
         raise NotFound(message, f"did you mean {near}? {hint}" if near else hint)
 
 
-async def _pick(
-    env: Env, names: Sequence[str], what: str, label: str, flag: str, *, only: bool = True
+async def _pick_name(
+    env: Env, names: Sequence[str], what: str, label: str, flag: str, *, take_single: bool = True
 ) -> str:
-    if len(names) == 1 and only:
+    if len(names) == 1 and take_single:
         return names[0]
     if not env.can_ask:
         raise BadInput(
@@ -175,37 +176,39 @@ async def _pick(
 
 def operator_argument(name: str = "name") -> Callable[[F], F]:
     """Declare an argument that takes the name of an operator, which may be left out."""
-    return argument(name, default="", shell_complete=_completer("operator"))
+    return argument(name, default="", shell_complete=_make_completer("operator"))
 
 
 def operator_option() -> Callable[[F], F]:
     """Declare --operator."""
     text = "The operator, if there are several and none is selected"
-    return option("--operator", metavar="NAME", default="", help=text, shell_complete=_completer("operator"))
+    return option(
+        "--operator", metavar="NAME", default="", help=text, shell_complete=_make_completer("operator")
+    )
 
 
 def account_argument(name: str = "account", **attrs: Any) -> Callable[[F], F]:
     """Declare an argument that takes the name of an account, which may be left out."""
-    return argument(name, **{"default": "", "shell_complete": _completer("store account"), **attrs})
+    return argument(name, **{"default": "", "shell_complete": _make_completer("store account"), **attrs})
 
 
 def user_argument(name: str = "name", **attrs: Any) -> Callable[[F], F]:
     """Declare an argument that takes the name of a user, which may be left out."""
-    return argument(name, **{"default": "", "shell_complete": _completer("store user"), **attrs})
+    return argument(name, **{"default": "", "shell_complete": _make_completer("store user"), **attrs})
 
 
 def list_stores(ctx: click.Context) -> list[AuthStore]:
     """Return the stores of the operators that a command line may mean."""
-    chosen = read_choices(ctx.obj)
-    name = str(ctx.params.get("operator") or chosen.operator.value)
-    names = chosen.folders.operators()
-    return [AuthStore(chosen.folders, operator) for operator in ([name] if name in names else names)]
+    choices = read_choices(ctx.obj)
+    name = str(ctx.params.get("operator") or choices.operator.value)
+    names = choices.folders.operators()
+    return [AuthStore(choices.folders, operator) for operator in ([name] if name in names else names)]
 
 
-def _completer(thing: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+def _make_completer(kind: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-        from jsctl.commands.shared.listers import HERE
+        from jsctl.commands.shared.listers import LOCAL_LISTERS
 
-        return sorted(name for name in HERE[thing](ctx) if name.startswith(incomplete))
+        return sorted(name for name in LOCAL_LISTERS[kind](ctx) if name.startswith(incomplete))
 
     return complete

@@ -15,7 +15,7 @@ from jsctl.user_folders import expand_home
 if TYPE_CHECKING:
     from jsctl.env import Env
 
-_FILES = 200  #: that are listed
+_MAX_PATHS = 200
 
 
 class ShellCompletion:
@@ -37,11 +37,11 @@ class ShellCompletion:
         words, word, start = split_last_word(text)
         if start < 0:
             return
-        for item in self._items(words, word):
+        for item in self._complete_words(words, word):
             if is_safe(item.value) or item.value.startswith("--"):
                 yield Candidate(shlex.quote(item.value), start, item.value, item.help or "")
 
-    def _items(self, words: list[str], word: str) -> Iterator[CompletionItem]:
+    def _complete_words(self, words: list[str], word: str) -> Iterator[CompletionItem]:
         if words[:1] == ["use"]:
             words = ["context", "select", *words[1:]]
         elif words and words[0] in self._builtins:
@@ -60,14 +60,14 @@ class ShellCompletion:
                 yield item
         takes_path = any(item.type != "plain" for item in items)
         if takes_path or (not items and word[:1] in ("/", ".", "~") and "/" in word):
-            yield from map(CompletionItem, _paths(word))
+            yield from map(CompletionItem, _list_paths(word))
 
 
-def _paths(word: str) -> list[str]:
+def _list_paths(word: str) -> list[str]:
     """Return the paths that begin with the incomplete word."""
     head, slash, tail = word.rpartition("/")
     try:
-        entries = sorted(expand_home((head or "/") if slash else ".").iterdir())[:_FILES]
+        entries = sorted(expand_home((head or "/") if slash else ".").iterdir())[:_MAX_PATHS]
     except OSError:
         return []
     return [f"{head}/{entry.name}{'/' * entry.is_dir()}" for entry in entries if entry.name.startswith(tail)]

@@ -128,21 +128,21 @@ complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
 
 
 class Completer(ShellComplete):
-    """Completes as click does; what a parameter names is listed where its declaration does not say it."""
+    """A completer like click's that also knows what parameters without a declared completer name."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
         # A flag whose value is being typed would end the parsing before the arguments.
-        whole = args[:-1] if args and args[-1].startswith("-") else args
-        ctx = _resolve_context(self.cli, self.ctx_args, self.prog_name, whole)
-        place, incomplete = _resolve_incomplete(ctx, args, incomplete)
-        declared = getattr(place, "_custom_shell_complete", None) or isinstance(
-            getattr(place, "type", None), click.Choice
+        parsed_args = args[:-1] if args and args[-1].startswith("-") else args
+        ctx = _resolve_context(self.cli, self.ctx_args, self.prog_name, parsed_args)
+        target, incomplete = _resolve_incomplete(ctx, args, incomplete)
+        declared = getattr(target, "_custom_shell_complete", None) or isinstance(
+            getattr(target, "type", None), click.Choice
         )
-        if isinstance(place, click.Parameter) and not declared:
-            from jsctl.commands.shared.complete import complete_thing
+        if isinstance(target, click.Parameter) and not declared:
+            from jsctl.commands.shared.complete import complete_value
 
-            return complete_thing(ctx, place, incomplete)
-        return place.shell_complete(ctx, incomplete)
+            return complete_value(ctx, target, incomplete)
+        return target.shell_complete(ctx, incomplete)
 
 
 class _Bash(Completer, BashComplete):
@@ -158,7 +158,7 @@ class _Bash(Completer, BashComplete):
         return words[:-1], words[-1]
 
     def format_completion(self, item: CompletionItem[str]) -> str:
-        return f"{item.type},{_quoted(item.value)}"
+        return f"{item.type},{_quote_for_bash(item.value)}"
 
 
 class _Zsh(Completer, ZshComplete):
@@ -180,7 +180,7 @@ def register() -> None:
 
 def build_script(shell: str) -> str:
     """Return the script that calls jsctl for completions."""
-    # Not the source() of bash, which runs bash to find its version.
+    # BashComplete.source() would run bash to find its version.
     completer = _SHELLS[shell](click.Command("jsctl"), {}, "jsctl", VARIABLE)
     return ShellComplete.source(completer).strip()
 
@@ -190,9 +190,9 @@ def is_safe(name: str) -> bool:
     return name.isprintable() and not name.startswith("-")
 
 
-def _quoted(word: str) -> str:
+def _quote_for_bash(word: str) -> str:
     """Return a printable word as bash reads it back.
 
-    By backslashes, not in quotation marks: what the user has typed so far is still the beginning of it.
+    With backslashes, not quotation marks, so that it still begins with what the user has typed.
     """
     return re.sub(r"[^\w@%+=:,./-]", r"\\\g<0>", word)

@@ -66,8 +66,8 @@ def _is_of_another_account(settings: Settings, store: AuthStore) -> bool:
     claims = read_claims(token)
     account = as_object(claims.get("nats")).get("issuer_account") or claims.get("iss")
     system = str(store.read_operator().nats.get("system_account") or "")
-    known = {record.public for record in store.read_accounts()} if account else set()
-    return account in known - {system} and store.has_seed(system)
+    stored_keys = {record.public for record in store.read_accounts()} if account else set()
+    return account in stored_keys - {system} and store.has_seed(system)
 
 
 def _has_login(settings: Settings) -> bool:

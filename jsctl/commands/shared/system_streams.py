@@ -16,8 +16,11 @@ def format_only_hidden_hint(count: int) -> str:
     return f"-a includes {count} of buckets and the system"
 
 
-class Listed:
-    """The names that a list shows. hidden: how many matching names it does not show."""
+class ShownNames:
+    """The names that a list shows: all, or with --all those of buckets and the system, too.
+
+    hidden: how many of the names asked about are left out.
+    """
 
     def __init__(self, env: Env) -> None:
         self._env = env
@@ -29,15 +32,15 @@ class Listed:
         self.hidden += not shown
         return shown
 
-    def tell(self) -> None:
-        """Report how many were left out, so that a loop over the names misses none silently."""
+    def report_hidden(self) -> None:
+        """Say how many names were left out, so that nobody takes the list for all of them."""
         if self.hidden:
             self._env.say(f"jsctl: {format_hidden_hint(self.hidden)}")
 
 
 async def list_shown_names(env: Env, pages: AsyncIterator[Iterable[str]]) -> AsyncIterator[list[str]]:
     """Yield the names of pages that lists show, and report at the end how many they do not."""
-    listed = Listed(env)
+    shown_names = ShownNames(env)
     async for page in pages:
-        yield [name for name in page if name in listed]
-    listed.tell()
+        yield [name for name in page if name in shown_names]
+    shown_names.report_hidden()

@@ -9,19 +9,19 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import read_text
 
-_EVERYWHERE = frozenset({"timeout", "colors"})
-"""Variables that fit every context; NATS_URL and logins would make all of them one."""
+FOR_ALL_CONTEXTS = frozenset({"timeout", "colors"})
+"""Flags whose environment variables apply to every context of several; NATS_URL and logins do not."""
 
 
 def resolve_targets(env: Env, groups: Sequence[str] = (), *, all_contexts: bool = False) -> list[Settings]:
     """Return the settings of every domain of every context on the command line, in its order, each once.
 
-    Without --context the usual one, without --js-domain each context's own. groups: of contexts, besides
-    those of --context. Raises BadInput, NotFound.
+    Without --context the selected context, without --js-domain each context's own domain. groups: names of
+    groups of contexts, in addition to --context. Raises BadInput, NotFound.
     """
     names = [*env.repeated.get("context", ())]
     for group in groups:
-        names += _group(env, group)
+        names += _read_group(env, group)
     if all_contexts:
         if names:
             raise BadInput(
@@ -37,7 +37,8 @@ def resolve_targets(env: Env, groups: Sequence[str] = (), *, all_contexts: bool 
 
 
 def resolve_context_targets(env: Env, context: str | None, *, several: bool) -> Sequence[Settings]:
-    """Return the settings of every domain that the command line names, in one context; None is the usual one.
+    """Return the settings of every domain that the command line names, in one context; None is the selected
+    one.
 
     several: whether there are other contexts. Raises BadInput, NotFound.
     """
@@ -46,13 +47,13 @@ def resolve_context_targets(env: Env, context: str | None, *, several: bool) -> 
     if several:
         if "server" in flags and "server" not in variables:
             raise BadInput("--server can be used with at most one --context", "each context has its own")
-        flags = {n: v for n, v in flags.items() if n not in variables or n in _EVERYWHERE}
-    place = env.context(context)
-    own: list[dict[str, Any]] = [{} if domain is None else {"js_domain": domain} for domain in domains]
-    return [resolve(flags | override, place, variables) for override in own]
+        flags = {n: v for n, v in flags.items() if n not in variables or n in FOR_ALL_CONTEXTS}
+    loaded_context = env.context(context)
+    overrides: list[dict[str, Any]] = [{} if domain is None else {"js_domain": domain} for domain in domains]
+    return [resolve(flags | override, loaded_context, variables) for override in overrides]
 
 
-def _group(env: Env, name: str) -> list[str]:
+def _read_group(env: Env, name: str) -> list[str]:
     """Return the contexts of a group. Raises BadInput, NotFound."""
     if not is_name(name):
         raise BadInput(f"{name!r} is not a valid group name", "use a name without slashes or a leading dot")
@@ -67,5 +68,5 @@ def _group(env: Env, name: str) -> list[str]:
     lines = (line.partition("#")[0].strip() for line in read_text(path, "group").splitlines())
     names = [line for line in lines if line]
     if not names:
-        raise BadInput(f"group {name!r} names no context", f"write them to {path}, one per line")
+        raise BadInput(f"group {name!r} has no contexts", f"write them to {path}, one per line")
     return names

@@ -31,8 +31,8 @@ class TerminalObserver:
         await self._env.confirm(view.intent(question), force=self._force)
 
     def progress(self, phase: Phase, total: int) -> AbstractContextManager[Callable[[int], None]]:
-        shown = total if self._progress else 0
-        return self._env.progress(view.progress_label(phase), shown, in_bytes=phase.kind != "compare")
+        shown_total = total if self._progress else 0
+        return self._env.progress(view.progress_label(phase), shown_total, in_bytes=phase.kind != "compare")
 
 
 def resolve_backup_path(text: str) -> Path:

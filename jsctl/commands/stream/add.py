@@ -19,7 +19,7 @@ from jsctl.views.result import Result, Text
 from jsctl.views.stream import info as view
 
 SIZE_WHERE_NEEDED = 256 << 20
-"""Bytes of a stream without a given size, in an account that requires one (as the `nats` tool has it)."""
+"""max_bytes of a stream without one, in an account that requires it; the `nats` tool takes the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ async def add(env: Env, options: Options) -> Result:
     if options.stream:
         draft["name"] = validate_stream_name(options.stream)
     api = None if options.add.is_local else await env.jetstream()
-    draft = await _complete(env, api, draft, options.add)
+    draft = await _complete_draft(env, api, draft, options.add)
     STREAM.validate(draft)
     for warning in find_warnings(draft, api.own_domain if api else ""):
         env.say(f"warning: {warning}")
@@ -69,18 +69,18 @@ async def add(env: Env, options: Options) -> Result:
     return Result([Text(f"Stream {draft['name']} {outcome}"), *result.parts], data=result.data)
 
 
-async def _complete(env: Env, api: Api | None, start: Json, options: AddOptions) -> Json:
+async def _complete_draft(env: Env, api: Api | None, initial: Json, options: AddOptions) -> Json:
     """Return the draft with its name, subjects, and the answers or defaults."""
     size_needed = False
-    if api is not None and "max_bytes" not in start:
+    if api is not None and "max_bytes" not in initial:
         size_needed = streams.needs_max_bytes(await api_levels.fetch_account_info(api))
 
     async def begin() -> None:
         if api is not None:
-            await _check_is_free(api, start)
+            await _check_is_free(api, initial)
 
     async def ask(prompter: Prompter) -> Json:
-        draft = dict(start)
+        draft = dict(initial)
         if not draft.get("name"):
             draft["name"] = await questions.ask_name(prompter, api)
         if not options.config and not any(draft.get(key) for key in ("subjects", "mirror", "sources")):

@@ -19,7 +19,7 @@ from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 from jsctl.views.stream import info as view
 
-_SEALED = ("sealed", "deny_delete", "deny_purge")  #: an empty stream cannot be sealed, and sealing sets all
+_SEALED = ("sealed", "deny_delete", "deny_purge")  #: set by sealing, which an empty stream does not allow
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ async def copy(env: Env, options: Options) -> Result:
         target.api.connection,
         target.api.prefix,
     ):
-        raise BadInput("a copy needs a name of its own")
-    draft = _draft(env, (await streams.fetch_info(source.api, stream))["config"], destination, options)
+        raise BadInput("the copy has the name of its source", "give it another name")
+    draft = _build_draft(env, (await streams.fetch_info(source.api, stream))["config"], destination, options)
     for warning in find_warnings(draft, target.api.own_domain):
         env.say(f"warning: {warning}")
     if data.data:
@@ -74,9 +74,9 @@ async def copy(env: Env, options: Options) -> Result:
     if env.dry_run:
         await _announce(env, target.api, draft)
     info, created = await streams.create(target.api, draft)
-    outcome = "created" if created else "there already, nothing was changed"
+    outcome = "was created" if created else "already exists, nothing was changed"
     result = view.sheet(info)
-    return Result([Text(f"Stream {destination} was {outcome}"), *result.parts], data=result.data)
+    return Result([Text(f"Stream {destination} {outcome}"), *result.parts], data=result.data)
 
 
 async def _announce(env: Env, api: Api, draft: Json) -> None:
@@ -92,12 +92,12 @@ async def _announce(env: Env, api: Api, draft: Json) -> None:
     env.announce(Intent(f"{what} {name}{more}", {"stream": name, "exists": existing is not None}))
 
 
-def _draft(env: Env, live: Json, destination: str, options: Options) -> Json:
+def _build_draft(env: Env, live: Json, destination: str, options: Options) -> Json:
     """Return the configuration of the copy. live: that of the source. Raises BadInput."""
     if live.get("sealed") and not options.data.data:
         env.say(f"warning: Stream {live['name']} is sealed; without messages its copy is not")
         live = {key: value for key, value in live.items() if key not in _SEALED}
-    own = without_label(remove_mark(STREAM.without_server_keys(live)))
-    draft = {**options.flags.apply(own), "name": destination}
+    config = without_label(remove_mark(STREAM.without_server_keys(live)))
+    draft = {**options.flags.apply(config), "name": destination}
     STREAM.validate(draft)
     return draft

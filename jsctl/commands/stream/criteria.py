@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 from jsctl.commands.cli import DURATION
 from jsctl.commands.shared.criteria import Count, Regex, criteria_flags, find_matching
-from jsctl.commands.shared.system_streams import Listed
+from jsctl.commands.shared.system_streams import ShownNames
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
@@ -42,7 +42,7 @@ async def find_matching_streams(env: Env, api: Api, criteria: StreamCriteria) ->
     """Yield the infos of the streams that meet the criteria, by name, a page at a time. Raises BadInput."""
     if criteria.subject and not is_subject(criteria.subject):
         raise BadInput(f"{criteria.subject!r} is not a valid subject")
-    listed = Listed(env)
+    shown_names = ShownNames(env)
     async for page in streams.list_info_pages(api):
-        yield [info for info in find_matching(env, criteria, page) if info["config"]["name"] in listed]
-    listed.tell()
+        yield [info for info in find_matching(env, criteria, page) if info["config"]["name"] in shown_names]
+    shown_names.report_hidden()

@@ -54,7 +54,7 @@ async def get(env: Env, options: Options) -> Events[Message]:
     await streams.fetch_info(api, name)
     sequence, subject = options.id, options.last_for
     if sequence < 1 and not subject:
-        sequence, subject = await _ask(env)
+        sequence, subject = await _ask_message(env)
     if subject and not is_subject(subject):
         raise BadInput(f"{subject!r} is not a valid subject")
     message = await (browse.fetch_last(api, name, subject) if subject else browse.fetch(api, name, sequence))
@@ -64,7 +64,7 @@ async def get(env: Env, options: Options) -> Events[Message]:
     return view.one(name, message, data, env.clock(), raw=options.raw)
 
 
-async def _ask(env: Env) -> tuple[int, str]:
+async def _ask_message(env: Env) -> tuple[int, str]:
     """Ask for a sequence, or for a subject in place of it. Returns 0 or an empty text for the other."""
     if not env.can_ask:
         raise BadInput("no message was named", "give ID or --last-for")

@@ -3,7 +3,7 @@
 from functools import partial
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.system_streams import Listed, list_shown_names
+from jsctl.commands.shared.system_streams import ShownNames, list_shown_names
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.events import Events, names
@@ -20,8 +20,8 @@ async def ls(env: Env, subject: str, names_only: bool) -> Result | Events[str]:
         pages = streams.list_name_pages(api, subject)
         return names(list_shown_names(env, pages))
     collected = await streams.collect(api, partial(view.list_row, now=env.clock()), subject=subject)
-    listed = Listed(env)
-    rows = {name: row for name, row in collected.items.items() if name in listed}
+    shown_names = ShownNames(env)
+    rows = {name: row for name, row in collected.items.items() if name in shown_names}
     if rows:
-        listed.tell()
-    return view.listing(collected._replace(items=rows), subject=subject, hidden=bool(listed.hidden))
+        shown_names.report_hidden()
+    return view.listing(collected._replace(items=rows), subject=subject, hidden=bool(shown_names.hidden))

@@ -76,7 +76,7 @@ async def restore(env: Env, options: Options) -> Result:
     compare it with its digest before the server is asked for anything.
     """
     backup = open_backup(resolve_backup_path(options.path))
-    config = _restored_config(env, backup, options)
+    config = _build_config(env, backup, options)
     observer = TerminalObserver(env, progress=options.progress, force=options.force)
     restored = await restore_stream(env.jetstream, backup, config, observer)
     for warning in restored.warnings:
@@ -84,7 +84,7 @@ async def restore(env: Env, options: Options) -> Result:
     return view.restored(restored)
 
 
-def _restored_config(env: Env, backup: Backup, options: Options) -> Json:
+def _build_config(env: Env, backup: Backup, options: Options) -> Json:
     """Return the configuration of the restored stream: the backup's, then --config, then flags. Raises
     BadInput.
     """

@@ -95,11 +95,11 @@ async def view(env: Env, options: Options) -> Events[Message]:
     )
     batches = select(api, name, selection, batch=1) if paged else select(api, name, selection)
     if env.is_terminal and not env.wants_json:
-        batches = _interactive(env, batches, size if paged else 0)
+        batches = _page_interactively(env, batches, size if paged else 0)
     return messages_view.several(batches, raw=options.raw, limit=0 if paged else size, follow=options.follow)
 
 
-async def _interactive(env: Env, batches: Batches, page: int) -> Batches:
+async def _page_interactively(env: Env, batches: Batches, page: int) -> Batches:
     """Yield the messages, ask after each `page` of them whether to continue (0: never), and report the end of
     the data.
     """

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from jsctl.jetstream.config.nodes import Node
+from jsctl.similar_names import find_nearest
 
 Json = dict[str, Any]
 KeepKey = Callable[[str, Collection[str], Collection[str]], bool]
@@ -26,14 +27,7 @@ def keep_newer(key: str, known_keys: Collection[str], beside: Collection[str]) -
     """Keep an unknown key unless it looks like a known one that is missing: the rule for documents from a
     server, which may be newer than jsctl."""
     nearest = find_nearest(key, known_keys, likeness=_SLIP)
-    return nearest is None or nearest in beside
-
-
-def find_nearest(key: str, known_keys: Collection[str], *, likeness: float = 0.6) -> str | None:
-    """Return the known key that an unknown one probably means, or None. likeness: at least, from 0 to 1."""
-    import difflib
-
-    return next(iter(difflib.get_close_matches(key, known_keys, n=1, cutoff=likeness)), None)
+    return not nearest or nearest in beside
 
 
 class Kind:

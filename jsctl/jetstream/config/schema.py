@@ -16,7 +16,6 @@ from jsctl.jetstream.config.kind import (
     KeepKey,
     Kind,
     Text,
-    find_nearest,
     keep_newer,
     merge,
     refuse_unknown,
@@ -24,6 +23,7 @@ from jsctl.jetstream.config.kind import (
 from jsctl.jetstream.config.kinds import Map, Switch
 from jsctl.jetstream.config.nodes import Node
 from jsctl.nats.subjects import validate_name
+from jsctl.similar_names import find_nearest
 
 _INFO_KEYS = frozenset({"created", "state", "delivered"})  #: keys of an info besides its configuration
 _ANYTHING = Anything()

@@ -10,7 +10,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.message.stdin import read_all, read_lines
 from jsctl.later import asyncio
 from jsctl.nats.codec import encode_text
-from jsctl.nats.headers import encode_headers, parse_headers
+from jsctl.nats.headers import encode_headers, parse_header_text, parse_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
 from jsctl.nats.templates import Moment, Template, compile_template, warn_of_unknown_functions
@@ -55,11 +55,9 @@ def compile_headers(headers: Sequence[str]) -> list[tuple[str, Template]]:
     """Compile `K:V` texts into names and templates. Raises BadInput."""
     compiled = []
     for text in headers:
-        name, colon, value = text.partition(":")
-        if not colon or not name.strip():
-            raise BadInput(f"{text!r} is not a valid header", "use K:V")
-        encode_headers([(name.strip(), "")])
-        compiled.append((name.strip(), compile_template(encode_text(value.strip()))))
+        name, value = parse_header_text(text)
+        encode_headers([(name, "")])
+        compiled.append((name, compile_template(encode_text(value))))
     return compiled
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from jsctl.errors import NotFound, RequestTimeout
 from jsctl.monitor.server.requests import ask_server, ping
 from jsctl.nats.connection import Connection
-from jsctl.registry.noun_record import find_nearest_name
+from jsctl.similar_names import find_nearest
 
 Json = dict[str, Any]
 
@@ -19,7 +19,7 @@ async def find_server(connection: Connection, name: str = "") -> Json:
         if server in (reply["server"]["name"], reply["server"]["id"]):
             return reply
     names = [reply["server"]["name"] for reply in replies]
-    near = find_nearest_name(name, names)
+    near = find_nearest(name, names)
     hint = f"did you mean {near}? " if near else ""
     raise NotFound(f"there is no server {name!r}", f"{hint}jsctl server list shows the servers")
 

@@ -3,7 +3,6 @@
 They have the names of Kafka's data source where they mean the same.
 """
 
-import difflib
 import itertools
 import os
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.nats.subjects import covers, overlaps
+from jsctl.similar_names import find_nearest
 from jsctl.spark.source.bucket_options import parse_bucket
 from jsctl.spark.source.option_values import OptionValues
 from jsctl.spark.source.payload_options import BESIDE_PAYLOADS, DECODE_OPTIONS, parse_columns
@@ -292,13 +292,13 @@ def _is_sequence(offset: str | int) -> bool:
 
 def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> None:
     """Raise BadInput for options that are not among `names`. options: by name in lower case."""
-    known = {name.lower(): name for name in names}
+    known = {name.lower() for name in names}
     for name in options:
         if name == "path":
             raise BadInput("a stream has no path", 'use .option("stream", "ORDERS") and .load()')
         if name not in known:
-            similar = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-            hint = f"did you mean {known[similar[0]]}?" if similar else f"the options are {', '.join(names)}"
+            near = find_nearest(name, names)
+            hint = f"did you mean {near}?" if near else f"the options are {', '.join(names)}"
             raise BadInput(f"unknown option {name}", hint)
 
 

@@ -21,5 +21,5 @@ def test_copy(cli: Cli, pull: None) -> None:
     assert "already exists" in cli("con copy ORDERS C D --filter ORDERS.b", status=0).out
     temporary = cli("con copy ORDERS C T --ephemeral --json", status=0).json
     assert (temporary["name"], temporary["config"].get("durable_name")) == ("T", None)
-    assert "a name of its own" in cli("con copy ORDERS C C", status=64).err
+    assert "the name of its source" in cli("con copy ORDERS C C", status=64).err
     assert "consumer ORDERS > NO not found" in cli("con copy ORDERS NO D", status=3).err

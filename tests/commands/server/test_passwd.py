@@ -42,7 +42,7 @@ def test_where_the_password_comes_from(offline_cli: Cli) -> None:
     from_variable = offline_cli("server passwd -c 4 --json", environ={"PASSWORD": SECRET}, status=0)
     assert set(from_variable.json) == {"hash"}
     asked = offline_cli("server passwd -c 4", answers=[SECRET, SECRET], status=0)
-    assert asked.asked == ["Password", "The same again"] and asked.out.startswith("$2a$")
+    assert asked.asked == ["Password", "Password again"] and asked.out.startswith("$2a$")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_sources_travel_along(orders: Cli, url: str) -> None:
 def test_a_copy_that_is_there_already_is_not_created(orders: Cli) -> None:
     orders("stream copy ORDERS COPY --subjects copy", status=0)
     again = orders("stream copy ORDERS COPY --subjects copy", status=0)
-    assert again.out.startswith("Stream COPY was there already, nothing was changed\n")
+    assert again.out.startswith("Stream COPY already exists, nothing was changed\n")
     other = orders("stream copy ORDERS COPY --subjects other", status=1)
     assert "10058" in other.err
     assert config(orders, "COPY")["subjects"] == ["copy"]
@@ -60,7 +60,7 @@ def test_json_is_what_the_server_said(orders: Cli) -> None:
 @pytest.mark.parametrize(
     ("line", "status", "words"),
     [
-        ("stream copy ORDERS ORDERS", 64, "a name of its own"),
+        ("stream copy ORDERS ORDERS", 64, "the name of its source"),
         ("stream copy NOPE COPY", 3, "stream NOPE not found"),
         ("stream copy ORDERS a.b", 64, "not a valid stream name"),
         ("stream copy ORDERS COPY --consumers", 64, "--data"),

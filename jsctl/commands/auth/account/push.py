@@ -82,7 +82,7 @@ async def push(env: Env, options: Options) -> Result:
     are checked first.
     """
     store = await pick_operator(env, options.operator)
-    accounts = await _choose(env, store, options)
+    accounts = await _choose_accounts(env, store, options)
     if not options.diff:
         check_accounts(env, store, accounts, force=options.force)
     connection = await connect_to_system(env, store, as_system=options.as_system)
@@ -90,7 +90,9 @@ async def push(env: Env, options: Options) -> Result:
     remote = await fetch_account_jwts(connection, (account.public for account in accounts), servers)
     differences = [compare(account, remote[account.public]) for account in accounts]
     surplus = (
-        await _surplus(connection, store, servers) if options.prune or (options.diff and options.all) else []
+        await _find_surplus(connection, store, servers)
+        if options.prune or (options.diff and options.all)
+        else []
     )
     if options.diff:
         return view.differences([*differences, *surplus])
@@ -109,7 +111,7 @@ async def push(env: Env, options: Options) -> Result:
     return view.outcomes(outcomes, servers, tokens, [change.public for change in surplus], removed)
 
 
-async def _choose(env: Env, store: AuthStore, options: Options) -> list[Record]:
+async def _choose_accounts(env: Env, store: AuthStore, options: Options) -> list[Record]:
     if options.all or options.prune:
         return store.read_accounts()
     if options.account:
@@ -117,10 +119,10 @@ async def _choose(env: Env, store: AuthStore, options: Options) -> list[Record]:
     return [await pick_account(env, store)]
 
 
-async def _surplus(connection: Connection, store: AuthStore, servers: int) -> list[Difference]:
-    known = {account.public for account in store.read_accounts()}
+async def _find_surplus(connection: Connection, store: AuthStore, servers: int) -> list[Difference]:
+    stored_keys = {account.public for account in store.read_accounts()}
     return [
         Difference("", public, ONLY_THERE)
         for public in await list_accounts(connection, servers)
-        if public not in known
+        if public not in stored_keys
     ]

@@ -63,15 +63,17 @@ async def query(env: Env, options: Options) -> Result:
     ACCOUNT may be the public key of an account that is not in the store.
     """
     store = await pick_operator(env, options.operator)
-    publics: list[str] = []
+    public_keys: list[str] = []
     if not options.all:
-        known = is_public_key(options.account, ACCOUNT)
-        publics = [options.account if known else (await pick_account(env, store, options.account)).public]
+        is_key = is_public_key(options.account, ACCOUNT)
+        public_keys = [
+            options.account if is_key else (await pick_account(env, store, options.account)).public
+        ]
     connection = await connect_to_system(env, store, as_system=options.as_system)
     servers = await count_servers(connection)
     if options.all:
-        publics = await list_accounts(connection, servers)
-    fetched = [await _fetch(connection, public, servers) for public in publics]
+        public_keys = await list_accounts(connection, servers)
+    fetched = [await _fetch_account(connection, public, servers) for public in public_keys]
     if options.output and env.dry_run:
         env.announce(file_intent(f"the JWT of {fetched[0].name}", expand_home(options.output), {}))
     if options.output:
@@ -81,7 +83,7 @@ async def query(env: Env, options: Options) -> Result:
     return view.sheet(fetched[0])
 
 
-async def _fetch(connection: Connection, public: str, servers: int) -> Record:
+async def _fetch_account(connection: Connection, public: str, servers: int) -> Record:
     token = await fetch_account_jwt(connection, public, servers)
     if not token:
         raise NotFound(f"no server has account {public}", "jsctl auth account push sends it")

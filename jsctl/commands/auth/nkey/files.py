@@ -55,7 +55,7 @@ def write_or_show(env: Env, data: bytes, output: str) -> Result:
         text = data.decode()
     except UnicodeDecodeError:
         if env.is_terminal or env.wants_json:
-            raise BadInput("this is not text", "write it to a file with --output") from None
+            raise BadInput("the data is not text", "write it to a file with --output") from None
         env.streams.stdout.flush()
         with open_output("/dev/stdout") as file:
             file.write(data)

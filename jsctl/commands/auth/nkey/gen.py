@@ -29,7 +29,7 @@ def gen(env: Env, type: str, public: bool, entropy: str, output: str) -> Result:
     Without --output, the seed is shown: keep it secret.
     """
     kind = CURVE if type == _X25519 else type
-    key = create_key(kind, _reader(entropy)) if entropy else create_key(kind)
+    key = create_key(kind, _make_reader(entropy)) if entropy else create_key(kind)
     if output:
         write_atomically(expand_home(output), key.seed + "\n" + (key.public + "\n" if public else ""))
         shown = [key.public] if public else []
@@ -40,7 +40,7 @@ def gen(env: Env, type: str, public: bool, entropy: str, output: str) -> Result:
     return Result([Text("\n".join(lines), whole=True)], data=data)
 
 
-def _reader(file: str) -> Callable[[int], bytes]:
+def _make_reader(file: str) -> Callable[[int], bytes]:
     """Return a function that reads random bytes from a file."""
 
     def read(size: int) -> bytes:

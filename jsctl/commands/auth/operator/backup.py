@@ -43,5 +43,5 @@ async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Res
     write_atomically(path, text)
     if not pair:
         env.say("jsctl: the file has secrets and is not encrypted; --key encrypts it")
-    env.say(f"jsctl: wrote operator {store.operator} with {accounts} accounts to {escape_path(path)}")
+    env.say(f"jsctl: wrote {what} to {escape_path(path)}")
     return Result(data=data)

@@ -48,13 +48,17 @@ class Options:
 )
 @option("--interval", metavar="DURATION", default="2m", help="How often servers exchange accounts (2m)")
 @option(
-    "--limit", metavar="N", type=click.IntRange(min=1), default=1000, help="Accounts in the folder (1000)"
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1000,
+    help="Maximum number of accounts in the folder (1000)",
 )
 @option(
     "--sentinel",
     metavar="USER",
     default="",
-    help="User as which clients without a JWT log in, for an account with an auth callout; ACCOUNT/USER",
+    help="User (ACCOUNT/USER) that clients without a JWT log in as, for an account with an auth callout",
 )
 @option("--output", metavar="FILE", default="", help="Write the configuration to a file")
 async def config(env: Env, options: Options) -> Result:
@@ -63,12 +67,16 @@ async def config(env: Env, options: Options) -> Result:
     A memory resolver contains all accounts; to a full one, jsctl auth account push sends them.
     """
     store = await pick_operator(env, options.name, flag="NAME")
-    further: dict[str, object] = {"limit": options.limit}
+    resolver_options: dict[str, object] = {"limit": options.limit}
     if options.resolver == FULL:
-        further = {"allow_delete": options.allow_delete, "interval": options.interval, **further}
+        resolver_options = {
+            "allow_delete": options.allow_delete,
+            "interval": options.interval,
+            **resolver_options,
+        }
     else:
-        further = {"ttl": "1h", **further}
-    document = build_server_config(store, options.resolver, options.dir, further)
+        resolver_options = {"ttl": "1h", **resolver_options}
+    document = build_server_config(store, options.resolver, options.dir, resolver_options)
     if options.sentinel:
         document["default_sentinel"] = await _find_sentinel(env, store, options.sentinel)
     names = {account.public: account.name for account in store.read_accounts()}
@@ -81,8 +89,8 @@ async def config(env: Env, options: Options) -> Result:
 
 async def _find_sentinel(env: Env, store: AuthStore, sentinel: str) -> str:
     """Return the JWT of a sentinel. Raises NotFound, BadInput for a user that cannot be one."""
-    above, _, name = sentinel.rpartition("/")
-    account = await pick_user_account(env, store, name, above)
+    account_name, _, name = sentinel.rpartition("/")
+    account = await pick_user_account(env, store, name, account_name)
     user = await pick_user(env, store, account, name)
     if not user.nats.get("bearer_token"):
         raise BadInput(

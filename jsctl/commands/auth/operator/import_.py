@@ -32,10 +32,10 @@ def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Res
     if nats.get("type") != "operator":
         raise BadInput(f"{file} is not the JWT of an operator")
     check_name(name, "operator")
-    known = {str(claims.get("sub", "")), *(signer.public for signer in list_signing_keys(nats))}
+    operator_keys = {str(claims.get("sub", "")), *(signer.public for signer in list_signing_keys(nats))}
     pairs = [read_key_file(key_file) for key_file in key_files]
     for key_file, pair in zip(key_files, pairs, strict=True):
-        if pair.public not in known:
+        if pair.public not in operator_keys:
             raise BadInput(f"{key_file}: {pair.public} is not a key of operator {name}")
     store = AuthStore(read_choices(env).folders, name)
     if store.operator_jwt.exists() and not force:

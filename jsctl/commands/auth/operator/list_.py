@@ -13,14 +13,14 @@ from jsctl.views.result import Result
 @command("list", examples=["jsctl auth operator ls", "jsctl auth operator ls --names"])
 @option("--names", is_flag=True, help="Only names, one per line")
 def list_(env: Env, names: bool) -> Result:
-    chosen = read_choices(env)
-    known = chosen.folders.operators()
+    choices = read_choices(env)
+    operator_names = choices.folders.operators()
     if names:
-        return names_result(known)
+        return names_result(operator_names)
     operators = []
-    for name in known:
+    for name in operator_names:
         try:
-            operators.append(AuthStore(chosen.folders, name).read_operator())
+            operators.append(AuthStore(choices.folders, name).read_operator())
         except JsctlError as error:
             env.say(f"jsctl: {error}")
-    return view.listing(chosen.folders, operators, chosen.operator.value)
+    return view.listing(choices.folders, operators, choices.operator.value)

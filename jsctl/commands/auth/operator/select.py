@@ -12,9 +12,9 @@ from jsctl.views.result import Result
 @operator_argument()
 async def select(env: Env, name: str) -> Result:
     """Use the operator where none is named; nats uses it, too."""
-    known = read_choices(env).folders.operators()
-    if not name and len(known) > 1:
-        name = await pick_text(env, known, "operator", "Operator", "NAME")
+    operators = read_choices(env).folders.operators()
+    if not name and len(operators) > 1:
+        name = await pick_text(env, operators, "operator", "Operator", "NAME")
     store: AuthStore = await pick_operator(env, name, flag="NAME")
     before = read_selected_operator(env.environ)
     select_operator(env.environ, store.operator)

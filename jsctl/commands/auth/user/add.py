@@ -65,7 +65,7 @@ async def add(env: Env, options: Options) -> Result:
     """
     check_free(options.credential, force=options.force)
     if options.public_key and not is_public_key(options.public_key, USER_KEY):
-        raise BadInput(f"{options.public_key!r} is not a public key of a user", "they start with U")
+        raise BadInput(f"{options.public_key!r} is not a public key of a user", "such keys start with U")
     if options.public_key and (options.credential or options.save_context):
         raise BadInput("without the user's seed there are no credentials", "leave out --public-key")
     store, account = await pick_operator_account(env, options.operator, options.account)

@@ -39,7 +39,7 @@ async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, for
         name, public = user.name, user.public
     except (NotFound, BadInput):
         raise
-    except JsctlError as error:  # the file is broken, and goes
+    except JsctlError as error:  # the user's file is damaged; remove it all the same
         if revoke:
             raise
         env.say(f"jsctl: {error.message}")

@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingFlags:
     """The flags of what is read of the stream."""
 
     batch: int
@@ -32,7 +32,7 @@ class Options:
     consumer: str
     acks: str
     doubleack: bool
-    reading: Reading
+    reading: ReadingFlags
 
 
 def _reading_flags(function: F) -> F:
@@ -98,8 +98,8 @@ async def _consume(env: Env, kind: Kind, options: Options) -> Result:
 )
 @_consumer_flags
 async def consume(env: Env, options: Options) -> Result:
-    """Share a durable consumer between the clients; each asks for more before it has used up what it asked
-    for.
+    """Share a durable consumer between the clients; each requests more messages before it has processed those
+    it requested before.
     """
     return await _consume(env, "js consume", options)
 
@@ -119,11 +119,11 @@ async def fetch(env: Env, options: Options) -> Result:
 
 @command(
     "ordered",
-    options=Reading,
+    options=ReadingFlags,
     examples=["jsctl bench js ordered", "jsctl bench js ordered --filter 'events.*' --msgs 50000"],
 )
 @_reading_flags
-async def ordered(env: Env, options: Reading) -> Result:
+async def ordered(env: Env, options: ReadingFlags) -> Result:
     """Read the stream in each client, through a consumer of its own that is removed afterwards."""
     flags = parse_shared(env, "js ordered")
     plan = make_plan(

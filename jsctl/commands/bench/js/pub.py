@@ -8,7 +8,7 @@ import click
 
 from jsctl.bench import targets
 from jsctl.bench.plan import STREAM, Kind
-from jsctl.commands.bench.flags import Sending, parse_shared, sending_flags
+from jsctl.commands.bench.flags import SendingFlags, parse_shared, sending_flags
 from jsctl.commands.bench.running import DRY_RUN, announce, create_stream, make_plan, purge, run
 from jsctl.commands.cli import DURATION, SIZE, argument, command, declare_all, destructive, option
 from jsctl.env import Env
@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetFlags:
     """The stream to publish to. maxbytes: bytes. dedupwindow: ns."""
 
     create: bool
@@ -94,8 +94,8 @@ def _batch_flag(text: str, maximum: int | None = None) -> Callable[[F], F]:
 @dataclass(frozen=True, slots=True)
 class Options:
     subject: str
-    sending: Sending
-    target: Target
+    sending: SendingFlags
+    target: TargetFlags
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from jsctl.views.result import Result
 @argument("stream", default="")
 @argument("consumer", default="")
 @option("--preferred", metavar="SERVER", default="", help="Server that should lead next")
-@destructive("Proceed even if no leader is known", "Only show which leader would stand down")
+@destructive("Proceed even if no leader is known", "Only show which leader would step down")
 async def step_down(env: Env, stream: str, consumer: str, preferred: str, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)

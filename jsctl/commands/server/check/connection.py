@@ -11,8 +11,8 @@ from jsctl.units import MS, SECOND
 from jsctl.views.result import Result
 
 _DEFAULTS = {
-    f"{what}-{kind}": span
-    for what in ("connect", "rtt", "req")
+    f"{measure}-{kind}": span
+    for measure in ("connect", "rtt", "req")
     for kind, span in (("warn", 500 * MS), ("critical", SECOND))
 }
 

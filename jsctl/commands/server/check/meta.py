@@ -16,7 +16,7 @@ from jsctl.views.result import Result
 @threshold("--lag-critical", int, "OPERATIONS", "Critical above this lag of a server")
 @threshold("--seen-critical", DURATION, "DURATION", "Critical if a server was last seen longer ago")
 async def meta(env: Env, thresholds: Mapping[str, Any]) -> Result:
-    """Needs a login of the system account."""
+    """Ask all servers, which needs a login of the system account."""
 
     async def check() -> Check:
         api = await env.jetstream()

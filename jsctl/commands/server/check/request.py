@@ -6,9 +6,9 @@ from typing import Any
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.servers import check_request
+from jsctl.nats.headers import parse_header_text
 from jsctl.views.result import Result
 
 
@@ -36,7 +36,8 @@ async def request(
     match_headers: tuple[str, ...],
     thresholds: Mapping[str, Any],
 ) -> Result:
-    sent, expected = [_pair(header) for header in headers], [_pair(header) for header in match_headers]
+    sent = [parse_header_text(text, "NAME:VALUE") for text in headers]
+    expected = [parse_header_text(text, "NAME:REGEX") for text in match_headers]
 
     async def check() -> Check:
         return await check_request(
@@ -50,10 +51,3 @@ async def request(
         )
 
     return await run_check(env, "request", subject, check())
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon or not name.strip():
-        raise BadInput(f"{text!r} is not a valid header", "use NAME:VALUE")
-    return name.strip(), value.strip()

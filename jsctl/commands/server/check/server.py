@@ -43,7 +43,7 @@ async def server(
     js_required: bool,
     thresholds: Mapping[str, Any],
 ) -> Result:
-    """Needs a login of the system account."""
+    """Ask the server, which needs a login of the system account."""
     required = {"auth": auth_required, "tls": tls_required, "js": js_required}
 
     async def check() -> Check:

@@ -14,10 +14,10 @@ from jsctl.views.server import intents
 @argument("name", metavar="SERVER")
 @destructive("Do not ask")
 async def evacuate(env: Env, name: str, force: bool) -> Result:
-    """Empty a server so that it can be taken out of the cluster; those with one replica are moved, too,
-    without loss. The move continues after this command has ended: jsctl server report jetstream shows its
-    progress. If no other server has room, a stream has one replica less. SERVER is a name or an ID. A login
-    of the system account, and nats-server 2.15, are needed.
+    """Move streams and consumers away, so that the server can be taken out of the cluster; those with one
+    replica are moved, too, without loss. The move continues after this command has ended: jsctl server report
+    jetstream shows its progress. If no other server has room, a stream has one replica less. SERVER is a name
+    or an ID. A login of the system account, and nats-server 2.15, are needed.
     """
     api = await env.jetstream()
     meta = await fetch_meta(await env.connection(), api.domain)

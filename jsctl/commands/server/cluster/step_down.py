@@ -13,7 +13,7 @@ from jsctl.views.result import Result
 @option("--cluster", metavar="CLUSTER", default="", help="Prefer a leader in this cluster")
 @option("--tags", metavar="TAG", multiple=True, help="Prefer a leader with this tag; may be repeated")
 @option("--host", metavar="NAME", default="", help="Prefer this server as the leader")
-@destructive("Proceed even if no leader is known", "Only show which leader would stand down")
+@destructive("Proceed even if no leader is known", "Only show which leader would step down")
 async def step_down(env: Env, cluster: str, tags: tuple[str, ...], host: str, force: bool) -> Result:
     """Make the leader of the meta group, which places streams and consumers, step down. A login of the system
     account is needed.

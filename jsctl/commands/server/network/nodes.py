@@ -18,7 +18,7 @@ from jsctl.localserver.state import NodeState
 from jsctl.views.result import Result
 from jsctl.views.server import intents
 
-Act = Callable[[LocalNetwork, Sequence[NodeState]], Awaitable[None]]
+NodeAction = Callable[[LocalNetwork, Sequence[NodeState]], Awaitable[None]]
 Names = tuple[str, ...]
 
 
@@ -44,19 +44,20 @@ def _announce(env: Env, local: LocalNetwork, nodes: Sequence[NodeState]) -> None
     env.announce(intents.change_servers(verb, local.state.name, [node.name for node in nodes]))
 
 
-async def _act(
-    env: Env, network: str, servers: Names, everything: bool, act: Act, key: str, label: str = ""
+async def _change_running_nodes(
+    env: Env, network: str, servers: Names, everything: bool, action: NodeAction, key: str, label: str = ""
 ) -> Result:
     local, nodes = _select(env, network, servers, everything)
-    if act is not networks.stop_nodes:
-        chosen, nodes = nodes, [node for node in nodes if local.running(node)]
+    if action is not networks.stop_nodes:
+        selected, nodes = nodes, [node for node in nodes if local.running(node)]
         if not nodes:
-            names = " ".join(node.name for node in chosen)
+            names = [node.name for node in selected]
             raise JsctlError(
-                f"{names.replace(' ', ', ')} does not run", f"jsctl server network start {names}"
+                f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not running",
+                f"jsctl server network start {' '.join(names)}",
             )
     _announce(env, local, nodes)
-    await act(local, nodes)
+    await action(local, nodes)
     return _report(env, local, nodes, key, label)
 
 
@@ -83,7 +84,7 @@ async def start(env: Env, servers: Names, everything: bool, network: str) -> Res
 @dry_run_flag()
 async def stop(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGTERM, and wait until they have ended."""
-    return await _act(env, network, servers, everything, networks.stop_nodes, "stopped")
+    return await _change_running_nodes(env, network, servers, everything, networks.stop_nodes, "stopped")
 
 
 @command("restart", examples=["jsctl server network restart spoke-1"])
@@ -103,7 +104,7 @@ async def restart(env: Env, servers: Names, everything: bool, network: str) -> R
 @dry_run_flag()
 async def kill(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGKILL (kill -9). Start them again with jsctl server network start."""
-    return await _act(env, network, servers, everything, networks.kill_nodes, "killed")
+    return await _change_running_nodes(env, network, servers, everything, networks.kill_nodes, "killed")
 
 
 @command("pause", examples=["jsctl server network pause srv-4242"])
@@ -111,14 +112,14 @@ async def kill(env: Env, servers: Names, everything: bool, network: str) -> Resu
 @dry_run_flag()
 async def pause(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGSTOP: like machines that hang, they do nothing until jsctl server network resume."""
-    return await _act(env, network, servers, everything, networks.pause_nodes, "paused")
+    return await _change_running_nodes(env, network, servers, everything, networks.pause_nodes, "paused")
 
 
 @command("resume", examples=["jsctl server network resume srv-4242"])
 @choose_servers
 async def resume(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGCONT."""
-    return await _act(env, network, servers, everything, networks.resume_nodes, "resumed")
+    return await _change_running_nodes(env, network, servers, everything, networks.resume_nodes, "resumed")
 
 
 @command("lame-duck", examples=["jsctl server network lame-duck srv-4222"])
@@ -126,6 +127,6 @@ async def resume(env: Env, servers: Names, everything: bool, network: str) -> Re
 @dry_run_flag()
 async def lame_duck(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Let them hand over leaders and clients first, which takes nats-server about two minutes."""
-    return await _act(
+    return await _change_running_nodes(
         env, network, servers, everything, networks.start_lame_duck, "in_lame_duck_mode", "in lame duck mode:"
     )

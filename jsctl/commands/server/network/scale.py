@@ -48,8 +48,8 @@ async def _scale(env: Env, network: str, cluster: str, size: int) -> Result:
         env.announce(intents.change_servers(verb, local.state.name, names))
     changed = await networks.scale(local, cluster, size, binary.find(env.environ), env.environ)
     names = [node.name for node in changed]
-    done = "started" if size > len(members) else "stopped"
-    env.say(f"{done} {', '.join(names)}" if names else f"cluster {cluster} has {size} servers")
+    outcome = "started" if size > len(members) else "stopped"
+    env.say(f"{outcome} {', '.join(names)}" if names else f"cluster {cluster} has {size} servers")
     if size > len(members):
         await wait_until_ready(find_network(env.environ, str(local.folder)), env.say)
-    return Result(data={"network": local.state.name, "cluster": cluster, "servers": size, done: names})
+    return Result(data={"network": local.state.name, "cluster": cluster, "servers": size, outcome: names})

@@ -14,7 +14,7 @@ from jsctl.localserver.networks import VARIABLE, LocalNetwork, build_label, find
 from jsctl.views.result import Result, Text
 
 
-def _variables(network: LocalNetwork, environ: Mapping[str, str]) -> dict[str, str]:
+def _list_variables(network: LocalNetwork, environ: Mapping[str, str]) -> dict[str, str]:
     return {**identities.list_variables(network.folder), VARIABLE: build_label(network, environ)}
 
 
@@ -24,7 +24,7 @@ async def env_(env: Env, network: str) -> Result:
     """Use it in a shell: eval "$(jsctl server network env NETWORK)". The contexts of the network are then the
     only ones that jsctl and nats see, and its operator the one that jsctl auth, jsctl apply and nsc use.
     """
-    variables = _variables(find_network(env.environ, network), env.environ)
+    variables = _list_variables(find_network(env.environ, network), env.environ)
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     return Result([Text("\n".join(lines), whole=True)], data=variables)
 
@@ -37,7 +37,7 @@ async def shell(env: Env, network: str) -> None:
     """
     local = find_network(env.environ, network)
     program = env.environ.get("SHELL") or "/bin/sh"
-    environ = {**env.environ, **_variables(local, env.environ)}
+    environ = {**env.environ, **_list_variables(local, env.environ)}
     forget_secrets(environ)
     environ.pop("NATS_CONTEXT", None)
     environ.pop("NATS_URL", None)

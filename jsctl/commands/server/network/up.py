@@ -45,13 +45,13 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     for cluster in spec.clusters:
         if cluster.jetstream is not None and len(cluster.servers) == 2:
             env.say(f"cluster {cluster.name} has 2 servers and no leader without one of them; 3 can lose one")
-    where = (expand_home(store) if store else folder.get_default(env.environ, spec.name)).absolute()
+    target_folder = (expand_home(store) if store else folder.get_default(env.environ, spec.name)).absolute()
     path = source if source in BUILTIN else str(expand_home(source).absolute())
     server = binary.find(env.environ)
     try:
         async with stoppable():
-            folder.remember(env.environ, where)
-            running, started = await bring_up(spec, where, path, server, env.environ, port)
+            folder.remember(env.environ, target_folder)
+            running, started = await bring_up(spec, target_folder, path, server, env.environ, port)
             changes = [] if started else await update_network(running, spec, path, server, env.environ)
             await wait_until_ready(running, env.say)
     except Stopped:
@@ -59,19 +59,19 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     for sentence in changes:
         env.say(sentence)
     for file in started.edited if started else ():
-        env.say(f"{where / file} was edited, and is used unchanged")
+        env.say(f"{target_folder / file} was edited, and is used unchanged")
     names = copy_contexts(running, env.environ) if into_contexts else {}
-    own = open_private_store(where)
+    private_store = open_private_store(target_folder)
     contexts = [
         {
             "context": names.get(context, context),
-            "description": own.load(context).raw.get("description", ""),
-            "url": own.load(context).raw.get("url", ""),
+            "description": private_store.load(context).raw.get("description", ""),
+            "url": private_store.load(context).raw.get("url", ""),
         }
-        for context in own.names()
+        for context in private_store.names()
     ]
-    env.say(f"nats-server {running.state.version} runs; everything is in {where}")
-    if not into_contexts and env.environ.get(VARIABLE) != str(where):
+    env.say(f"nats-server {running.state.version} runs; everything is in {target_folder}")
+    if not into_contexts and env.environ.get(VARIABLE) != str(target_folder):
         label = shlex.quote(build_label(running, env.environ))
         env.say(f"to work in it:  jsctl server network shell {label}")
         env.say(f"to end it:      jsctl server network down {label}")

@@ -34,14 +34,14 @@ async def downgrade(env: Env, api: int, with_all: bool, servers: Flags) -> Repor
     watch = servers.get("watch")
     check_interval(watch)
 
-    def shown(replies: Sequence[Json]) -> Result:
+    def show(replies: Sequence[Json]) -> Result:
         return view.downgrade(*find_incompatible(replies, api, with_all=with_all), api)
 
     if servers.get("archive"):
-        return shown(read_archive(servers, "JSZ", Filter()))
+        return show(read_archive(servers, "JSZ", Filter()))
     connection = await env.connection()
 
     async def fetch() -> Result:
-        return shown(await fetch_details(connection))
+        return show(await fetch_details(connection))
 
     return await fetch_or_watch(fetch, watch)

@@ -49,38 +49,39 @@ def report_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 async def report(
     env: Env,
-    what: str,
+    endpoint: str,
     body: Json,
     limit: int | None,
     servers: Flags,
     view: Callable[[Sequence[Json]], Result],
 ) -> Report:
-    """Ask all servers for `what` (CONNZ, ...), once or every --watch. limit: how many answers to wait for.
+    """Ask all servers for `endpoint` (CONNZ, ...), once or every --watch. limit: how many answers to wait
+    for.
 
     servers: the flags of `report_flags` that were given. view: turns the answers into a result.
     """
     watch = servers.get("watch")
     check_interval(watch)
-    only = build_server_filter(servers)
+    server_filter = build_server_filter(servers)
     if servers.get("archive"):
-        return view(read_archive(servers, what, only))
+        return view(read_archive(servers, endpoint, server_filter))
     connection = await env.connection()
 
     async def fetch() -> Result:
-        return view(await ping(connection, what, body, only=only, expect=limit or 0))
+        return view(await ping(connection, endpoint, body, only=server_filter, expect=limit or 0))
 
     return await fetch_or_watch(fetch, watch)
 
 
-def read_archive(flags: Flags, what: str, only: Filter) -> list[Json]:
-    """Return the answers to `what` (CONNZ, ...) in the archive that the flags name. Raises BadInput."""
+def read_archive(flags: Flags, endpoint: str, server_filter: Filter) -> list[Json]:
+    """Return the answers to `endpoint` (CONNZ, ...) in the archive that the flags name. Raises BadInput."""
     from jsctl.monitor.audit.archive import Archive
     from jsctl.monitor.audit.replay import read_archived
 
     if flags.get("watch") is not None:
         raise BadInput("--archive and --watch cannot be used together", "an archive does not change")
     with Archive(str(expand_home(flags["archive"]))) as archive:
-        return read_archived(archive, what, only)
+        return read_archived(archive, endpoint, server_filter)
 
 
 def build_server_filter(servers: Flags) -> Filter:

@@ -42,23 +42,25 @@ async def jetstream(
     """End the wait once LIMIT servers have answered."""
     watch = servers.get("watch")
     check_interval(watch)
-    only = build_server_filter(servers)
+    server_filter = build_server_filter(servers)
     report = view.JetStreamReport(
         account=account,
         order=order,
         reverse=is_reversed(env),
         compact=compact,
         leaders=leaders,
-        partial=bool(only.body() or limit),
+        partial=bool(server_filter.body() or limit),
     )
 
     if servers.get("archive"):
-        replies = read_archive(servers, "JSZ", only)
+        replies = read_archive(servers, "JSZ", server_filter)
         return view.jetstream_report(select_account(replies, account) if account else replies, report)
     connection = await env.connection()
 
     async def fetch() -> Result:
-        replies = await requests.fetch_jetstream(connection, account=account, only=only, expect=limit or 0)
+        replies = await requests.fetch_jetstream(
+            connection, account=account, only=server_filter, expect=limit or 0
+        )
         return view.jetstream_report(replies, report)
 
     return await fetch_or_watch(fetch, watch)

@@ -53,17 +53,17 @@ def build_server_filter(flags: Mapping[str, Any]) -> Filter:
 
 
 async def request(
-    env: Env, what: str, body: Mapping[str, Any], expect: int | None, servers: Mapping[str, Any]
+    env: Env, endpoint: str, body: Mapping[str, Any], expect: int | None, servers: Mapping[str, Any]
 ) -> Result:
-    """Ask all servers for `what` (CONNZ, VARZ, ...). Empty values of `body` are left out.
+    """Ask all servers for `endpoint` (CONNZ, VARZ, ...). Empty values of `body` are left out.
 
     servers: the flags of `request_flags`, without those that were not given.
     """
     flags = {**env.flags.get(GROUP, {}), **servers}
-    only = build_server_filter(flags)
+    server_filter = build_server_filter(flags)
     if flags.get("archive"):
-        return view.as_sent(read_archive(flags, what, only))
+        return view.as_sent(read_archive(flags, endpoint, server_filter))
     sent = {key: value for key, value in body.items() if value not in (None, "", False, ())}
     sent |= {"limit": flags.get("limit") or 2048, "offset": flags.get("offset") or 0}
-    replies = await ping(await env.connection(), what, sent, only=only, expect=expect or 0)
+    replies = await ping(await env.connection(), endpoint, sent, only=server_filter, expect=expect or 0)
     return view.as_sent(replies)

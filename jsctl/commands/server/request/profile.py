@@ -23,18 +23,20 @@ _COLUMNS = (Column("Server", "server"), Column("File", "file"), Column("Size", "
 @option("--level", type=click.IntRange(min=0), default=0, help="Debug level of the profile")
 async def profile(env: Env, profile: str, folder: str, level: int) -> Result:
     """Write a file for each server, which go tool pprof reads."""
-    place = expand_home(folder)
-    only = build_server_filter(env.flags.get(GROUP, {}))
-    replies = await ping(await env.connection(), "PROFILEZ", {"name": profile, "debug": level}, only=only)
+    target_folder = expand_home(folder)
+    server_filter = build_server_filter(env.flags.get(GROUP, {}))
+    replies = await ping(
+        await env.connection(), "PROFILEZ", {"name": profile, "debug": level}, only=server_filter
+    )
     rows = []
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        target_folder.mkdir(parents=True, exist_ok=True)
         for reply in replies:
             data = base64.b64decode((reply.get("data") or {}).get("profile") or "")
             name = "".join(
                 char if char.isalnum() or char in "-_." else "_" for char in reply["server"]["name"]
             )
-            path = place / f"{profile}-{name}.pprof"
+            path = target_folder / f"{profile}-{name}.pprof"
             write_atomically(path, data)
             rows.append((reply["server"]["name"], str(path), len(data)))
     except OSError as error:

@@ -18,7 +18,7 @@ from jsctl.views.stream import info as view
 )
 @argument("stream", default="")
 @option("--preferred", metavar="SERVER", default="", help="Server that should lead next")
-@destructive("Proceed even if no leader is known", "Only show which leader would stand down")
+@destructive("Proceed even if no leader is known", "Only show which leader would step down")
 async def step_down(env: Env, stream: str, preferred: str, force: bool) -> Result:
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)

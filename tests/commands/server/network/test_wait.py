@@ -25,7 +25,7 @@ def test_wait_for_mirrors_and_faults(networks: Networks, pair: str) -> None:
     networks(f"kill hub --network {pair}")
     assert networks.servers(pair) == {"hub": "killed", "leaf": "up"}
     for verb in ("pause", "resume", "kill", "lame-duck"):
-        assert "hub does not run; jsctl server network start hub" in networks(f"{verb} hub -n {pair}", 1)
+        assert "hub is not running; jsctl server network start hub" in networks(f"{verb} hub -n {pair}", 1)
     networks(f"start hub --network {pair}")
     networks(f"wait {pair}")
     assert networks.servers(pair) == {"hub": "up", "leaf": "up"}

@@ -39,7 +39,7 @@ class Options:
 @option("--service", is_flag=True, help="Export a service, which answers requests, instead of a stream")
 @export_flags
 async def add(env: Env, options: Options) -> Result:
-    """Let other accounts import the subject: jsctl auth account imports add."""
+    """Let other accounts import the subject with jsctl auth account imports add."""
     store, account = await pick_operator_account(env, options.operator, options.account)
     export: dict[str, Any] = {"name": options.name, "subject": check_subject(options.subject)}
     export["type"] = SERVICE if options.service else STREAM

@@ -72,7 +72,7 @@ class Options:
 async def add(env: Env, options: Options) -> Result:
     """Sign the activation token, too, for a private export of an account in the store."""
     store, account = await pick_operator_account(env, options.operator, options.account)
-    source = await _source(env, store, options.source, account)
+    source = await _resolve_source(env, store, options.source, account)
     public = source.public if source else options.source
     imported = build_import(options.name, options.subject, public, options.service, options.local)
     if options.share:
@@ -87,7 +87,7 @@ async def add(env: Env, options: Options) -> Result:
     return view.import_sheet(imported, store, account)
 
 
-async def _source(env: Env, store: AuthStore, name: str, account: Record) -> Record | None:
+async def _resolve_source(env: Env, store: AuthStore, name: str, account: Record) -> Record | None:
     """Return the exporting account; None for one that is not in the store."""
     try:
         source = await pick_account(env, store, name, flag="--source")
@@ -101,7 +101,10 @@ async def _source(env: Env, store: AuthStore, name: str, account: Record) -> Rec
 
 
 def _activate(env: Env, store: AuthStore, source: Record, account: Record, imported: Json) -> None:
-    """Sign an activation token if the export needs one, and say so; warn if nothing is exported."""
+    """Sign an activation token if the export requires one; warn if the account exports no such subject.
+
+    Raises BadInput for a private export of an account whose seed is not in the store.
+    """
     exports = find_matching_exports(source.nats, imported["subject"], get_kind(imported))
     if not exports:
         env.say(

@@ -10,7 +10,12 @@ from jsctl.auth.settings import UserSettings
 from jsctl.commands.auth.user.flags import SECTIONS
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.shared.pick_auth import (
+    account_argument,
+    check_filled,
+    operator_option,
+    pick_operator_account,
+)
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import keys as view
@@ -33,7 +38,7 @@ class Options:
                 "a key without a scope has no role, description or permissions", "leave out --no-scope"
             )
         if self.public_key and not is_public_key(self.public_key, ACCOUNT):
-            raise BadInput(f"{self.public_key!r} is not a public key of an account", "they start with A")
+            raise BadInput(f"{self.public_key!r} is not a public key of an account", "such keys start with A")
 
 
 @command(
@@ -50,16 +55,16 @@ class Options:
 @operator_option()
 @option("--description", metavar="TEXT", default="", help="Description of the role")
 @option("--no-scope", is_flag=True, help="A key whose users have permissions of their own")
-@option("--public-key", metavar="KEY", default="", help="Public key of somebody who keeps the seed")
+@option("--public-key", metavar="KEY", default="", help="Public key of a pair whose seed somebody else keeps")
 @config_flags(USER, "add")
 async def add(env: Env, options: Options) -> Result:
-    """Give users signed with the key these permissions and limits; later changes of them apply, too."""
+    """Give users signed with the key these permissions and limits; later changes to them apply, too."""
     store, account = await pick_operator_account(env, options.operator, options.account)
     role = options.role
     if not role and not options.no_scope:
         if not env.can_ask:
             raise BadInput("the role is missing", "give ROLE, or --no-scope for a key without permissions")
-        role = await env.prompter.text("Role name", flag="ROLE", check=_check_filled)
+        role = await env.prompter.text("Role name", flag="ROLE", check=check_filled)
     if role and any(key.role == role for key in list_signing_keys(account.nats)):
         raise BadInput(f"account {account.name} already has a key for role {role}", "give another role")
     template = build_permissions()
@@ -84,8 +89,3 @@ async def add(env: Env, options: Options) -> Result:
 
     account = change_account(store, account.name, change)
     return view.sheet(store, account, public)
-
-
-def _check_filled(answer: str) -> None:
-    if not answer.strip():
-        raise ValueError("the answer must not be empty")

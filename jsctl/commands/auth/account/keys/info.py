@@ -18,5 +18,5 @@ from jsctl.views.result import Result
 @operator_option()
 async def info(env: Env, account: str, role: str, operator: str) -> Result:
     store, owner = await pick_operator_account(env, operator, account)
-    chosen = await pick_signing_key(env, owner, role, "ROLE")
-    return view.sheet(store, owner, chosen.public)
+    key = await pick_signing_key(env, owner, role, "ROLE")
+    return view.sheet(store, owner, key.public)

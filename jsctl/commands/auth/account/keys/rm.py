@@ -22,22 +22,22 @@ from jsctl.views.result import Result
 async def rm(env: Env, account: str, key: str, operator: str, force: bool) -> Result:
     """Remove the key with its seed. Servers refuse the users that it signed once the account is pushed."""
     store, owner = await pick_operator_account(env, operator, account)
-    chosen = await pick_signing_key(env, owner, key, "--key")
-    signed = [user.name for user in store.read_users(owner.name) if user.issuer == chosen.public]
+    signing_key = await pick_signing_key(env, owner, key, "--key")
+    signed = [user.name for user in store.read_users(owner.name) if user.issuer == signing_key.public]
     if signed:
         env.say(f"jsctl: it signed the users {', '.join(signed)}, who will not be able to log in")
-    label = f"{chosen.role} {chosen.public}".strip()
-    data = {"account": owner.name, "removed": chosen.public, "role": chosen.role, "users": signed}
+    label = f"{signing_key.role} {signing_key.public}".strip()
+    data = {"account": owner.name, "removed": signing_key.public, "role": signing_key.role, "users": signed}
     await env.confirm(Intent(f"remove the signing key {label} of {owner.name}", data), force=force)
 
     def change(nats: Json) -> None:
         keys = nats.get("signing_keys") or []
         nats["signing_keys"] = [
-            key for key in keys if chosen.public != (key.get("key") if isinstance(key, dict) else key)
+            key for key in keys if signing_key.public != (key.get("key") if isinstance(key, dict) else key)
         ]
         if not nats["signing_keys"]:
             del nats["signing_keys"]
 
     change_account(store, owner.name, change)
-    store.remove_seed(chosen.public)
+    store.remove_seed(signing_key.public)
     return Result(data=data)

@@ -59,7 +59,7 @@ async def add(env: Env, options: Options) -> Result:
         for source, targets in added.items():
             before = [] if options.config else list_mappings(nats).get(source, [])
             for target in targets:
-                if any(_place(other) == _place(target) for other in before):
+                if any(_get_target_identity(other) == _get_target_identity(target) for other in before):
                     raise BadInput(f"{source} is already mapped to {target['subject']}", "remove it first")
             set_targets(nats, source, [*before, *targets])
 
@@ -67,5 +67,5 @@ async def add(env: Env, options: Options) -> Result:
     return view.sheet(account, {source: list_mappings(account.nats)[source] for source in added})
 
 
-def _place(target: Json) -> tuple[str, str]:
+def _get_target_identity(target: Json) -> tuple[str, str]:
     return str(target.get("subject")), str(target.get("cluster") or "")

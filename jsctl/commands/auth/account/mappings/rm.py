@@ -22,9 +22,9 @@ async def rm(env: Env, account: str, source: str, operator: str, force: bool) ->
     source = await pick_source(env, owner, source)
     targets = find_targets(owner.nats, source, owner.name)
     data = {"account": owner.name, "removed": source, "targets": targets}
-    # nats asks nothing here: its scripts, which have no --force, go on as they are
-    silent = force or not env.can_ask
-    await env.confirm(Intent(f"remove the mapping of {source} from {owner.name}", data), force=silent)
+    # nats does not ask here; scripts that were written for it have no --force
+    without_asking = force or not env.can_ask
+    await env.confirm(Intent(f"remove the mapping of {source} from {owner.name}", data), force=without_asking)
 
     def change(nats: Json) -> None:
         set_targets(nats, source, [])

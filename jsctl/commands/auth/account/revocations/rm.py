@@ -22,7 +22,7 @@ async def rm(env: Env, name: str, account: str, operator: str, export: str, forc
     """Make old credentials valid again, once the account is pushed."""
     store, owner = await pick_operator_account(env, operator, account)
     key = find_key(store, owner, name, of_export=bool(export))
-    remove_revocation(copy.deepcopy(owner.nats), export, key, owner.name)  # before it asks
+    remove_revocation(copy.deepcopy(owner.nats), export, key, owner.name)  # NotFound before the question
     facts = {"account": owner.name, "key": key, "export": export}
     await env.confirm(Intent(f"accept what was signed for {name} again", facts), force=force)
     owner = change_account(store, owner.name, lambda nats: remove_revocation(nats, export, key, owner.name))

@@ -52,7 +52,7 @@ async def requests(
     connection = await env.connection()
     await count_servers(connection)
     counter = RequestCounter(rate / SECOND, time.monotonic, account=pattern, consumers=record_consumer)
-    # It ends with the connection.
+    # The subscription ends with the connection.
     await connection.receive(SUBJECT, counter.see).__aenter__()
 
     async def fetch() -> Result:

@@ -8,9 +8,9 @@ import pytest
 
 from jsctl.app import root
 from jsctl.commands.cli.global_flags import GlobalOption
-from jsctl.commands.shared.listable import FILE, FOLDER, find_thing, get_metavar
-from jsctl.commands.shared.listers import HERE, ON_SERVERS
+from jsctl.commands.shared.listers import LOCAL_LISTERS, SERVER_LISTERS
 from jsctl.commands.shared.shells import VARIABLE, Completer
+from jsctl.commands.shared.value_kinds import FILE, FOLDER, find_value_kind, get_metavar
 from jsctl.env import Env
 from jsctl.registry.top import NOUNS
 from jsctl.standard_streams import Streams
@@ -73,8 +73,11 @@ def listed(path: str, param: click.Parameter) -> bool:
     """Whether something is proposed for a parameter."""
     if isinstance(param.type, click.Choice) or param._custom_shell_complete is not None:
         return True
-    thing = find_thing(path, param)
-    assert not thing or thing in {FILE, FOLDER, "subject", *NOUNS, *HERE, *ON_SERVERS}, (path, thing)
+    thing = find_value_kind(path, param)
+    assert not thing or thing in {FILE, FOLDER, "subject", *NOUNS, *LOCAL_LISTERS, *SERVER_LISTERS}, (
+        path,
+        thing,
+    )
     return bool(thing)
 
 

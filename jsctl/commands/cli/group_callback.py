@@ -1,4 +1,4 @@
-"""Groups that are verbs, too: `report`, beside `report history`."""
+"""The callback of groups that are also verbs: `report` beside `report history`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 
-def alone(callback: Callable[..., Any] | None) -> Callable[..., Any]:
+def make_group_callback(callback: Callable[..., Any] | None) -> Callable[..., Any]:
     """Return a group's callback that runs only without a subcommand; with one, its flags are errors."""
 
     def run(*args: Any, **values: Any) -> Any:

@@ -1,13 +1,14 @@
-"""What arguments and flags name, by the word that help shows for them, where their declaration has no
-completer. Completion asks here, so that a command that runs pays nothing for it."""
+"""The kinds of things that arguments and flags name ("server", "file"), for completion, where their
+declaration has no completer. A command that runs does not need this table, and does not load it.
+"""
 
 import click
 
-from jsctl.commands.cli.declare import Asked
+from jsctl.commands.cli.declare import PromptedParameter
 
 FILE, FOLDER = "file", "folder"
 
-_THINGS = {
+_BY_METAVAR = {
     "SERVER": "server",
     "PEER": "peer",
     "CLUSTER": "cluster",
@@ -44,12 +45,12 @@ _THINGS = {
     "FOLDER": FOLDER,
     "DIRECTORY": FOLDER,
 }
-"""What a word of help stands for."""
+"""The kind for each metavar, the word that help shows for a value."""
 
 OR_FILE = {"NAME|FILE", "CONTEXT|DIR", "SOURCE"}
-"""Words of what may be a file, too."""
+"""Metavars of values that may also be a file."""
 
-_OF_STORE = {
+_BY_STORE_METAVAR = {
     "ACCOUNT": "store account",
     "ACCOUNT|KEY": "store account",
     "USER": "store user",
@@ -59,9 +60,9 @@ _OF_STORE = {
     "TAG": "",
     "SUBJECT": "",
 }
-"""The same for the verbs of `jsctl auth`."""
+"""The kind for each metavar in the verbs of `jsctl auth`."""
 
-_OTHERS = {
+_BY_PARAMETER = {
     "stream find --leader": "peer",
     "stream cluster step-down --preferred": "peer",
     "stream cluster balance --leader": "peer",
@@ -118,10 +119,10 @@ _OTHERS = {
     "auth nkey seal key_file": FILE,
     "auth nkey unseal key_file": FILE,
 }
-"""What single parameters name, by verb and flag or argument; empty for a new name."""
+"""The kind for single parameters, by verb and flag or argument; empty for a new name."""
 
 _BY_FLAG = {"--cluster": "cluster", "--host NAME": "server", "--name NAME": "server"}
-"""Flags that mean the same wherever their help says no more; --name in `server request` alone."""
+"""The kind for flags that mean the same in every verb; --name only in `server request`."""
 
 
 def find_path(ctx: click.Context) -> str:
@@ -136,17 +137,18 @@ def get_metavar(param: click.Parameter) -> str:
     return word.removesuffix("...").removeprefix("[").removesuffix("]") if word.count("[") < 2 else word
 
 
-def find_thing(path: str, param: click.Parameter) -> str:
-    """Return what a parameter of a verb names; empty for a new name, and for what cannot be listed."""
-    if isinstance(param, Asked) and param.noun:
+def find_value_kind(path: str, param: click.Parameter) -> str:
+    """Return the kind of thing that a parameter of a verb names; empty for a new name, and for what cannot be
+    listed."""
+    if isinstance(param, PromptedParameter) and param.noun:
         return param.noun
     name = param.opts[0]
-    other = _OTHERS.get(f"{path} {name}")
+    other = _BY_PARAMETER.get(f"{path} {name}")
     if other is not None:
         return other
     word = get_metavar(param)
-    if path.startswith("auth ") and word in _OF_STORE:
-        return _OF_STORE[word]
+    if path.startswith("auth ") and word in _BY_STORE_METAVAR:
+        return _BY_STORE_METAVAR[word]
     if name == "--name" and not path.startswith("server request "):
         return ""
-    return _BY_FLAG.get(name) or _BY_FLAG.get(f"{name} {word}") or _THINGS.get(word, "")
+    return _BY_FLAG.get(name) or _BY_FLAG.get(f"{name} {word}") or _BY_METAVAR.get(word, "")
