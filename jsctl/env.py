@@ -299,7 +299,7 @@ class Env:
         outcome = await verb
         if not isinstance(outcome, Events):
             return outcome
-        if outcome.goes_on:
+        if outcome.has_background_work:
             await await_event_loop()
         if outcome.live is not None and self.has_screen:
             from jsctl.screen.run import run_screen

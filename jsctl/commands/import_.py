@@ -124,7 +124,7 @@ async def import_(env: Env, options: Options) -> Result:
     )
     if options.dry_run:
         preview = await run.preview(api)
-        return view.rehearsed(options.stream, preview.messages, preview.bytes, preview.subjects)
+        return view.preview(options.stream, preview.messages, preview.bytes, preview.subjects)
     counts, seconds = await run.publish(api)
     return view.imported(
         options.stream, counts.published, counts.duplicates, counts.bytes, int(seconds * SECOND)

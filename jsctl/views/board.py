@@ -37,7 +37,7 @@ class GridColumn(NamedTuple):
 
     @property
     def column(self) -> Column:
-        """Return the same column for a table."""
+        """The same column, for a table."""
         return Column(self.title, self.key, self.kind)
 
     def raw(self, row: Any) -> Any:
@@ -46,19 +46,19 @@ class GridColumn(NamedTuple):
         return value.raw if isinstance(value, Cell) else value
 
 
-def _fine(row: Any) -> int:
+def _rate_fine(row: Any) -> int:
     return FINE
 
 
-def _no(row: Any) -> bool:
+def _never(row: Any) -> bool:
     return False
 
 
-def _nothing(row: Any) -> Any:
+def _return_none(row: Any) -> Any:
     return None
 
 
-def _no_words(row: Any) -> str:
+def _return_empty(row: Any) -> str:
     return ""
 
 
@@ -84,13 +84,13 @@ class Grid:
         rows: Sequence[Any],
         *,
         key: Callable[[Any], Hashable],
-        level: Callable[[Any], int] = _fine,
-        dim: Callable[[Any], bool] = _no,
+        level: Callable[[Any], int] = _rate_fine,
+        dim: Callable[[Any], bool] = _never,
         spare: Sequence[str] = (),
         order: str = "",
-        record: Callable[[Any], Any] = _nothing,
-        line: Callable[[Any], str] = _no_words,
-        page: Callable[[Any], Hashable | None] = _nothing,
+        record: Callable[[Any], Any] = _return_none,
+        line: Callable[[Any], str] = _return_empty,
+        page: Callable[[Any], Hashable | None] = _return_none,
         noun: str = "rows",
         empty: str = "",
     ) -> None:
@@ -110,15 +110,15 @@ class Grid:
 
     @cached_property
     def by_key(self) -> Mapping[Hashable, Any]:
-        """Return the rows by their key."""
+        """The rows by their key."""
         return {self.key(row): row for row in self.rows}
 
     def words(self, row: Any) -> str:
         """Return the texts of a row, which a filter searches."""
-        return " ".join(_words(value(row)) for value in self._texts)
+        return " ".join(_to_words(value(row)) for value in self._texts)
 
 
-def _words(value: Any) -> str:
+def _to_words(value: Any) -> str:
     if isinstance(value, str):
         return value
     return value.shown if isinstance(value, Cell) else "" if value is None else str(value)
@@ -165,7 +165,8 @@ class Query(NamedTuple):
 
 
 class Fetch(Protocol):
-    """Fetch the data of the screen once. `query` says which part is shown at the time of the call.
+    """A function that fetches the data of the screen once. `query` says which part is shown at the time of
+    the call.
 
     It yields a board after each answer, and ends when all is answered, at the latest after the interval.
     """
@@ -205,7 +206,9 @@ def table_board(result: Result, number: int = 0) -> Board:
     tables = result.tables()
     texts = [part for part in result.parts if isinstance(part, Text)]
     notices = [part._replace(text=line) for part in texts for line in part.text.splitlines()]
-    parts = [Part(str(at), table.title, partial(grid_of, table)) for at, table in enumerate(tables)]
+    parts = [
+        Part(str(index), table.title, partial(table_to_grid, table)) for index, table in enumerate(tables)
+    ]
     return Board(parts, notices=notices, number=number)
 
 
@@ -241,7 +244,7 @@ def gauge_live(gauge: Gauge) -> Live:
 _WORST = {"bad": 2, "warn": 1}
 
 
-def grid_of(table: Table) -> Grid:
+def table_to_grid(table: Table) -> Grid:
     """Return a table of a result as a grid, whose rows are identified by their first two names."""
     columns = [
         GridColumn(
@@ -257,7 +260,7 @@ def grid_of(table: Table) -> Grid:
     texts = [at for at, column in enumerate(table.columns) if column.kind in ("text", "url")][:2]
 
     def key(row: Sequence[Any]) -> Hashable:
-        return tuple(_words(row[at]) for at in texts or range(len(row)))
+        return tuple(_to_words(row[at]) for at in texts or range(len(row)))
 
     def level(row: Sequence[Any]) -> int:
         styles = (cell.style for cell in row if isinstance(cell, Cell))

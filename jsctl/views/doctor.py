@@ -15,7 +15,7 @@ _COLUMNS = (
     Column("About", "about", "prose"),
     Column("Seen", "seen", "prose"),
     Column("Why it matters", "why", "prose"),
-    Column("Mend", "mend", "prose"),
+    Column("Fix", "mend", "prose"),
 )
 _RECORD = recorder(("code", "about", "seen", "why", "mend", "objects"))
 
@@ -41,7 +41,7 @@ def _section(finding: Finding) -> Section:
     fields = (
         Field("Seen", Cell(finding.seen, finding.seen, "bad"), "prose"),
         Field("Why it matters", finding.why, "prose"),
-        Field("Mend", finding.mend, "prose"),
+        Field("Fix", finding.mend, "prose"),
     )
     return Section(f"{about} ({finding.code})", fields)
 
@@ -55,15 +55,15 @@ def rules() -> Result:
 def _summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
     streams = sum(len(view.streams) for view in snapshot.domains)
     domains = {view.domain or view.context for view in snapshot.domains}
-    looked = (
+    scope = (
         f"{pluralize(len(snapshot.contexts), 'context')}, {pluralize(len(domains), 'domain')},"
         f" {pluralize(streams, 'stream')} and {pluralize(len(snapshot.servers), 'server')}"
     )
     if not findings and not snapshot.domains and not snapshot.has_system:
-        return Text("Nothing was checked but the connection: no JetStream is within reach", "warn")
+        return Text("Only the connection was checked: JetStream could not be reached", "warn")
     if not findings:
-        return Text(f"Nothing is wrong with {looked}", "good")
-    return Text(f"{pluralize(len(findings), 'finding')} on {looked}", "bad")
+        return Text(f"Nothing is wrong with {scope}", "good")
+    return Text(f"{pluralize(len(findings), 'finding')} on {scope}", "bad")
 
 
 def _gaps(snapshot: Snapshot) -> list[str]:

@@ -62,7 +62,7 @@ class Events(NamedTuple, Generic[E]):
         for it.
     record: the event as JSON; None leaves it out, a tuple is several records.
     counts: how many an event counts for towards `limit`; one without it.
-    folds: which lines of the text are ours, to be folded on a terminal: none, the first one, or all.
+    folds: which lines of the text jsctl composed, and a terminal folds: none, the first one, or all.
     raw: the event byte for byte, in place of `text` where stdout is not a terminal.
     notice: a line on stderr ahead of each event, whatever its form; empty for none.
     as_json: write records whatever form was asked for.
@@ -70,7 +70,7 @@ class Events(NamedTuple, Generic[E]):
     terminator, indent: how records are laid out.
     sink: takes the batches in place of stdout.
     gauge: shown on a live screen, else a line every second, for events that a sink counts.
-    limit: how many events are wanted (`--count`), 0 for all. After these the stream is ended.
+    limit: the number of events (`--count`) after which the stream is ended; 0 for all.
     noun: what an event is called in the singular.
     endless: whether ctrl-C is the ordinary end. Before `limit` events it is still status 130.
     answers: whether requests are answered meanwhile: a slow reader of our output then misses some
@@ -108,7 +108,7 @@ class Events(NamedTuple, Generic[E]):
     result: Callable[[], Result | ExitStatus | None] = _no_result
 
     @property
-    def goes_on(self) -> bool:
+    def has_background_work(self) -> bool:
         """Whether other work continues while events are written."""
         return self.endless or self.answers or self.live is not None or self.gauge is not None
 

@@ -48,5 +48,5 @@ def file_intent(what: str, path: Path, facts: Mapping[str, Any] | None = None) -
     """Return the intent to write or replace a file. what: `the credentials of alice`."""
     exists = expand_home(path).exists()
     shown_path = escape_path(path)
-    action = f"replace {shown_path} by {what}" if exists else f"write {what} to {shown_path}"
+    action = f"replace {shown_path} with {what}" if exists else f"write {what} to {shown_path}"
     return Intent(action, {"path": shown_path, "replaces": exists, **(facts or {})})

@@ -30,7 +30,7 @@ Kind = Literal[
     "trend",  #: numbers over time, the newest last, as small bars
 ]
 _SPANS = frozenset({"duration", "span", "ago", "span_limit"})
-_LEAST: Mapping[str, int] = {"ago": 0, "duration": 0, "limit": 1, "bytes_limit": 1, "span_limit": 1}
+_SMALLEST: Mapping[str, int] = {"ago": 0, "duration": 0, "limit": 1, "bytes_limit": 1, "span_limit": 1}
 T = TypeVar("T")
 Style = Literal["", "good", "warn", "bad", "dim", "bold"]
 
@@ -44,7 +44,7 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """`key` names the value in CSV and JSON, with a unit where it is a span of time."""
+    """A column of a table. key: the name of the value in CSV and JSON; see `data_key`."""
 
     title: str
     key: str
@@ -57,12 +57,12 @@ class Column(NamedTuple):
 
     def data_value(self, value: Any) -> Any:
         """Return the raw form of a value; None for never and for no limit."""
-        raw = _raw(value)
-        least = 0 if self.key.endswith("_ns") else _LEAST.get(self.kind)
-        return None if least is not None and isinstance(raw, int) and raw < least else raw
+        raw = _get_raw(value)
+        smallest = 0 if self.key.endswith("_ns") else _SMALLEST.get(self.kind)
+        return None if smallest is not None and isinstance(raw, int) and raw < smallest else raw
 
 
-def _raw(value: Any) -> Any:
+def _get_raw(value: Any) -> Any:
     return value.raw if isinstance(value, Cell) else value
 
 
@@ -79,11 +79,11 @@ class LazySequence(Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         return map(self._make, self._items)
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         return (
-            LazySequence(self._items[at], self._make)
-            if isinstance(at, slice)
-            else self._make(self._items[at])
+            LazySequence(self._items[index], self._make)
+            if isinstance(index, slice)
+            else self._make(self._items[index])
         )
 
 
@@ -109,15 +109,15 @@ class Table(NamedTuple):
     def without_blanks(self) -> "Table":
         """Return the table without the optional columns that have no value."""
         blank = {
-            at
-            for at, column in enumerate(self.columns)
-            if column.data_key in self.optional and not any(_raw(row[at]) for row in self.rows)
+            index
+            for index, column in enumerate(self.columns)
+            if column.data_key in self.optional and not any(_get_raw(row[index]) for row in self.rows)
         }
         if not blank:
             return self
-        columns = [column for at, column in enumerate(self.columns) if at not in blank]
-        rows = [[cell for at, cell in enumerate(row) if at not in blank] for row in self.rows]
-        footer = self.footer and [cell for at, cell in enumerate(self.footer) if at not in blank]
+        columns = [column for index, column in enumerate(self.columns) if index not in blank]
+        rows = [[cell for index, cell in enumerate(row) if index not in blank] for row in self.rows]
+        footer = self.footer and [cell for index, cell in enumerate(self.footer) if index not in blank]
         return self._replace(columns=columns, rows=rows, footer=footer)
 
     def records(self) -> list[dict[str, Any]]:
@@ -200,9 +200,8 @@ UNSET = _Unset()
 class Result(NamedTuple):
     """The result of a command.
 
-    data: the JSON document, or a function that builds it when it is needed; when left out, the tables'
-    records
-        (one table: a list; several: a mapping by title). A long list in it may be an iterator.
+    data: the JSON document, or a function that builds it when it is needed; by default the records of the
+        tables: a list for one table, a mapping by title for several. A long list in it may be an iterator.
     table: what CSV and TSV hold, where people see no table.
     error: what ended the work early; it is raised after the result, which holds what was done until then, is
     shown.

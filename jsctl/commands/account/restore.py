@@ -60,5 +60,5 @@ async def restore(env: Env, options: Options) -> Result:
         TerminalObserver(env, force=options.force),
     )
     if env.dry_run:
-        return view.rehearsed(f"Restore from {path}", result)
+        return view.preview(f"Restore from {path}", result)
     return view.outcomes(f"Restore from {path}", result, "restored")

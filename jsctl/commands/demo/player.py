@@ -82,7 +82,7 @@ class Player:
         Raises CheckFailed, JsctlError; Left, Stopped when the user ends it.
         """
         if first > 1:
-            yield view.unshown(first - 1)
+            yield view.steps_not_shown(first - 1)
         for step in self._walkthrough.steps[:last]:
             shown = step.number >= first
             yield from self._play(step, shown)
@@ -114,7 +114,7 @@ class Player:
             sentence = self._wait_for_check(step, check, output)
             record["checks"].append(sentence)
             if shown:
-                yield view.held(sentence)
+                yield view.check_passed(sentence)
 
     def _show_heading(self, step: Step) -> Iterator[Result]:
         if step.part != self._shown_part:

@@ -18,14 +18,14 @@ _KEYS = tuple(column.key for column in _COLUMNS)
 _STYLES: dict[str, Style] = {"failed": "bad", "warning": "warn"}
 
 
-def rehearsed(title: str, result: AccountResult) -> Result:
+def preview(title: str, result: AccountResult) -> Result:
     """Show what `account restore --dry-run` would do with each stream; the status is a failure if one would
     fail.
     """
-    ordered, failed, table = _streams(title, result)
-    rest = f"; not {', '.join(failed)}" if failed else ""
-    of_all = f"{format_count(len(ordered) - len(failed))} of {pluralize(len(ordered), 'stream')}"
-    text = f"Would restore {of_all}{rest}"
+    ordered, failed, table = _collect_streams(title, result)
+    failed_note = f"; not {', '.join(failed)}" if failed else ""
+    share = f"{format_count(len(ordered) - len(failed))} of {pluralize(len(ordered), 'stream')}"
+    text = f"Would restore {share}{failed_note}"
     data = {"dry_run": True, "streams": list(map(recorder(_KEYS), ordered))}
     status = ExitStatus.FAILURE if failed else ExitStatus.OK
     return Result([table, Text(f"{text}\n{NOTHING}", "bad" if failed else "")], data=data, status=status)
@@ -35,11 +35,11 @@ def outcomes(title: str, result: AccountResult, participle: str) -> Result:
     """Return a line for each stream; the status is a failure if one failed. participle: "saved" or
     "restored".
     """
-    ordered, failed, table = _streams(title, result)
+    ordered, failed, table = _collect_streams(title, result)
     succeeded, total = len(ordered) - len(failed), len(ordered)
     summary = (
-        f"{format_count(succeeded)} of {format_count(total)} streams were {participle} "
-        f"in {format_duration(result.duration)}"
+        f"{participle.capitalize()} {format_count(succeeded)} of {pluralize(total, 'stream')}"
+        f" in {format_duration(result.duration)}"
     )
     if failed:
         summary += f"; not {', '.join(failed)}"
@@ -48,7 +48,7 @@ def outcomes(title: str, result: AccountResult, participle: str) -> Result:
     return Result(parts, data=list(map(recorder(_KEYS), ordered)), status=status)
 
 
-def _streams(title: str, result: AccountResult) -> tuple[list[StreamOutcome], list[str], Table]:
+def _collect_streams(title: str, result: AccountResult) -> tuple[list[StreamOutcome], list[str], Table]:
     """Return the outcomes by stream, the names of those that failed, and the table."""
     ordered = sorted(result.streams, key=lambda outcome: outcome.stream)
     failed = [outcome.stream for outcome in result.streams if outcome.status == "failed"]

@@ -2,7 +2,7 @@
 
 from jsctl.errors import ExitStatus, JsctlError, NoResponders
 from jsctl.jetstream.api import Json
-from jsctl.units import format_bytes, format_count
+from jsctl.units import format_bytes, format_count, pluralize
 from jsctl.views.result import Cell, Field, Result, Section, Sheet, Text
 
 
@@ -69,24 +69,24 @@ def _connection(facts: Json) -> list[Field]:
 
 def _permissions(permissions: Json | None) -> list[Section]:
     fields = []
-    for key, what in (("publish", "Publish"), ("subscribe", "Subscribe")):
+    for key, label in (("publish", "Publish"), ("subscribe", "Subscribe")):
         for rule in ("allow", "deny"):
             if subjects := ((permissions or {}).get(key) or {}).get(rule):
-                fields.append(Field(f"{what} {rule.title()}", sorted(subjects)))
+                fields.append(Field(f"{label} {rule.title()}", sorted(subjects)))
     return [Section("Connection Permissions", fields)] if fields else []
 
 
 def _jetstream(account: Json, connection: Json) -> list[Section]:
     domain = account.get("domain")
     api = account.get("api") or {}
-    requests, errors = format_count(int(api.get("total", 0))), format_count(int(api.get("errors", 0)))
+    requests, errors = format_count(int(api.get("total", 0))), pluralize(int(api.get("errors", 0)), "error")
     usage = [
         *([Field("Domain", domain)] if domain else []),
         Field("Storage", int(account.get("storage", 0)), "bytes"),
         Field("Memory", int(account.get("memory", 0)), "bytes"),
         Field("Streams", int(account.get("streams", 0)), "count"),
         Field("Consumers", int(account.get("consumers", 0)), "count"),
-        Field("API Requests", f"{requests}, {errors} errors"),
+        Field("API Requests", f"{requests}, {errors}"),
     ]
     sections = [
         Section("Account Usage", usage),
@@ -129,10 +129,8 @@ def _tier(name: str, tier: Json) -> list[Section]:
 def _usage(label: str, tier: Json, key: str, limit: object) -> Field:
     maximum = -1 if limit is None else int(str(limit))
     reserved = int(tier.get(f"reserved_{key}", 0))
-    shown = (
-        f"{format_bytes(int(tier.get(key, 0)))} of {'unlimited' if maximum < 0 else format_bytes(maximum)}"
-    )
-    return Field(label, shown + (f" ({format_bytes(reserved)} reserved)" if reserved else ""))
+    text = f"{format_bytes(int(tier.get(key, 0)))} of {'unlimited' if maximum < 0 else format_bytes(maximum)}"
+    return Field(label, text + (f" ({format_bytes(reserved)} reserved)" if reserved else ""))
 
 
 def _of(used: str, limit: object) -> str:

@@ -40,7 +40,7 @@ def statistics(replies: Sequence[Json]) -> Result:
         for reply in sorted(replies, key=lambda reply: str(reply["server"]["name"]))
         for account in ((reply.get("data") or {}).get("account_statz") or ())[:1]
     ]
-    totals = [sum(row[at] for row in rows) for at in range(_TEXTS, len(_COLUMNS))]
+    totals = [sum(row[index] for row in rows) for index in range(_TEXTS, len(_COLUMNS))]
     footer = [str(len(rows)), "", "", "", *totals]
     return Result([Table("Server Statistics", _COLUMNS, rows, footer, _SPARE, optional=("tags",))])
 

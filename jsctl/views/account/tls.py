@@ -17,13 +17,13 @@ def chain(certificates: Sequence[Certificate], now: float, warn: int, *, pem: bo
     they were revoked.
     """
     parts: list[Part] = []
-    troubles = [_trouble(certificate, now, warn) for certificate in certificates]
-    for number, (certificate, trouble) in enumerate(zip(certificates, troubles, strict=True), 1):
+    problems = [_find_problem(certificate, now, warn) for certificate in certificates]
+    for number, (certificate, problem) in enumerate(zip(certificates, problems, strict=True), 1):
         fields = [
             Field("CA", certificate.is_ca, "bool"),
             Field("Issuer", certificate.issuer),
             Field("Expires", seconds_to_ns(certificate.not_after), "time"),
-            *([Field("Warning", Cell(trouble, trouble, "bad"))] if trouble else []),
+            *([Field("Warning", Cell(problem, problem, "bad"))] if problem else []),
             *(Field(label, list(names)) for label, names in _names(certificate) if names),
             Field("Serial", certificate.serial),
             Field("Signed With", certificate.signature),
@@ -51,11 +51,11 @@ def chain(certificates: Sequence[Certificate], now: float, warn: int, *, pem: bo
             **({"pem": certificate.pem} if pem else {}),
             "not_after": format_rfc3339(seconds_to_ns(certificate.not_after)),
             "expired": certificate.not_after <= now,
-            "expires_soon": bool(trouble) and certificate.not_after > now,
+            "expires_soon": bool(problem) and certificate.not_after > now,
         }
-        for certificate, trouble in zip(certificates, troubles, strict=True)
+        for certificate, problem in zip(certificates, problems, strict=True)
     ]
-    return Result(parts, data=data, status=ExitStatus.FAILURE if any(troubles) else ExitStatus.OK)
+    return Result(parts, data=data, status=ExitStatus.FAILURE if any(problems) else ExitStatus.OK)
 
 
 def _names(certificate: Certificate) -> list[tuple[str, Sequence[Any]]]:
@@ -67,10 +67,10 @@ def _names(certificate: Certificate) -> list[tuple[str, Sequence[Any]]]:
     ]
 
 
-def _trouble(certificate: Certificate, now: float, warn: int) -> str:
-    left = certificate.not_after - now
-    if left <= 0:
+def _find_problem(certificate: Certificate, now: float, warn: int) -> str:
+    remaining = certificate.not_after - now
+    if remaining <= 0:
         return "expired"
-    if warn and left * SECOND < warn:
-        return f"expires in {format_duration(seconds_to_ns(left))}"
+    if warn and remaining * SECOND < warn:
+        return f"expires in {format_duration(seconds_to_ns(remaining))}"
     return ""

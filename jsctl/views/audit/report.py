@@ -40,7 +40,7 @@ def report(document: Json, path: str, limit: int, *, verbose: bool) -> Result:
             findings.append(Field(f"{outcome} {code}", sentences))
         rows += [(cell, code, description, sentence) for sentence in sentences or [""]]
     columns = (*_COLUMNS[:3], _THRESHOLDS) if verbose else _COLUMNS[:3]
-    title = f"Audit of {path}, gathered {_gathered(document)}"
+    title = f"Audit of {path}, gathered {_format_gathered(document)}"
     parts: list[Part] = [Table(title, columns, [row[: len(columns)] for row in checks])]
     if findings:
         parts.append(Sheet("Findings", [Section("", findings)]))
@@ -56,7 +56,7 @@ def report(document: Json, path: str, limit: int, *, verbose: bool) -> Result:
 def _doctor(finding: Json) -> Section:
     fields = [
         Field(label, str(finding[key]))
-        for key, label in (("seen", "Seen"), ("why", "Why"), ("mend", "Mend"))
+        for key, label in (("seen", "Seen"), ("why", "Why"), ("mend", "Fix"))
         if finding.get(key)
     ]
     return Section(f"{finding['code']}: {finding['about']}", fields)
@@ -68,7 +68,7 @@ def markdown(document: Json, limit: int) -> Result:
     lines = [
         "# NATS audit report",
         "",
-        f"Gathered {_gathered(document)} from **{_escape(metadata.get('connect_url', ''))}**"
+        f"Gathered {_format_gathered(document)} from **{_escape(metadata.get('connect_url', ''))}**"
         f" by **{_escape(metadata.get('user_name', ''))}**",
         "",
         "| Outcome | Checks |",
@@ -95,7 +95,7 @@ def markdown(document: Json, limit: int) -> Result:
     return Result([Text("\n".join(lines), whole=True)], data=document)
 
 
-def _gathered(document: Json) -> str:
+def _format_gathered(document: Json) -> str:
     stamp = (document.get("metadata") or {}).get("capture_timestamp")
     try:
         return format_time(stamp) if stamp else "at an unknown time"

@@ -16,8 +16,8 @@ _COLUMNS = (
     Column("JetStream", "jetstream", "bool"),
     Column("System", "system", "bool"),
 )
-_BEYOND = tuple(field.key for field in ACCOUNT_LIMITS)
-_ALWAYS = tuple(key for key in _BEYOND if key != "limits.data")
+_LIMIT_KEYS = tuple(field.key for field in ACCOUNT_LIMITS)
+_ALWAYS_SHOWN = tuple(key for key in _LIMIT_KEYS if key != "limits.data")
 
 
 def sheet(account: Record, store: AuthStore | None = None) -> Result:
@@ -26,7 +26,7 @@ def sheet(account: Record, store: AuthStore | None = None) -> Result:
     heading = f"Account {account.name} ({account.public})"
     sections = [
         Section("Configuration", _configuration(account, store)),
-        Section("Limits", claim_fields(ACCOUNT, _with_unlimited(nats), *_limit_keys(nats))),
+        Section("Limits", claim_fields(ACCOUNT, _with_unlimited(nats), *_list_limit_keys(nats))),
     ]
     if has_jetstream(nats):
         sections.append(Section("JetStream", claim_fields(ACCOUNT, nats, "cluster_traffic")))
@@ -49,32 +49,34 @@ def listing(store: AuthStore, accounts: Sequence[Record], system: str) -> Result
             account.name,
             account.public,
             len(store.user_names(account.name)),
-            _mark(has_jetstream(account.nats)),
-            _mark(account.public == system),
+            _format_flag(has_jetstream(account.nats)),
+            _format_flag(account.public == system),
         )
         for account in accounts
     ]
     return Result([Table(f"Accounts of {store.operator}", _COLUMNS, rows, empty="No accounts")])
 
 
-def _mark(value: bool) -> Cell:
+def _format_flag(value: bool) -> Cell:
     return Cell(value, "true" if value else "")
 
 
-def _limits(nats: Json) -> Json:
+def _get_limits(nats: Json) -> Json:
     limits = nats.get("limits")
     return limits if isinstance(limits, dict) else {}
 
 
-def _limit_keys(nats: Json) -> list[str]:
-    return [key for key in _BEYOND if key in _ALWAYS or _limits(nats).get("data", -1) != -1]
+def _list_limit_keys(nats: Json) -> list[str]:
+    return [key for key in _LIMIT_KEYS if key in _ALWAYS_SHOWN or _get_limits(nats).get("data", -1) != -1]
 
 
 def _with_unlimited(nats: Json) -> Json:
     """Return the claims with 0 for the limits that Go leaves out."""
-    caps = [key for key in _ALWAYS if key not in ("limits.disallow_bearer", "limits.wildcards")]
-    missing = {key.removeprefix("limits."): 0 for key in caps if get_value(nats, key.split(".")) is None}
-    return {**nats, "limits": {**missing, **_limits(nats)}}
+    numeric_keys = [key for key in _ALWAYS_SHOWN if key not in ("limits.disallow_bearer", "limits.wildcards")]
+    missing = {
+        key.removeprefix("limits."): 0 for key in numeric_keys if get_value(nats, key.split(".")) is None
+    }
+    return {**nats, "limits": {**missing, **_get_limits(nats)}}
 
 
 def _with_storage(place: Json) -> Json:
@@ -106,10 +108,10 @@ def _configuration(account: Record, store: AuthStore | None) -> list[Field]:
         fields.append(Field("Users", len(store.user_names(account.name)), "count"))
     kinds = [
         (
-            f"{kind.capitalize()} {what.capitalize()}",
-            len([claim for claim in read_objects(nats, what) if _kind(claim) == kind]),
+            f"{kind.capitalize()} {claim_key.capitalize()}",
+            len([claim for claim in read_objects(nats, claim_key) if _kind(claim) == kind]),
         )
-        for what in ("exports", "imports")
+        for claim_key in ("exports", "imports")
         for kind in ("service", "stream")
     ]
     fields += [

@@ -12,14 +12,14 @@ def sheet(store: AuthStore, account: Record) -> Result:
     accounts = {other.public: other.name for other in store.read_accounts()}
     fields = [Field("Enabled", bool(callout.get("auth_users")), "bool")]
     if listed := callout.get("auth_users"):
-        fields.append(Field("Users of the Service", [_named(key, users) for key in listed]))
+        fields.append(Field("Users of the Service", [_format_name(key, users) for key in listed]))
     if allowed := callout.get("allowed_accounts"):
-        fields.append(Field("Allowed Accounts", [_named(key, accounts) for key in allowed]))
+        fields.append(Field("Allowed Accounts", [_format_name(key, accounts) for key in allowed]))
     if xkey := callout.get("xkey"):
         fields.append(Field("Encrypted with", str(xkey)))
     heading = f"Auth Callout of Account {account.name}"
     return Result([Sheet(heading, [Section("Configuration", fields)])], data=callout)
 
 
-def _named(key: str, names: dict[str, str]) -> str:
+def _format_name(key: str, names: dict[str, str]) -> str:
     return f"{names[key]} ({key})" if key in names else key

@@ -18,90 +18,94 @@ def diagram_result(graph: Graph, form: str) -> Result:
 
 def _draw_tree(graph: Graph) -> Iterator[str]:
     yield graph.operator
-    for at, account in enumerate(graph.accounts):
-        last = at == len(graph.accounts) - 1
+    for index, account in enumerate(graph.accounts):
+        last = index == len(graph.accounts) - 1
         yield f"{'└── ' if last else '├── '}{account}"
         lines = list(_account_lines(graph, account))
         for number, (line, below) in enumerate(lines):
             head = "    " if last else "│   "
             end = number == len(lines) - 1
             yield f"{head}{'└── ' if end else '├── '}{line}"
-            rest = f"{head}{'    ' if end else '│   '}"
+            indent = f"{head}{'    ' if end else '│   '}"
             for place, text in enumerate(below):
-                yield f"{rest}{'└── ' if place == len(below) - 1 else '├── '}{text}"
+                yield f"{indent}{'└── ' if place == len(below) - 1 else '├── '}{text}"
 
 
 def _account_lines(graph: Graph, account: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the lines of an account, each with those below it: exports with their importers, then imports."""
-    for at, export in enumerate(graph.exports):
+    for index, export in enumerate(graph.exports):
         if export.account == account:
-            takers = [f"to {_taker(claim)}" for claim in graph.imports if claim.export == at]
-            yield f"exports {_offer(export)}", takers
+            importers = [f"to {_format_importer(claim)}" for claim in graph.imports if claim.export == index]
+            yield f"exports {_format_export(export)}", importers
     for claim in graph.imports:
         if claim.account == account:
-            lost = f", which does not work: it {claim.problem}" if claim.problem else ""
-            yield f"imports {claim.kind} {claim.remote} of {claim.origin}{_renamed(claim)}{lost}", []
+            problem = f", which does not work: it {claim.problem}" if claim.problem else ""
+            yield (
+                f"imports {claim.kind} {claim.remote} of {claim.origin}{_format_local_name(claim)}{problem}",
+                [],
+            )
 
 
-def _taker(claim: Import) -> str:
-    return f"{claim.account}{_renamed(claim)}{' (does not work)' if claim.problem else ''}"
+def _format_importer(claim: Import) -> str:
+    return f"{claim.account}{_format_local_name(claim)}{' (does not work)' if claim.problem else ''}"
 
 
-def _renamed(claim: Import) -> str:
+def _format_local_name(claim: Import) -> str:
     return f" as {claim.local}" if claim.local != claim.remote else ""
 
 
-def _offer(export: Export) -> str:
+def _format_export(export: Export) -> str:
     return f"{export.kind} {export.subject}{f' ({export.token})' if export.token else ''}"
 
 
 def _draw_dot(graph: Graph) -> Iterator[str]:
-    yield f"digraph {_quote(graph.operator)} {{"
+    yield f"digraph {_quote_for_dot(graph.operator)} {{"
     yield "  rankdir=LR;"
     yield "  node [shape=box];"
-    for name, key in _nodes(graph).items():
+    for name, key in _number_nodes(graph).items():
         style = "" if name in graph.accounts else ", style=dashed"
-        yield f"  {key} [label={_quote(name)}{style}];"
-    for at, export in enumerate(graph.exports):
+        yield f"  {key} [label={_quote_for_dot(name)}{style}];"
+    for index, export in enumerate(graph.exports):
         shape = "ellipse" if export.kind == "service" else "oval"
         style = ", style=dashed" if export.token else ""
-        yield f"  e{at} [label={_quote(_offer(export))}, shape={shape}{style}];"
-        yield f"  {_nodes(graph)[export.account]} -> e{at} [arrowhead=none];"
+        yield f"  e{index} [label={_quote_for_dot(_format_export(export))}, shape={shape}{style}];"
+        yield f"  {_number_nodes(graph)[export.account]} -> e{index} [arrowhead=none];"
     for claim in graph.imports:
-        source = f"e{claim.export}" if claim.export >= 0 else _nodes(graph)[claim.origin]
+        source = f"e{claim.export}" if claim.export >= 0 else _number_nodes(graph)[claim.origin]
         label = claim.local if claim.local != claim.remote else "" if claim.export >= 0 else claim.remote
         broken = ", color=red, style=dashed" if claim.problem else ""
-        yield f"  {source} -> {_nodes(graph)[claim.account]} [label={_quote(label)}{broken}];"
+        yield f"  {source} -> {_number_nodes(graph)[claim.account]} [label={_quote_for_dot(label)}{broken}];"
     yield "}"
 
 
 def _draw_mermaid(graph: Graph) -> Iterator[str]:
     yield "flowchart LR"
-    for name, key in _nodes(graph).items():
-        yield f"  {key}[{_text(name)}]"
-    for at, export in enumerate(graph.exports):
-        yield f"  e{at}([{_text(_offer(export))}])"
-        yield f"  {_nodes(graph)[export.account]} --- e{at}"
+    for name, key in _number_nodes(graph).items():
+        yield f"  {key}[{_quote_for_mermaid(name)}]"
+    for index, export in enumerate(graph.exports):
+        yield f"  e{index}([{_quote_for_mermaid(_format_export(export))}])"
+        yield f"  {_number_nodes(graph)[export.account]} --- e{index}"
     for claim in graph.imports:
-        source = f"e{claim.export}" if claim.export >= 0 else _nodes(graph)[claim.origin]
+        source = f"e{claim.export}" if claim.export >= 0 else _number_nodes(graph)[claim.origin]
         label = claim.local if claim.local != claim.remote else "" if claim.export >= 0 else claim.remote
         arrow = "-.->" if claim.problem else "-->"
-        yield f"  {source} {arrow}{f'|{_text(label)}|' if label else ''} {_nodes(graph)[claim.account]}"
+        note = f"|{_quote_for_mermaid(label)}|" if label else ""
+        yield f"  {source} {arrow}{note} {_number_nodes(graph)[claim.account]}"
 
 
-def _nodes(graph: Graph) -> dict[str, str]:
+def _number_nodes(graph: Graph) -> dict[str, str]:
     """Return a node key for each account, including those that the store does not have."""
     names = [*graph.accounts, *(claim.origin for claim in graph.imports)]
-    return {name: f"a{at}" for at, name in enumerate(dict.fromkeys(names))}
+    return {name: f"a{index}" for index, name in enumerate(dict.fromkeys(names))}
 
 
-def _quote(text: str) -> str:
+def _quote_for_dot(text: str) -> str:
     """Return a text as a quoted string of Graphviz."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{"".join(c if c.isprintable() else " " for c in escaped)}"'
 
 
-def _text(text: str) -> str:
+def _quote_for_mermaid(text: str) -> str:
     """Return a text as a quoted string of Mermaid, with everything escaped that could be markup."""
     plain = "".join(c if c.isalnum() or c in " ._-" else f"#{ord(c)};" for c in text)
     return f'"{plain}"'

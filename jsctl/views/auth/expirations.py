@@ -23,17 +23,17 @@ def expirations_result(expirations: Sequence[Expiration], now: int, within: int,
     """Show when JWTs expire. now: ns since 1970. within: ns from now in which an expiry is soon."""
     rows = []
     for expiration in expirations:
-        left = expiration.expires * SECOND - now
+        remaining = expiration.expires * SECOND - now
         state = "later" if expiration.expires else "never"
-        if expiration.expires and left <= within:
-            state = "soon" if left > 0 else "expired"
+        if expiration.expires and remaining <= within:
+            state = "soon" if remaining > 0 else "expired"
         time = format_rfc3339(expiration.expires * SECOND) if expiration.expires else ""
-        shown = format_duration(left) if left > 0 else f"{format_duration(-left)} ago"
+        text = format_duration(remaining) if remaining > 0 else f"{format_duration(-remaining)} ago"
         rows.append(
             (
                 Cell(time or None, time or "never"),
                 Cell(state, state, _STYLES.get(state, "")),
-                Cell(left, shown) if expiration.expires else Cell(None, ""),
+                Cell(remaining, text) if expiration.expires else Cell(None, ""),
                 expiration.kind,
                 expiration.account,
                 expiration.name,

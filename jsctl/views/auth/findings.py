@@ -14,11 +14,11 @@ _COLUMNS = (
     Column("Where", "where"),
     Column("Claim", "path"),
     Column("Problem", "message", "prose"),
-    Column("Mend", "fix", "prose"),
+    Column("Fix", "fix", "prose"),
 )
 
 
-def findings_result(findings: Sequence[Finding], looked_at: str) -> Result:
+def findings_result(findings: Sequence[Finding], scope: str) -> Result:
     """Show findings; the status says whether one of them is an error. looked_at: "operator OP"."""
     rows = [(f.severity, f.code, f.where, f.path, f.message, f.fix) for f in findings]
     table = Table("Findings", _COLUMNS, rows)
@@ -30,7 +30,7 @@ def findings_result(findings: Sequence[Finding], looked_at: str) -> Result:
     }
     status = ExitStatus.FAILURE if has_errors(findings) else ExitStatus.OK
     if not findings:
-        return Result([Text(f"Nothing is wrong with {looked_at}", "good")], data=data, table=table)
+        return Result([Text(f"Nothing is wrong with {scope}", "good")], data=data, table=table)
     counts = [pluralize(errors, "error")] if errors else []
     if len(findings) > errors:
         counts.append(pluralize(len(findings) - errors, "warning"))

@@ -26,10 +26,10 @@ def listing(store: AuthStore, account: Record) -> Result:
         (
             key.role or Cell("", "(no scope)"),
             key.public,
-            _description(key),
+            _get_description(key),
             cap_cell(key.template.get("subs", 0)) if key.scope else Cell(None, ""),
-            _count(key.template, "pub"),
-            _count(key.template, "sub"),
+            _count_rules(key.template, "pub"),
+            _count_rules(key.template, "sub"),
             issuers.count(key.public),
             store.has_seed(key.public),
         )
@@ -52,7 +52,7 @@ def sheet(store: AuthStore, account: Record, public: str) -> Result:
     users = [user.name for user in store.read_users(account.name) if user.issuer == public]
     fields = [
         Field("Account", f"{account.name} ({account.public})"),
-        *([Field("Description", text)] if (text := _description(key)) else []),
+        *([Field("Description", text)] if (text := _get_description(key)) else []),
         Field("Key", public),
         Field("Role", key.role or "(no scope)"),
         Field("Seed in the Store", store.has_seed(public), "bool"),
@@ -66,10 +66,10 @@ def sheet(store: AuthStore, account: Record, public: str) -> Result:
     return Result([Sheet(f"Signing Key {public}", sections)], data=key.scope or {"key": public})
 
 
-def _description(key: SigningKey) -> str:
+def _get_description(key: SigningKey) -> str:
     return str((key.scope or {}).get("description") or "")
 
 
-def _count(template: Json, way: str) -> int:
+def _count_rules(template: Json, way: str) -> int:
     rules = template.get(way) or {}
     return len(rules.get("allow") or ()) + len(rules.get("deny") or ())

@@ -17,7 +17,7 @@ _COLUMNS = (
 def listing(account: Record) -> Result:
     """Show the mappings of an account."""
     rows = [
-        (source, str(target.get("subject", "")), _weight(target), str(target.get("cluster") or ""))
+        (source, str(target.get("subject", "")), _format_weight(target), str(target.get("cluster") or ""))
         for source, targets in list_mappings(account.nats).items()
         for target in targets
     ]
@@ -32,16 +32,16 @@ def sheet(account: Record, mappings: Mapping[str, Sequence[Json]]) -> Result:
     sections = []
     for source, targets in mappings.items():
         fields = [
-            Field(str(target.get("subject", "")), f"{get_weight(target)}%{_where(target)}")
+            Field(str(target.get("subject", "")), f"{get_weight(target)}%{_format_cluster(target)}")
             for target in targets
         ]
         sections.append(Section(source, fields))
     return Result([Sheet(f"Subject Mappings of Account {account.name}", sections)], data=dict(mappings))
 
 
-def _weight(target: Json) -> Cell:
+def _format_weight(target: Json) -> Cell:
     return Cell(get_weight(target), f"{get_weight(target)}%")
 
 
-def _where(target: Json) -> str:
+def _format_cluster(target: Json) -> str:
     return f" in cluster {target['cluster']}" if target.get("cluster") else ""

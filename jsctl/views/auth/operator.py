@@ -29,7 +29,7 @@ def sheet(store: AuthStore) -> Result:
         *([Field("Service URLs", urls)] if (urls := nats.get("operator_service_urls")) else []),
         *([Field("Account Server", url)] if (url := nats.get("account_server_url")) else []),
         Field("Accounts", len(store.account_names()), "count"),
-        Field("System Account", _named(store, system) if system else "not set"),
+        Field("System Account", _format_account(store, system) if system else "not set"),
         *(
             [Field("Signing Keys", keys)]
             if (keys := sorted(k.public for k in list_signing_keys(nats)))
@@ -66,7 +66,7 @@ def keys(rows: Sequence[tuple[str, bool, int]]) -> Result:
     return Result([Table("Signing Keys", _KEY_COLUMNS, rows, empty="No signing keys")])
 
 
-def _named(store: AuthStore, public: str) -> str:
+def _format_account(store: AuthStore, public: str) -> str:
     """Return an account's name and key; only the key where the store does not have the account."""
     name = next((account.name for account in store.read_accounts() if account.public == public), "")
     return f"{name} ({public})" if name else public

@@ -81,9 +81,11 @@ def outcomes(
         name: len([outcome for other, _, outcome in sent if other == name and not outcome.error])
         for name in names
     }
-    short = [name for name, count in updated.items() if count < (servers or 1)]
-    if servers and short and not any(outcome.error for _, _, outcome in sent):
-        parts.append(Text(f"fewer than {servers} servers answered for {', '.join(short)}", "warn"))
+    incomplete = [name for name, count in updated.items() if count < (servers or 1)]
+    if servers and incomplete and not any(outcome.error for _, _, outcome in sent):
+        parts.append(
+            Text(f"fewer than {pluralize(servers, 'server')} answered for {', '.join(incomplete)}", "warn")
+        )
     data = {
         "servers": servers,
         "accounts": [
@@ -104,7 +106,7 @@ def outcomes(
         ],
         "removed": list(surplus) if removed and not any(outcome.error for outcome in removed) else [],
     }
-    failed = bool(short) or any(outcome.error for outcome in removed)
+    failed = bool(incomplete) or any(outcome.error for outcome in removed)
     return Result(parts, data=data, status=ExitStatus.FAILURE if failed else ExitStatus.OK)
 
 

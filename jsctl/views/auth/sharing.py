@@ -96,16 +96,17 @@ def export_sheet(export: Json, store: AuthStore, account: Record) -> Result:
             fields.append(Field("Response Threshold", Cell(threshold, format_exact_duration(int(threshold)))))
         if latency := export.get("service_latency"):
             sampling = latency.get("sampling")
-            shown = f"{sampling}%" if isinstance(sampling, int) else "requests with a trace header"
-            fields.append(Field("Latency", f"{latency.get('results')} ({shown})"))
+            sample = f"{sampling}%" if isinstance(sampling, int) else "requests with a trace header"
+            fields.append(Field("Latency", f"{latency.get('results')} ({sample})"))
         fields.append(Field("Allows Tracing", bool(export.get("allow_trace")), "bool"))
     if names := list_importers(store, account, export):
         fields.append(Field("Imported by", names))
     sections = [Section("Configuration", fields)]
     if revoked := export.get("revocations"):
-        names_of = {other.public: other.name for other in store.read_accounts()}
+        account_names = {other.public: other.name for other in store.read_accounts()}
         lines = [
-            Field(names_of.get(key, key), int(time) * SECOND, "time") for key, time in sorted(revoked.items())
+            Field(account_names.get(key, key), int(time) * SECOND, "time")
+            for key, time in sorted(revoked.items())
         ]
         sections.append(Section("Revocations: tokens up to", lines))
     return Result([Sheet(f"Export {subject} of Account {account.name}", sections)], data=export)
@@ -138,7 +139,7 @@ def _token_fields(token: str) -> list[Field]:
     try:
         claims = decode_jwt(token)
     except BadInput:
-        return [Field("Activation Token", Cell("broken", "broken", "bad"))]
+        return [Field("Activation Token", Cell("broken", "damaged", "bad"))]
     fields = [Field("Activation Token", f"for {claims['nats'].get('subject')}")]
     expiry = claims.get("exp")
     return [*fields, Field("Token Expiry", expiry * SECOND, "time")] if isinstance(expiry, int) else fields

@@ -63,8 +63,8 @@ def listing(account: Record, users: Sequence[Record]) -> Result:
                 user.name,
                 user.public,
                 role or "",
-                _mark(rules.get("pub")),
-                _mark(rules.get("sub")),
+                _format_flag(rules.get("pub")),
+                _format_flag(rules.get("sub")),
                 cap_cell(rules.get("subs", 0)),
                 Cell(is_revoked(user, account), "yes" if is_revoked(user, account) else "", "bad"),
                 expiry * 1_000_000_000 if isinstance(expiry, int) else None,
@@ -99,6 +99,6 @@ def with_zeros(rules: Json) -> Json:
     return {**dict.fromkeys(("payload", "data", "subs"), 0), **rules}
 
 
-def _mark(rules: object) -> Cell:
+def _format_flag(rules: object) -> Cell:
     has_rules = isinstance(rules, dict) and any(rules.values())
     return Cell(has_rules, "✓" if has_rules else "")

@@ -50,12 +50,14 @@ def _route_parts(account: str, route: Route) -> Iterator[Part]:
     kind, approval = as_text(route.claims.get("type")), route.approval
     origin = approval.exporter.name if approval.exporter else as_text(route.claims.get("account"))
     local = find_local_pattern(route.claims)
-    says = f"imports[{route.at}] of {account}: {kind} {local} is {route.subject} in account {origin}"
+    sentence = f"imports[{route.at}] of {account}: {kind} {local} is {route.subject} in account {origin}"
     if not approval.code:
         export = approval.exporter.exports[approval.at] if approval.exporter else {}
-        yield Text(f"{says}, which exports {as_text(export.get('subject'))} (exports[{approval.at}])", "good")
+        yield Text(
+            f"{sentence}, which exports {as_text(export.get('subject'))} (exports[{approval.at}])", "good"
+        )
         return
-    yield Text(f"{says}, and does not work: it {approval.message}", "bad")
+    yield Text(f"{sentence}, and does not work: it {approval.message}", "bad")
     yield Text(f"    {approval.fix}", whole=True)
 
 

@@ -16,11 +16,11 @@ _COLUMNS = (
 )
 
 
-def comparison(compared: Comparison, worse: Sequence[Difference], tolerance: float | None) -> Result:
+def comparison(measures: Comparison, worse: Sequence[Difference], tolerance: float | None) -> Result:
     """Show every measure of both. worse: the measures that are worse by more than `tolerance`, a share."""
-    rows = [_row(difference) for difference in compared.differences]
+    rows = [_row(difference) for difference in measures.differences]
     parts: list[Part] = [Table("Comparison", _COLUMNS, rows)]
-    parts += [Text(f"Note: {warning}", "warn") for warning in compared.warnings]
+    parts += [Text(f"Note: {warning}", "warn") for warning in measures.warnings]
     if worse:
         names = ", ".join(difference.measure for difference in worse)
         parts.append(Text(f"Worse by more than {tolerance:.0%}: {names}", "bad"))

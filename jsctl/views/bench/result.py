@@ -32,7 +32,7 @@ NAMES: Mapping[str, tuple[str, str, str]] = {
     "object put": ("Putting objects", "stored", "an object"),
     "object get": ("Getting objects", "read", "an object"),
 }
-"""Of each kind: its heading, what happens to its messages, and what its latency is the time of."""
+"""For each kind: its heading, what happens to its messages, and the operation that its latency measures."""
 
 _CLIENTS = (
     Column("Client", "client", "number"),
@@ -51,11 +51,9 @@ _PLOTTED = 61
 def announcement(plan: Plan, size: int) -> str:
     """Return the line before a benchmark. size: bytes of a payload, 0 where nothing is sent."""
     heading = NAMES[plan.kind][0]
-    what = (
-        f"{plan.messages:,} message{'s' * (plan.messages != 1)}" if plan.messages else "messages without end"
-    )
-    parts = [what, *([f"of {format_bytes(size)}"] if size else [])]
-    clients = f"{plan.clients} client{'s' * (plan.clients != 1)}"
+    amount = pluralize(plan.messages, "message") if plan.messages else "messages without end"
+    parts = [amount, *([f"of {format_bytes(size)}"] if size else [])]
+    clients = pluralize(plan.clients, "client")
     if plan.processes:
         clients += f" in {plan.processes} process{'es' * (plan.processes != 1)}"
     waits = "; waiting for the first message, ctrl-C ends it" if plan.kind == "sub" else ""
@@ -112,7 +110,7 @@ def _figures(plan: Plan, outcome: Outcome, limit: Limit, word: str) -> list[Fiel
         Field("Throughput", f"{format_bytes(round(compute_rate(outcome.bytes, duration)))}/s"),
     ]
     if plan.rate:
-        fields.insert(4, Field("Wanted Rate", f"{plan.rate:,g} per second"))
+        fields.insert(4, Field("Target Rate", f"{plan.rate:,g} per second"))
     return [*fields, Field("Limit", limit_text(limit, plan))]
 
 
@@ -139,7 +137,7 @@ def limit_text(limit: Limit, plan: Plan) -> str:
             return f"the server or the network: the client took {client} only"
         case "waiting":
             return f"waiting for each other, the disk or the network: the client took {client}{server}"
-    return "not known: it was too short"
+    return "unknown: the run was too short"
 
 
 def _latency_fields(latencies: Histogram) -> list[Field]:
@@ -170,7 +168,7 @@ def _row(client: ClientResult) -> list[Any]:
 
 def percentile_plot(latencies: Histogram) -> Chart:
     """Return the latency by percentile; the scale gets finer towards 100%."""
-    shares = [100 * (1 - 10 ** (-4 * at / (_PLOTTED - 1))) for at in range(_PLOTTED)]
+    shares = [100 * (1 - 10 ** (-4 * index / (_PLOTTED - 1))) for index in range(_PLOTTED)]
     spans = [latencies.percentile(share) for share in shares]
     unit, name = (1, "ns") if spans[-1] < 10_000 else (1000, "µs")
     marks = "0%".ljust(14) + "90%".ljust(15) + "99%".ljust(15) + "99.9%".ljust(13) + "99.99%"
@@ -259,10 +257,10 @@ def csv_lines(plan: Plan, outcome: Outcome) -> str:
     lines = ["#" + _CSV]
     for client in outcome.clients:
         spans = client.latencies
-        micros: Sequence[int] = [0] * 8
+        spans_ns: Sequence[int] = [0] * 8
         if len(spans):
             middle = [spans.percentile(share) for share in (50, 90, 99, 99.9)]
-            micros = [spans.smallest, spans.mean, spans.largest, *middle, spans.deviation]
+            spans_ns = [spans.smallest, spans.mean, spans.largest, *middle, spans.deviation]
         figures = [
             plan.run,
             f"C{client.client + 1}",
@@ -271,7 +269,7 @@ def csv_lines(plan: Plan, outcome: Outcome) -> str:
             round(client.rate),
             f"{client.throughput:.6f}",
             f"{client.duration / 1e9:.6f}",
-            *(f"{value / 1000:.6f}" for value in micros),
+            *(f"{value / 1000:.6f}" for value in spans_ns),
         ]
         lines.append(",".join(map(str, figures)))
     return "\n".join(lines) + "\n"

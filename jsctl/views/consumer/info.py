@@ -36,15 +36,15 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
         metadata = config.get("metadata") or {}
         sections.append(Section("Configuration", _configuration(info)))
         sections += [_target(title, prefix, metadata) for title, prefix in _TARGETS]
-        own = sorted((k, v) for k, v in metadata.items() if not k.startswith(_RESERVED))
-        sections.append(Section("Metadata", [Field(key, value) for key, value in own]))
+        user_metadata = sorted((k, v) for k, v in metadata.items() if not k.startswith(_RESERVED))
+        sections.append(Section("Metadata", [Field(key, value) for key, value in user_metadata]))
     sections += cluster_section(info.get("cluster") or {}, "Raft Group", info.get("ts"))
     sections.append(Section("State", _state(info)))
     return Result([Sheet(heading, sections)], data=info)
 
 
 def format_backoff(waits: list[int]) -> str:
-    """Format the waits (ns), of many only the first and last five."""
+    """Format the waits (ns); of more than 15, only the first and the last five."""
     words = [format_exact_duration(wait) for wait in waits]
     if len(words) > 15:
         return f"{', '.join([*words[:5], '...', *words[-5:]])} ({len(words)} total)"
@@ -70,7 +70,7 @@ def _configuration(info: Json) -> list[Field]:
         *lines("description"),
         *(lines("deliver_subject") if push else [Field("Pull Mode", True, "bool")]),
         *lines("filter_subject", "filter_subjects"),
-        Field("Deliver Policy", _deliver(config)),
+        Field("Deliver Policy", _format_delivery(config)),
         *lines("deliver_group", "ack_policy", *(("ack_wait",) if acknowledges else ()), "replay_policy"),
         *lines("max_deliver", "sample_freq"),
         *present(Field("Rate Limit", f"{format_bytes(rate // 8)} / second" if rate else None)),
@@ -78,12 +78,12 @@ def _configuration(info: Json) -> list[Field]:
         *lines("headers_only", "inactive_threshold", "max_expires", "max_batch", "max_bytes"),
         *present(Field("Backoff", format_backoff(config.get("backoff") or []) or None)),
         *lines("num_replicas", "mem_storage"),
-        *present(Field("Paused Until Deadline", _pause(info))),
+        *present(Field("Paused Until Deadline", _format_pause(info))),
         *lines(*groups, *pinned),
     ]
 
 
-def _deliver(config: Json) -> str:
+def _format_delivery(config: Json) -> str:
     policy = str(config.get("deliver_policy", ""))
     if policy == "by_start_time":
         return f"Since {format_server_time(config.get('opt_start_time'))}"
@@ -92,16 +92,16 @@ def _deliver(config: Json) -> str:
     return DELIVER_POLICY.describe(policy)
 
 
-def _pause(info: Json) -> str | None:
+def _format_pause(info: Json) -> str | None:
     deadline = read_known_time(info["config"].get("pause_until"))
     if not deadline:
         return None
-    return f"{format_server_time(deadline)} ({_remaining(info) if info.get('paused') else 'passed'})"
+    return f"{format_server_time(deadline)} ({_format_remaining(info) if info.get('paused') else 'passed'})"
 
 
-def _remaining(info: Json) -> str:
-    left = int(info.get("pause_remaining", 0))
-    return f"{format_duration(truncate_to_seconds(left))} remaining"
+def _format_remaining(info: Json) -> str:
+    remaining = int(info.get("pause_remaining", 0))
+    return f"{format_duration(truncate_to_seconds(remaining))} remaining"
 
 
 def _target(title: str, prefix: str, metadata: Json) -> Section:
@@ -115,7 +115,7 @@ def _state(info: Json) -> list[Field]:
     metadata = config.get("metadata") or {}
     level, needed = metadata.get("_nats.level"), metadata.get("_nats.req.level")
     acks = config.get("ack_policy") != "none"
-    pending, maximum = int(info.get("num_ack_pending", 0)), _positive(config, "max_ack_pending")
+    pending, maximum = int(info.get("num_ack_pending", 0)), _get_positive(config, "max_ack_pending")
     outstanding = format_count(pending) + (f" out of maximum {format_count(maximum)}" if maximum else "")
     now = info.get("ts")
     return present(
@@ -123,32 +123,33 @@ def _state(info: Json) -> list[Field]:
         Field(
             "Required API Level", f"{needed or 0} hosted at level {level or ''}" if level or needed else None
         ),
-        Field("Last Delivered Message", _sequences(info.get("delivered") or {}, now, "Last delivery")),
+        Field("Last Delivered Message", _format_sequences(info.get("delivered") or {}, now, "Last delivery")),
         Field(
-            "Acknowledgment Floor", _sequences(info.get("ack_floor") or {}, now, "Last Ack") if acks else None
+            "Acknowledgment Floor",
+            _format_sequences(info.get("ack_floor") or {}, now, "Last Ack") if acks else None,
         ),
         Field("Outstanding Acks", outstanding if acks else None),
         Field("Redelivered Messages", info.get("num_redelivered", 0) if acks else None, "count"),
         Field("Unprocessed Messages", info.get("num_pending", 0), "count"),
         _interest(info),
-        Field("Paused Until", _paused_until(info)),
-        Field("Priority Groups", _pins(info)),
+        Field("Paused Until", _format_paused_until(info)),
+        Field("Priority Groups", _format_pins(info)),
     )
 
 
-def _sequences(at: Json, now: str | None, last: str) -> str:
+def _format_sequences(position: Json, now: str | None, last: str) -> str:
     sequences = (
-        f"Consumer sequence: {format_count(int(at.get('consumer_seq', 0)))}"
-        f" Stream sequence: {format_count(int(at.get('stream_seq', 0)))}"
+        f"Consumer sequence: {format_count(int(position.get('consumer_seq', 0)))}"
+        f" Stream sequence: {format_count(int(position.get('stream_seq', 0)))}"
     )
-    since = compute_age(at.get("last_active"), now)
+    since = compute_age(position.get("last_active"), now)
     return sequences if since == NEVER else f"{sequences} {last}: {format_duration(since)} ago"
 
 
 def _interest(info: Json) -> Field:
     config = info["config"]
     if not config.get("deliver_subject"):
-        maximum = _positive(config, "max_waiting")
+        maximum = _get_positive(config, "max_waiting")
         limit = f"maximum {format_count(maximum)}" if maximum else "unlimited"
         return Field("Waiting Pulls", f"{format_count(int(info.get('num_waiting', 0)))} of {limit}")
     if not info.get("push_bound"):
@@ -157,14 +158,14 @@ def _interest(info: Json) -> Field:
     return Field("Active Interest", f"Active using Queue Group {group}" if group else "Active")
 
 
-def _paused_until(info: Json) -> str | None:
+def _format_paused_until(info: Json) -> str | None:
     deadline = read_known_time(info["config"].get("pause_until"))
     if not info.get("paused") or not deadline:
         return None
-    return f"{format_server_time(deadline)} ({_remaining(info)})"
+    return f"{format_server_time(deadline)} ({_format_remaining(info)})"
 
 
-def _pins(info: Json) -> list[str] | None:
+def _format_pins(info: Json) -> list[str] | None:
     if info["config"].get("priority_policy") != "pinned_client":
         return None
     pins = []
@@ -175,6 +176,6 @@ def _pins(info: Json) -> list[str] | None:
     return pins or None
 
 
-def _positive(config: Json, key: str) -> int | None:
+def _get_positive(config: Json, key: str) -> int | None:
     value = int(config.get(key) or 0)
     return value if value > 0 else None

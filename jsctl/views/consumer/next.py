@@ -53,9 +53,9 @@ def text_view(clock: Callable[[], float]) -> Callable[[Delivery | Acknowledgemen
             separator = ""
             after = f" after {format_exact_duration(event.delay)} delay" if event.delay else ""
             return f"\n{_ACKNOWLEDGED[event.ack]}{after}\n\n"
-        shown = separator + message(event.message, clock()) + "\n"
+        output = separator + message(event.message, clock()) + "\n"
         separator = "" if event.ack else "\n"
-        return f"{shown}\n{_ACKNOWLEDGED[event.ack]}\n\n" if event.ack else shown
+        return f"{output}\n{_ACKNOWLEDGED[event.ack]}\n\n" if event.ack else output
 
     return text
 

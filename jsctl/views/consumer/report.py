@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.jetstream.consumer.fields import ACK_POLICY
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.monitor.consumer.rows import Row
-from jsctl.units import NEVER, format_count, format_exact_duration, format_server_time
+from jsctl.units import NEVER, format_count, format_exact_duration, format_server_time, pluralize
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.tables import raw_columns, recorder
@@ -99,8 +99,8 @@ def unreachable_consumers(lists: Sequence[ConsumerList]) -> list[Table]:
 
 
 def _table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> Table:
-    where = stream or f"{format_count(streams)} streams"
-    title = f"Consumer report for {where} with {format_count(len(rows))} consumers"
+    where = stream or pluralize(streams, "stream")
+    title = f"Consumer report for {where} with {pluralize(len(rows), 'consumer')}"
     columns = raw_columns(_COLUMNS) if raw else list(_COLUMNS)
     lines = [_cells(row, raw) for row in rows]
     if not stream:
@@ -141,26 +141,26 @@ def _cells(row: Row, raw: bool) -> list[object]:
         row.ack_floor,
         ack_age,
         row.waiting if row.mode == "pull" else interest,
-        _state(row),
-        _trouble(row),
-        _cluster(row),
+        _state_cell(row),
+        _trouble_cell(row),
+        _cluster_cell(row),
     ]
 
 
-def _state(row: Row) -> Cell:
+def _state_cell(row: Row) -> Cell:
     states = [f"paused until {format_server_time(row.paused_until)}"] if row.paused_until else []
     states += [f"pinned {pin}" for pin in row.pinned]
     text = ", ".join(states)
     return Cell(text, text, "warn" if row.paused_until else "")
 
 
-def _trouble(row: Row) -> Cell:
-    # Being paused is in the column before.
+def _trouble_cell(row: Row) -> Cell:
+    # The column before already says that it is paused.
     text = ", ".join(words for words in row.trouble if words != "paused" or not row.paused_until)
     return Cell(text, text, "bad" if any(trouble.bad for trouble in row.troubles) else "warn")
 
 
-def _cluster(row: Row) -> Cell:
+def _cluster_cell(row: Row) -> Cell:
     names = sorted([*([f"{row.leader}*"] if row.leader else []), *row.peers])
     text = ", ".join(names)
     if row.clustered and not row.leader:

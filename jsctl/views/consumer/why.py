@@ -20,7 +20,7 @@ def explained(stream: str, consumer: str, causes: Sequence[Cause]) -> Result:
     style: Style = "bad" if worst == STOPPED else "good" if worst == FINE else "warn"
     parts: list[Part] = [Text(f"Consumer {stream} > {consumer} {_VERDICTS[worst]}:", style)]
     for cause in causes:
-        numbers = ", ".join(f"{key}={_shown(value)}" for key, value in cause.numbers.items())
+        numbers = ", ".join(f"{key}={_format_value(value)}" for key, value in cause.numbers.items())
         lines = [f"  {cause.says}", f"    numbers: {numbers}"]
         if cause.help:
             lines.append(f"    try: {cause.help}")
@@ -44,7 +44,7 @@ def explained(stream: str, consumer: str, causes: Sequence[Cause]) -> Result:
     return Result(parts, data=data)
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     if isinstance(value, list):

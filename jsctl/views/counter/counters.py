@@ -15,11 +15,11 @@ def value(stream: str, subject: str, number: str) -> Result:
     return Result([Text(number, whole=True)], data={"subject": subject, "stream": stream, "value": number})
 
 
-def intent(stream: str, subject: str, amount: str, now: str, then: str | None) -> Intent:
+def intent(stream: str, subject: str, amount: str, before: str, after: str | None) -> Intent:
     """Return the intent to change a counter. then: its new value, where it can be calculated."""
-    new = f" to {then}" if then is not None else ""
-    facts = {"stream": stream, "subject": subject, "amount": amount, "value": now, "new_value": then}
-    return Intent(f"change counter {stream} > {subject} by {amount} from {now}{new}", facts)
+    new = f" to {after}" if after is not None else ""
+    facts = {"stream": stream, "subject": subject, "amount": amount, "value": before, "new_value": after}
+    return Intent(f"change counter {stream} > {subject} by {amount} from {before}{new}", facts)
 
 
 def record(counter: Counter) -> Json:
@@ -49,9 +49,9 @@ def sheet(counter: Counter) -> Result:
         Field(stream, [f"{subject}: {part}" for subject, part in sorted(parts.items())])
         for stream, parts in sorted(counter.sources.items())
     ]
-    own = counter.own_part
-    if own is not None and own != "0":
-        sources.append(Field("Counted Here", own))
+    own_part = counter.own_part
+    if own_part is not None and own_part != "0":
+        sources.append(Field("Counted Here", own_part))
     sections = [Section("", fields), *([Section("Sources", sources)] if sources else [])]
     return Result([Sheet(f"Counter {counter.subject}", sections)], data=record(counter))
 
@@ -63,7 +63,7 @@ _COLUMNS = (
     Column("Stream", "stream"),
     Column("Updated", "time", "time"),
 )
-_WHOLE = 40  #: digits that a table shows whole
+_MAX_DIGITS = 40  #: digits that a table shows whole
 
 
 def listing(counters: Sequence[Counter], pattern: str) -> Result:
@@ -75,7 +75,7 @@ def listing(counters: Sequence[Counter], pattern: str) -> Result:
     rows = [(entry.subject, entry.value, entry.stream, entry.time) for entry in counters]
     longest = max(len(entry.value) for entry in counters)
     # A terminal has no room for hundreds of digits: they are cut in the middle, as texts are.
-    value = _VALUE if longest <= _WHOLE else _VALUE._replace(kind="text")
+    value = _VALUE if longest <= _MAX_DIGITS else _VALUE._replace(kind="text")
     columns = [value if column is _VALUE else column for column in _COLUMNS]
     return Result([Table("Counters", columns, rows, spare=("time", "stream"))], data=data)
 

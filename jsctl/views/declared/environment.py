@@ -22,7 +22,7 @@ _COLUMNS = (
 )
 _TO_SEND = (Column("State", "state"), Column("Account", "account"), Column("Changes", "changes", "prose"))
 _SENT = (Column("Account", "account"), Column("Server", "server"))
-_AS_THERE = "The servers have the accounts as declared"
+_ALL_SENT = "The servers have the accounts as declared"
 
 
 def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | None) -> Result:
@@ -42,7 +42,7 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
             )
             for difference in differences
         ]
-        table = Table("To Send to Servers", _TO_SEND, rows, empty=_AS_THERE, optional=("changes",))
+        table = Table("To Send to Servers", _TO_SEND, rows, empty=_ALL_SENT, optional=("changes",))
         parts.append(table)
         data["auth"]["push"] = table.records()
     streams = [] if _is_empty(result) else result.parts
@@ -57,10 +57,10 @@ def add_outcome(
     rows = [(DONE[step.action], step.operator, step.account, step.user) for step in done]
     table = Table("Applied to the Store", _COLUMNS, rows)
     parts: list[Part] = [table, Text(f"{format_counts(done)} done")] if done else [Text(_summary(plan))]
-    auth: dict[str, Any] = {"applied": table.records(), "unchanged": _same(plan)}
+    auth: dict[str, Any] = {"applied": table.records(), "unchanged": _count_unchanged(plan)}
     if sent is not None:
         pushed = Table(
-            "Sent to Servers", _SENT, [(name, outcome.server) for name, _, outcome in sent], empty=_AS_THERE
+            "Sent to Servers", _SENT, [(name, outcome.server) for name, _, outcome in sent], empty=_ALL_SENT
         )
         parts.append(pushed)
         auth["pushed"] = pushed.records()
@@ -151,7 +151,7 @@ _LISTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "imports": ("import", _key_of_import),
     "signing_keys": ("role", _key_of_role),
 }
-"""Lists of claims, what one of them is, and what names it."""
+"""The keys of claims that are lists: the noun of an item, and the function that returns its key."""
 
 
 def _loss(step: AuthStep) -> str:
@@ -163,8 +163,8 @@ def _loss(step: AuthStep) -> str:
 def _summary(plan: AuthPlan) -> str:
     if not plan.steps:
         are = "is" if plan.unchanged == 1 else "are"
-        what = [(plan.operators, "operator"), (plan.accounts, "account"), (plan.users, "user")]
-        return f"Nothing to change: {', '.join(pluralize(n, w) for n, w in what if n)} {are} as declared"
+        unchanged = [(plan.operators, "operator"), (plan.accounts, "account"), (plan.users, "user")]
+        return f"Nothing to change: {', '.join(pluralize(n, w) for n, w in unchanged if n)} {are} as declared"
     actions = [step.action for step in plan.steps]
     counts = [f"{actions.count(action)} to {action}" for action in ("create", "change", "remove")]
     return f"{', '.join(counts)} in the store; {plan.unchanged} as declared"
@@ -182,10 +182,10 @@ def _is_empty(result: Result) -> bool:
 
 def _with_auth(result: Result, plan: AuthPlan) -> dict[str, Any]:
     changes = [_record(step) for step in plan.steps]
-    return {**result.document(), "auth": {"changes": changes, "unchanged": _same(plan)}}
+    return {**result.document(), "auth": {"changes": changes, "unchanged": _count_unchanged(plan)}}
 
 
-def _same(plan: AuthPlan) -> dict[str, int]:
+def _count_unchanged(plan: AuthPlan) -> dict[str, int]:
     return {"operators": plan.operators, "accounts": plan.accounts, "users": plan.users}
 
 

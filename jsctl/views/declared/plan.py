@@ -29,9 +29,9 @@ _COLUMNS = (
 
 def plan_result(plan: Plan) -> Result:
     """Show what would change; the status says whether anything would."""
-    data = {"changes": [_record(step) for step in plan.steps], "unchanged": _same(plan)}
+    data = {"changes": [_record(step) for step in plan.steps], "unchanged": _count_unchanged(plan)}
     if not plan.steps:
-        return Result([Text(_unchanged(plan))], data=data)
+        return Result([Text(_format_unchanged(plan))], data=data)
     parts: list[Part] = [Text("\n".join(_lines(step)), _style(step)) for step in plan.steps]
     return Result([*parts, Text(_summary(plan))], data=data, status=ExitStatus.DIFFERENT)
 
@@ -70,7 +70,7 @@ def apply_result(outcome: Outcome, plan: Plan) -> Result:
     if outcome.failed:
         summary += f", {format_counts([step for step, _ in outcome.failed])} failed"
         summary += f", {format_counts(outcome.not_tried)} not tried" if outcome.not_tried else ""
-    data = {"applied": table.records(), "unchanged": _same(plan)}
+    data = {"applied": table.records(), "unchanged": _count_unchanged(plan)}
     return Result([table, Text(summary, "bad" if outcome.failed else "")], data=data, status=status)
 
 
@@ -99,13 +99,13 @@ def format_counts(steps: Sequence[Step]) -> str:
 
 def join_counts(parts: Sequence[tuple[int, str]]) -> str:
     """Join counts with their words, those that are not 0: `2 streams and 1 consumer`."""
-    *rest, last = [pluralize(count, what) for count, what in parts if count] or [""]
+    *rest, last = [pluralize(count, noun) for count, noun in parts if count] or [""]
     return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def _lines(step: Step) -> Iterator[str]:
     mark = "!" if step.refused else MARKS[step.action][0]
-    yield f"{mark} {format_name(step)}{_loss(step)}{_where(step)}"
+    yield f"{mark} {format_name(step)}{_loss(step)}{_format_place(step)}"
     for change in step.changes:
         if step.action == "create":
             if change.key not in ("name", "durable_name"):
@@ -119,11 +119,11 @@ def _style(step: Step) -> Style:
     return "bad" if step.refused else MARKS[step.action][1]
 
 
-def _where(step: Step) -> str:
+def _format_place(step: Step) -> str:
     target = step.target
     parts = [("context", target.context), ("domain", target.domain), ("account", target.account)]
-    known = ", ".join(f"{what} {value}" for what, value in parts if value)
-    return f"  [{known}]" if known else ""
+    words = ", ".join(f"{noun} {value}" for noun, value in parts if value)
+    return f"  [{words}]" if words else ""
 
 
 def _loss(step: Step) -> str:
@@ -139,13 +139,13 @@ def _summary(plan: Plan) -> str:
     return f"{', '.join(counts)}{refused}; {plan.unchanged} as declared"
 
 
-def _unchanged(plan: Plan) -> str:
+def _format_unchanged(plan: Plan) -> str:
     counts = join_counts([(plan.streams, "stream"), (plan.consumers, "consumer"), (plan.buckets, "bucket")])
     are = "is" if plan.unchanged == 1 else "are"
     return f"Nothing to change: {counts} {are} as declared" if counts else "Nothing is declared"
 
 
-def _same(plan: Plan) -> dict[str, int]:
+def _count_unchanged(plan: Plan) -> dict[str, int]:
     return {"streams": plan.streams, "consumers": plan.consumers, "buckets": plan.buckets}
 
 

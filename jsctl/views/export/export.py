@@ -20,30 +20,30 @@ def answer(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) ->
     """Show the result of `export query`. columns: (name, Spark type). A number called bytes is shown as a
     size.
     """
-    shown = [Column(name, name, _kind(name, type)) for name, type in columns]
+    headings = [Column(name, name, _kind(name, type)) for name, type in columns]
     values = [[_json_value(value) for value in row] for row in rows]
-    return Result([Table("", shown, values)] if rows else [Text("no rows")], data=_records(columns, values))
+    return Result(
+        [Table("", headings, values)] if rows else [Text("no rows")], data=_records(columns, values)
+    )
 
 
-def reports(rows: dict[str, int], where: str, took: int, status: ExitStatus) -> Result:
+def reports(rows: dict[str, int], folder: str, duration: int, status: ExitStatus) -> Result:
     """Show the result of `export reports`. rows: number of rows by table. where: the folder. took: ns."""
     counts = " and ".join(
-        f"{format_count(count)} {'row' if count == 1 else 'rows'} to {where}/{name}"
-        for name, count in rows.items()
-        if count
+        f"{pluralize(count, 'row')} to {folder}/{name}" for name, count in rows.items() if count
     )
-    text = f"wrote {counts or 'no rows'} in {took / SECOND:.1f}s"
-    data = {"rows": rows, "to": where, "seconds": round(took / SECOND, 3)}
+    text = f"wrote {counts or 'no rows'} in {duration / SECOND:.1f}s"
+    data = {"rows": rows, "to": folder, "seconds": round(duration / SECOND, 3)}
     return Result([Text(text)], data, status)
 
 
-def buckets(rows: dict[str, int], bad: dict[str, int], where: str, took: int) -> Result:
+def buckets(rows: dict[str, int], bad: dict[str, int], folder: str, duration: int) -> Result:
     """Show the result of `export kv` and `export objects`.
 
     rows: number of rows by table. bad: number of values that could not be decoded, by table; empty where
     nothing is decoded. where: the folder. took: ns.
     """
-    written = reports(rows, where, took, ExitStatus.OK)
+    written = reports(rows, folder, duration, ExitStatus.OK)
     if not bad:
         return written
     notes = [f"{pluralize(count, 'value')} of {name}" for name, count in bad.items() if count]
@@ -121,20 +121,20 @@ class Exported(Protocol):
     def comparison(self) -> Comparison | None: ...
 
 
-def intent(tables: Sequence[str], existing: Sequence[str], where: str) -> Intent:
+def intent(tables: Sequence[str], existing: Sequence[str], folder: str) -> Intent:
     """Return the intent to write tables. existing: those of them that are replaced."""
-    lines = [f"Would {'replace' if name in existing else 'write'} {where}/{name}" for name in tables]
+    lines = [f"Would {'replace' if name in existing else 'write'} {folder}/{name}" for name in tables]
     verb = "replace" if list(tables) == list(existing) else "write"
     facts = [{"table": name, "replaces": name in existing} for name in tables]
-    return Intent(f"{verb} {', '.join(tables)} in {where}", {"path": where, "tables": facts}, lines)
+    return Intent(f"{verb} {', '.join(tables)} in {folder}", {"path": folder, "tables": facts}, lines)
 
 
-def streams(outcomes: Sequence[Exported], where: str, took: int) -> Result:
+def streams(outcomes: Sequence[Exported], folder: str, duration: int) -> Result:
     """Show the result of `export stream`: the closing line, and data with a record for each stream.
 
     took: ns. The status is FAILURE when a table differs from its stream.
     """
-    rows = [_exported(outcome) for outcome in outcomes]
+    rows = [_build_record(outcome) for outcome in outcomes]
     deleted = [row["deleted"] for row in rows]
     data: dict[str, Any] = {
         "exported": sum(row["exported"] for row in rows),
@@ -142,8 +142,8 @@ def streams(outcomes: Sequence[Exported], where: str, took: int) -> Result:
         "deleted": None if None in deleted else sum(deleted),
         "lost": sum(row["lost"] for row in rows),
         "bad": sum(row["bad"] for row in rows),
-        "seconds": round(took / SECOND, 3),
-        "to": where,
+        "seconds": round(duration / SECOND, 3),
+        "to": folder,
         "streams": rows,
     }
     is_good = all(row["verified"]["same"] for row in rows if "verified" in row)
@@ -154,15 +154,13 @@ def closing(data: Mapping[str, Any]) -> str:
     """Return the line at the end of `export stream`, from its data, and a line for each table that was
     verified.
     """
-    count = data["exported"]
     parts = [
-        f"exported {format_count(count)} {'message' if count == 1 else 'messages'}"
-        f" ({format_bytes(data['bytes'])}) to {data['to']}",
+        f"exported {pluralize(data['exported'], 'message')} ({format_bytes(data['bytes'])}) to {data['to']}",
         *_missing(data["deleted"], data["lost"]),
         *([f"bad payloads {format_count(data['bad'])}"] if data["bad"] else []),
         f"in {data['seconds']:.1f}s",
     ]
-    verified = [_verified(row) for row in data["streams"] if "verified" in row]
+    verified = [_format_verification(row) for row in data["streams"] if "verified" in row]
     return "\n".join([", ".join(parts), *verified])
 
 
@@ -174,9 +172,7 @@ def so_far(outcomes: Sequence[Exported], word: str = "so far") -> str:
     missing = _missing(
         sum(deleted) if len(deleted) == len(outcomes) else None, sum(outcome.lost for outcome in outcomes)
     )
-    return ", ".join(
-        [f"{format_count(count)} {'message' if count == 1 else 'messages'} ({size}) {word}", *missing]
-    )
+    return ", ".join([f"{pluralize(count, 'message')} ({size}) {word}", *missing])
 
 
 def _missing(deleted: int | None, lost: int) -> list[str]:
@@ -190,7 +186,7 @@ def _missing(deleted: int | None, lost: int) -> list[str]:
     return [f"deleted {format_count(deleted)}", f"lost {format_count(lost)}"]
 
 
-def _exported(outcome: Exported) -> dict[str, Any]:
+def _build_record(outcome: Exported) -> dict[str, Any]:
     row: dict[str, Any] = {
         "stream": outcome.stream,
         "table": outcome.table,
@@ -207,8 +203,8 @@ def _exported(outcome: Exported) -> dict[str, Any]:
         comparison = outcome.comparison
         row["verified"] = {
             "same": comparison.is_same,
-            "table": _summary(comparison.table),
-            "stream": _summary(comparison.stream),
+            "table": _build_summary(comparison.table),
+            "stream": _build_summary(comparison.stream),
             "missing": comparison.missing,
             "changed": comparison.changed,
             "twice": comparison.repeated,
@@ -218,7 +214,7 @@ def _exported(outcome: Exported) -> dict[str, Any]:
     return row
 
 
-def _summary(summary: Summary) -> dict[str, Any]:
+def _build_summary(summary: Summary) -> dict[str, Any]:
     return {
         "messages": summary.messages,
         "first": summary.first,
@@ -227,7 +223,7 @@ def _summary(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _verified(row: Mapping[str, Any]) -> str:
+def _format_verification(row: Mapping[str, Any]) -> str:
     comparison = row["verified"]
     removed = comparison["gone"]
     suffix = f"; {format_count(removed)} more were removed from the stream" if removed else ""

@@ -9,7 +9,7 @@ from jsctl.views.intent import Intent
 from jsctl.views.kv.value import shorten
 from jsctl.views.result import Result, Text
 
-_LISTED = 10
+_MAX_LISTED = 10
 """Keys that a question lists."""
 
 
@@ -21,8 +21,8 @@ def stored(bucket: str, key: str, revision: int) -> Result:
 
 def intent(verb: str, bucket: str, keys: Sequence[str]) -> Intent:
     """Return the intent to delete or purge keys."""
-    listed = ", ".join(keys[:_LISTED])
-    more = f" and {len(keys) - _LISTED:,} more" if len(keys) > _LISTED else ""
+    listed = ", ".join(keys[:_MAX_LISTED])
+    more = f" and {len(keys) - _MAX_LISTED:,} more" if len(keys) > _MAX_LISTED else ""
     action = f"{verb} {pluralize(len(keys), 'key')} of bucket {bucket} ({listed}{more})"
     if len(keys) == 1:
         action = f"{verb} key {bucket} > {keys[0]}"
@@ -61,10 +61,10 @@ def bucket_removed(bucket: str) -> Result:
 
 def compact_intent(bucket: str, keys: int, with_marker: int) -> Intent:
     """Return the intent of `kv compact`. keys: how many have been deleted. with_marker: how many old markers
-    go.
+    are removed, too.
     """
-    rest = f", and {pluralize(with_marker, 'old marker')}," if with_marker else ""
-    action = f"remove the earlier values of {pluralize(keys, 'deleted key')}{rest} of bucket {bucket}"
+    markers = f", and {pluralize(with_marker, 'old marker')}," if with_marker else ""
+    action = f"remove the earlier values of {pluralize(keys, 'deleted key')}{markers} of bucket {bucket}"
     return Intent(action, {"bucket": bucket, "keys": keys, "markers": with_marker})
 
 
@@ -75,9 +75,9 @@ def compacted(bucket: str, keys: int, with_marker: int, *, messages: int) -> Res
     return Result([Text(text)], data=data)
 
 
-def import_intent(bucket: str, values: int, removals: int, present: int) -> Intent:
+def import_intent(bucket: str, values: int, removals: int, stored: int) -> Intent:
     """Return the intent of `kv import`. present: values that the bucket has already."""
-    question = f"Bucket {bucket} holds {pluralize(present, 'value')}; replace those of the same keys"
+    question = f"Bucket {bucket} holds {pluralize(stored, 'value')}; replace those of the same keys"
     action = f"store {_entries(values, removals)} in bucket {bucket}"
     return Intent(action, {"bucket": bucket, "values": values, "markers": removals}, question=question)
 

@@ -78,8 +78,8 @@ def history(bucket: str, key: str, entries: Sequence[Entry]) -> Result:
     )
 
     def operation(entry: Entry) -> Cell:
-        why = f" ({entry.reason})" if entry.reason else ""
-        return Cell(entry.operation, entry.operation + why, _OPERATIONS[entry.operation])
+        reason = f" ({entry.reason})" if entry.reason else ""
+        return Cell(entry.operation, entry.operation + reason, _OPERATIONS[entry.operation])
 
     def row(entry: Entry) -> list[object]:
         return [

@@ -7,7 +7,7 @@ from jsctl.jetstream.kv.entry import PUT, Entry, record
 from jsctl.jetstream.message.payload import as_text
 from jsctl.views.result import Cell
 
-_SHOWN = 33  #: characters of a value in a table
+_MAX_SHOWN = 33  #: characters of a value in a table
 
 
 def value_fields(value: bytes) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def full_record(bucket: str, entry: Entry) -> dict[str, Any]:
     return record(bucket, entry, value=value_fields(entry.value))
 
 
-def short_value(entry: Entry, limit: int = _SHOWN) -> Cell | str:
+def short_value(entry: Entry, limit: int = _MAX_SHOWN) -> Cell | str:
     """Return a value for a table: its start and end; of a binary one the first bytes in hex."""
     value = entry.value
     if entry.operation != PUT:
@@ -33,7 +33,7 @@ def short_value(entry: Entry, limit: int = _SHOWN) -> Cell | str:
     return Cell(next(iter(value_fields(value).values())), shorten(value, limit))
 
 
-def shorten(value: bytes, limit: int = _SHOWN) -> str:
+def shorten(value: bytes, limit: int = _MAX_SHOWN) -> str:
     """Return a value on one line of at most `limit` characters."""
     text = as_text(value)
     if text is None:

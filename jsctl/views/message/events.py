@@ -65,57 +65,56 @@ def _summary(listener: EventListener) -> str:
 
 def short_text(event: Json, subject: str) -> str:
     """Return one line: `06:57:05 [Stream Action] stream ORDERS create`."""
-    known = _kind(event, subject)
-    if known is None:
-        return (
-            f"{_time(event)[11:]} [{event.get('type') or subject}] {json.dumps(event, ensure_ascii=False)}\n"
-        )
-    words = re.sub(r"\{([\w.]+)\}", lambda m: _value(event, m[1]) or "?", known.summary)
+    kind = _find_kind(event, subject)
+    if kind is None:
+        document = json.dumps(event, ensure_ascii=False)
+        return f"{_format_event_time(event)[11:]} [{event.get('type') or subject}] {document}\n"
+    words = re.sub(r"\{([\w.]+)\}", lambda m: _format_event_value(event, m[1]) or "?", kind.summary)
     where = f" (domain {event['domain']})" if event.get("domain") else ""
-    return f"{_time(event)[11:]} [{known.title}] {words}{where}\n"
+    return f"{_format_event_time(event)[11:]} [{kind.title}] {words}{where}\n"
 
 
 def full_text(event: Json, subject: str) -> str:
     """Return a heading with time and id, and the fields below it."""
-    known = _kind(event, subject)
-    head = f"[{_time(event)}] [{event.get('id', '')}] "
-    if known is None:
+    kind = _find_kind(event, subject)
+    head = f"[{_format_event_time(event)}] [{event.get('id', '')}] "
+    if kind is None:
         document = json.dumps(event, indent=2, ensure_ascii=False)
-        return f"{head}{event.get('type') or subject}\n\n{_indented(document)}\n\n"
-    rows = [(label, _value(event, path)) for label, path in known.fields]
+        return f"{head}{event.get('type') or subject}\n\n{_indent(document)}\n\n"
+    rows = [(label, _format_event_value(event, path)) for label, path in kind.fields]
     if event.get("domain"):
         rows.append(("Domain", str(event["domain"])))
-    shown = [(label, value) for label, value in rows if value]
-    width = max((len(label) for label, _ in shown), default=0) + 4
-    lines = [f"{label:>{width}}: {_folded(value, width + 2)}" for label, value in shown]
-    return "\n".join([f"{head}{known.title}", "", *lines, "", ""])
+    pairs = [(label, value) for label, value in rows if value]
+    width = max((len(label) for label, _ in pairs), default=0) + 4
+    lines = [f"{label:>{width}}: {_indent_value(value, width + 2)}" for label, value in pairs]
+    return "\n".join([f"{head}{kind.title}", "", *lines, "", ""])
 
 
 def unreadable(subject: str, shown: str) -> str:
     """Return what is shown of a message that is not an event."""
-    return f"Event error: the message on {subject} is not an event\n\n{_indented(shown)}\n\n"
+    return f"Event error: the message on {subject} is not an event\n\n{_indent(shown)}\n\n"
 
 
-def _kind(event: Json, subject: str) -> Kind | None:
+def _find_kind(event: Json, subject: str) -> Kind | None:
     name = domain.find_kind(event, subject)
     return _REFUSED if name == "auth_error" else domain.KINDS.get(name)
 
 
-def _time(event: Json) -> str:
+def _format_event_time(event: Json) -> str:
     try:
         return units.format_time(str(event.get("timestamp", "")))
     except ValueError:
         return str(event.get("timestamp", ""))
 
 
-def _value(event: Json, path: str) -> str:
+def _format_event_value(event: Json, path: str) -> str:
     value: Any = domain.get_value(event, path)
     if value is None or value == "":
         return ""
     if path in domain.DURATIONS and isinstance(value, int):
         return units.format_exact_duration(value)
     if path == "replicas" and isinstance(value, list):
-        return "\n".join(_peer(peer) for peer in value if isinstance(peer, dict))
+        return "\n".join(_format_peer(peer) for peer in value if isinstance(peer, dict))
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -123,7 +122,7 @@ def _value(event: Json, path: str) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _peer(peer: Json) -> str:
+def _format_peer(peer: Json) -> str:
     state = "current" if peer.get("current") else "outdated"
     if peer.get("offline"):
         state += ", OFFLINE"
@@ -133,7 +132,7 @@ def _peer(peer: Json) -> str:
     )
 
 
-def _folded(value: str, indent: int) -> str:
+def _indent_value(value: str, indent: int) -> str:
     """Return a value whose further lines are indented; JSON in a string is indented, too."""
     if value[:1] in "{[" and len(value) > 1:
         with contextlib.suppress(ValueError):
@@ -141,5 +140,5 @@ def _folded(value: str, indent: int) -> str:
     return value.replace("\n", "\n" + " " * indent)
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(" " * 10 + line for line in text.splitlines())

@@ -36,16 +36,14 @@ def events(
 def stopped(totals: PublishTotals, mode: Mode) -> str:
     """Return the line about what was published before an early end; empty when nothing was."""
     if mode == "plain":
-        return f"Stopped after {_count(totals.messages)}" if totals.messages else ""
-    unsure = f"{_count(totals.unsure)} may be stored without an ack" if totals.unsure else ""
+        return f"Stopped after {units.pluralize(totals.messages, 'message')}" if totals.messages else ""
+    unsure = (
+        f"{units.pluralize(totals.unsure, 'message')} may be stored without an ack" if totals.unsure else ""
+    )
     if not totals.messages:
         return f"Stopped: {unsure}" if unsure else ""
-    acknowledged = f"Stopped after the acks of {_count(totals.messages)}"
+    acknowledged = f"Stopped after the acks of {units.pluralize(totals.messages, 'message')}"
     return f"{acknowledged}; {unsure}" if unsure else acknowledged
-
-
-def _count(messages: int) -> str:
-    return f"{messages:,} message{'s' * (messages != 1)}"
 
 
 def notice(published: Published) -> str:
@@ -92,7 +90,7 @@ def totals(totals: PublishTotals, seconds: float, *, quiet: bool) -> Result:
         return Result(data=data)
     rate = totals.messages / seconds if seconds > 0 else 0
     lines = [
-        f"Published {units.format_count(totals.messages)} message{'s' * (totals.messages != 1)},"
+        f"Published {units.pluralize(totals.messages, 'message')},"
         f" {units.format_bytes(totals.bytes)} in {units.format_duration(round(seconds * units.SECOND))},"
         f" {units.format_count(round(rate))} messages per second"
     ]

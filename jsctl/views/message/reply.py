@@ -5,6 +5,7 @@ import time
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import dump
 from jsctl.jetstream.message.respond import Request, Responder
+from jsctl.units import pluralize
 from jsctl.views.events import Ending, Events
 from jsctl.views.message.text import body, header_lines
 
@@ -15,7 +16,7 @@ def events(responder: Responder) -> Events[Request]:
     def summary(ending: Ending) -> str:
         if ending == "failed":
             return ""
-        return f"Answered {responder.answered:,} request{'s' * (responder.answered != 1)}"
+        return f"Answered {pluralize(responder.answered, 'request')}"
 
     return Events(
         batches=responder.requests(),

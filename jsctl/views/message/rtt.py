@@ -29,8 +29,8 @@ def result(targets: Sequence[Target]) -> Result:
     for target in targets:
         lines = [f"{target.url}:", ""]
         for address in target.addresses:
-            shown = "failed" if address.failure else format_exact_duration(address.rtt - address.rtt % 1000)
-            lines.append(f"{address.address:>{width}}: {shown}")
+            text = "failed" if address.failure else format_exact_duration(address.rtt - address.rtt % 1000)
+            lines.append(f"{address.address:>{width}}: {text}")
         parts.append(Text("\n".join(lines)))
     rows = [
         (

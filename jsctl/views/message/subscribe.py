@@ -65,15 +65,15 @@ def text_view(show: Show, *, reads_stream: bool) -> Callable[[Received], str]:
 
     def text(received: Received) -> str:
         message, number, _, reply = received
-        at = stamp(message) if has_stamp else ""
-        shown = heading(number, message, at, reads_stream=reads_stream)
+        time_note = stamp(message) if has_stamp else ""
+        output = heading(number, message, time_note, reads_stream=reads_stream)
         if has_body:
-            shown += content(message, headers_only=headers_only, pretty=pretty)
+            output += content(message, headers_only=headers_only, pretty=pretty)
         if reply is not None:
-            shown += f'[#{number}]{at} Matched reply on "{reply.subject}"\n'
+            output += f'[#{number}]{time_note} Matched reply on "{reply.subject}"\n'
             if has_body:
-                shown += content(reply, headers_only=headers_only, pretty=pretty)
-        return shown
+                output += content(reply, headers_only=headers_only, pretty=pretty)
+        return output
 
     return text
 
@@ -148,9 +148,11 @@ def summary(statistics: Statistics, ending: Ending) -> str:
         (statistics.slow, "slow consumer"),
         (statistics.restarts, "reading started again"),
     ]
-    troubles = [f"{what} {count} time{'s' * (count > 1)}" for count, what in counts if count]
-    if ending != "interrupted" and not troubles:
+    problems = [f"{noun} {units.pluralize(count, 'time')}" for count, noun in counts if count]
+    if ending != "interrupted" and not problems:
         return ""
-    spent = units.format_duration(time.monotonic_ns() - statistics.started)
-    messages = f"{statistics.messages:,} message{'s' * (statistics.messages != 1)}"
-    return "; ".join([f"Received {messages}, {units.format_bytes(statistics.bytes)} in {spent}", *troubles])
+    duration = units.format_duration(time.monotonic_ns() - statistics.started)
+    messages = units.pluralize(statistics.messages, "message")
+    return "; ".join(
+        [f"Received {messages}, {units.format_bytes(statistics.bytes)} in {duration}", *problems]
+    )

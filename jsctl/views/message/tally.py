@@ -10,7 +10,7 @@ from jsctl.views.board import Board, table_board
 from jsctl.views.result import Chart, Column, Result, Table
 
 _HEIGHT = 20  #: rows of all plots together
-_LOWEST = 3  #: rows of a plot at least
+_MIN_HEIGHT = 3  #: rows of a plot at least
 
 
 class SubjectReport:
@@ -104,7 +104,7 @@ class RateGraph:
 
     def _picture(self) -> Result:
         """Return the plots, the last second on the right."""
-        height = max(_HEIGHT // max(len(self._rates), 1), _LOWEST)
+        height = max(_HEIGHT // max(len(self._rates), 1), _MIN_HEIGHT)
         charts = [
             Chart(f"{key}: {values[-1] if values else 0:,} / second", values, "bars", height)
             for key, values in self._rates.items()

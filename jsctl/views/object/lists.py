@@ -44,7 +44,7 @@ _STATUS = (
     Column("Sealed", "sealed", "bool"),
     Column("Unfinished", "unfinished", "count"),
 )
-_LISTED = 10  #: objects that a question lists
+_MAX_LISTED = 10  #: objects that a question lists
 _CHANGES = (Column("Change", "change"), Column("Name", "name"), Column("Size", "size", "bytes"))
 
 
@@ -117,9 +117,9 @@ def stored(infos: Sequence[ObjectInfo]) -> Result:
     return Result([Table("Stored Objects", _STORED, rows)], data=[object_info.data for object_info in infos])
 
 
-def put_intent(bucket: str, names: Sequence[str], known: Sequence[ObjectInfo]) -> Intent:
+def put_intent(bucket: str, names: Sequence[str], existing: Sequence[ObjectInfo]) -> Intent:
     """Return the intent to put objects. known: those of them that are replaced."""
-    replaced = {info.name: info for info in known}
+    replaced = {info.name: info for info in existing}
     lines = [
         f"Would replace {bucket} > {name} ({format_bytes(replaced[name].size)})"
         if name in replaced
@@ -150,10 +150,10 @@ def written(object_info: ObjectInfo, path: str, duration: int) -> Result:
 def intent(verb: str, infos: Sequence[ObjectInfo]) -> Intent:
     """Return the intent to remove or replace objects. verb: "remove", "replace"."""
     descriptions = [f"{info.bucket} > {info.name} ({format_bytes(info.size)})" for info in infos]
-    more = f" and {len(descriptions) - _LISTED} more" if len(descriptions) > _LISTED else ""
+    more = f" and {len(descriptions) - _MAX_LISTED} more" if len(descriptions) > _MAX_LISTED else ""
     lines = [f"Would {verb} {info.bucket} > {info.name}, {format_bytes(info.size)}" for info in infos]
     facts = [{"bucket": info.bucket, "name": info.name, "size": info.size} for info in infos]
-    return Intent(f"{verb} {', '.join(descriptions[:_LISTED])}{more}", {"objects": facts}, lines)
+    return Intent(f"{verb} {', '.join(descriptions[:_MAX_LISTED])}{more}", {"objects": facts}, lines)
 
 
 def removed(infos: Sequence[ObjectInfo]) -> Result:

@@ -23,7 +23,7 @@ def events(
 
 
 def text(object_info: ObjectInfo) -> str:
-    """Return one line: `[2026-11-21 13:00:04] PUT B > report.pdf: 1.0 KiB bytes in 1 chunks`."""
+    """Return one line: `[2026-11-21 13:00:04] PUT B > report.pdf: 1.0 KiB in 1 chunk`."""
     label = f"{object_info.bucket} > {object_info.name}"
     if object_info.is_deleted:
         return f"[{format_time(object_info.modified)}] DEL {label}"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.units import format_clock, seconds_to_ns
-from jsctl.views.board import Board, Grid, Part, grid_of
+from jsctl.views.board import Board, Grid, Part, table_to_grid
 from jsctl.views.report import server_grids, spark_queries, stream_grids
 from jsctl.views.report.grid_cells import age_words
 from jsctl.views.result import Text
@@ -38,7 +38,7 @@ def _spark(queries: Sequence[SparkQuery], now: float) -> Grid:
     pane = spark_queries.pane(queries, now)
     if not pane.sections:
         return Grid((), (), key=id, empty=pane.messages[0].text if pane.messages else pane.summary.text)
-    return grid_of(pane.sections[0].table)
+    return table_to_grid(pane.sections[0].table)
 
 
 def _notices(places: Sequence[Place], now: float) -> list[Text]:

@@ -9,13 +9,13 @@ from jsctl.views.shared.tables import LINK_KEYS
 
 _RATES = ("message_rate", "byte_rate", "lag_rate", "unprocessed_rate")
 _PLACE = ("lag_messages", "context", "domain", "kind")
-_NOTHING: Mapping[str, Any] = {
+_NULL_ROW: Mapping[str, Any] = {
     **dict.fromkeys((*STREAM_KEYS, *LINK_KEYS, *CONSUMER_KEYS, *_RATES, *_PLACE)),
     "trouble": [],
     "problems": 0,
 }
-"""What a row has no value for is nil: `lag > 1000` holds for none of the consumers; `lag_messages` is what is
-left for a copy or a consumer."""
+"""A row without values. Keys that a row does not have are nil in a condition: `lag > 1000` is false for every
+consumer. `lag_messages` is the lag of mirrors, sources and consumers alike."""
 
 
 def matching_rows(document: Mapping[str, Any], condition: Callable[[Mapping[str, Any]], bool]) -> list[str]:
@@ -23,8 +23,8 @@ def matching_rows(document: Mapping[str, Any], condition: Callable[[Mapping[str,
 
     document: the JSON form of the report. Raises ValueError for a condition that no row can have.
     """
-    condition(_NOTHING)
-    return [name for name, row in _rows(document) if condition({**_NOTHING, **row})]
+    condition(_NULL_ROW)
+    return [name for name, row in _rows(document) if condition({**_NULL_ROW, **row})]
 
 
 def _rows(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

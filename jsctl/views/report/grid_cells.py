@@ -45,26 +45,26 @@ def place_grid(
     rows: Sequence[Row],
     columns: Sequence[GridColumn],
     key: Callable[[Any], Hashable],
-    **rest: Any,
+    **attrs: Any,
 ) -> Grid:
     """Return a grid of lines; where there are several places, the first column names them."""
     if len(places) > 1:
         columns = [GridColumn("Where", "where", "text", lambda row: row.place.title), *columns]
     if all(place.at is None and not place.error for place in places):
-        rest["empty"] = "waiting for the first answer"
+        attrs["empty"] = "waiting for the first answer"
     return Grid(
         columns,
         rows,
         key=lambda row: (row.number, key(row.line)),
         level=lambda row: find_level(row.line.troubles),
         dim=lambda row: bool(row.place.error),
-        **rest,
+        **attrs,
     )
 
 
-def column(title: str, key: str, kind: Kind, read: Callable[[Any], Any], **rest: Any) -> GridColumn:
+def column(title: str, key: str, kind: Kind, read: Callable[[Any], Any], **attrs: Any) -> GridColumn:
     """Return a column that reads the line of a row."""
-    return GridColumn(title, key, kind, lambda row: read(row.line), **rest)
+    return GridColumn(title, key, kind, lambda row: read(row.line), **attrs)
 
 
 TROUBLE = column("Trouble", "trouble", "prose", lambda line: _words(line.troubles), optional=True)
@@ -74,9 +74,8 @@ def _words(troubles: Sequence[Any]) -> str:
     return ", ".join(trouble.words for trouble in troubles)
 
 
-def left_cell(span: int | None, soon: int = 10 * MINUTE) -> Any:
-    """Return a cell for the time left (ns); a short one is a warning."""
-    """Return a time that is left; a short one is a warning."""
+def remaining_cell(span: int | None, soon: int = 10 * MINUTE) -> Any:
+    """Return a cell for a remaining time (ns); one of at most `soon` ns is a warning."""
     if span is None:
         return None
     return Cell(span, format_exact_duration(span), "warn" if span <= soon else "")
@@ -135,14 +134,14 @@ def command_line(place: Place, verb: str, *names: str) -> str:
     return " ".join(["jsctl", verb, *map(shlex.quote, [*names, *place.flags])])
 
 
-def mending_line(place: Place, help: str, stream: str, consumer: str) -> str:
+def fixing_line(place: Place, help: str, stream: str, consumer: str) -> str:
     """Return the command line that fixes a consumer, or that explains why it makes no progress."""
     if help:
         return f"{help} {shlex.join(place.flags)}"
     return command_line(place, "consumer why", stream, consumer)
 
 
-def where(row: Row) -> dict[str, Any]:
+def place_keys(row: Row) -> dict[str, Any]:
     """Return the keys of a record that name its place."""
     return {"context": row.place.context, "domain": row.place.domain}
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from jsctl.units import SECOND, format_bytes, format_count, seconds_to_ns, to_datetime
+from jsctl.units import SECOND, format_bytes, format_count, pluralize, seconds_to_ns, to_datetime
 from jsctl.views.result import Cell, Chart, Column, Kind, Result, Table, Text
 
 Row = Mapping[str, Any]
@@ -30,11 +30,11 @@ class Series(NamedTuple):
     values: Values
 
 
-def rolled(rows: Mapping[str, int], where: str, took: int) -> Result:
+def rolled(rows: Mapping[str, int], folder: str, duration: int) -> Result:
     """Return the result of `export rollup`. rows: written, by table. where: the folder. took: ns."""
     total = sum(rows.values())
-    text = f"wrote {format_count(total)} row{'' if total == 1 else 's'} to {where} in {took / SECOND:.1f}s"
-    return Result([Text(text)], {"rows": dict(rows), "to": where, "seconds": round(took / SECOND, 3)})
+    text = f"wrote {pluralize(total, 'row')} to {folder} in {duration / SECOND:.1f}s"
+    return Result([Text(text)], {"rows": dict(rows), "to": folder, "seconds": round(duration / SECOND, 3)})
 
 
 def history(series: Sequence[Series], tables: Sequence[Table], data: Any) -> Result:
@@ -46,10 +46,10 @@ def history(series: Sequence[Series], tables: Sequence[Table], data: Any) -> Res
 
 
 def _caption(series: Series) -> str:
-    known = [value for value in series.values if value is not None]
-    first, last = (f"{at:%m-%d %H:%M}" for at in (series.times[0], series.times[-1]))
+    values = [value for value in series.values if value is not None]
+    first, last = (f"{time:%m-%d %H:%M}" for time in (series.times[0], series.times[-1]))
     form = format_bytes if series.kind == "bytes" else format_count
-    return f"{series.title}, {first} to {last}: {form(round(known[-1]))}, at most {form(round(max(known)))}"
+    return f"{series.title}, {first} to {last}: {form(round(values[-1]))}, at most {form(round(max(values)))}"
 
 
 def page_note(source: str, created: float) -> str:
@@ -70,12 +70,12 @@ def axis(rows: Iterable[Row], daily: bool) -> list[datetime]:
     if not periods:
         return []
     step = timedelta(days=1) if daily else timedelta(hours=1)
-    at, last = min(periods), max(periods)
-    at = max(at, last - step * (MANY - 1))
+    period, last_period = min(periods), max(periods)
+    period = max(period, last_period - step * (MANY - 1))
     periods_shown = []
-    while at <= last:
-        periods_shown.append(at)
-        at += step
+    while period <= last_period:
+        periods_shown.append(period)
+        period += step
     return periods_shown
 
 
@@ -88,16 +88,16 @@ def series(reports: Mapping[str, Sequence[Row]], daily: bool) -> list[Series]:
         (f"Messages stored {'a day' if daily else 'an hour'}", "count", streams, "stored", sum),
         ("Worst lag of a consumer", "count", consumers, "lag_max", max),
     ]
-    shown = []
-    for title, kind, rows, column, together in specifications:
+    result = []
+    for title, kind, rows, column, aggregate in specifications:
         by_period: dict[datetime, list[float]] = {}
         for row in rows:
             if row.get(column) is not None:
                 by_period.setdefault(row["period"], []).append(row[column])
         if by_period:
-            values = [together(by_period[t]) if t in by_period else None for t in times]
-            shown.append(Series(title, kind, times, values))
-    return shown
+            values = [aggregate(by_period[t]) if t in by_period else None for t in times]
+            result.append(Series(title, kind, times, values))
+    return result
 
 
 _Make = Callable[[Values], str]
@@ -125,10 +125,10 @@ def _stream_values(rows: Sequence[Row]) -> list[Any]:
         last["bytes"],
         _sum(rows, "stored"),
         _mean(rows, "message_rate"),
-        _most(rows, "peak_rate"),
+        _max(rows, "peak_rate"),
         _sum(rows, "growth"),
         _sum(rows, "resets"),
-        _days(last),
+        _days_cell(last),
     ]
 
 
@@ -136,8 +136,8 @@ def _consumer_values(rows: Sequence[Row]) -> list[Any]:
     return [
         rows[-1]["unprocessed"],
         round(_mean(rows, "lag_p50") or 0),
-        round(_most(rows, "lag_p95") or 0),
-        _most(rows, "lag_max"),
+        round(_max(rows, "lag_p95") or 0),
+        _max(rows, "lag_max"),
         _mean(rows, "delivery_rate"),
     ]
 
@@ -145,9 +145,9 @@ def _consumer_values(rows: Sequence[Row]) -> list[Any]:
 def _link_values(rows: Sequence[Row]) -> list[Any]:
     return [
         rows[-1]["lag"],
-        round(_most(rows, "lag_p95") or 0),
-        _most(rows, "lag_max"),
-        _most(rows, "active_max"),
+        round(_max(rows, "lag_p95") or 0),
+        _max(rows, "lag_max"),
+        _max(rows, "active_max"),
         _sum(rows, "errors"),
     ]
 
@@ -182,7 +182,7 @@ _LAYOUTS = (
             ("Unprocessed", "unprocessed", "count"),
             ("Lag p50", "lag_p50", "count"),
             ("p95", "lag_p95", "count"),
-            ("Most", "lag_max", "count"),
+            ("Max", "lag_max", "count"),
             ("Rate", "rate", "rate"),
         ),
         values=_consumer_values,
@@ -195,7 +195,7 @@ _LAYOUTS = (
         columns=(
             ("Lag", "lag", "count"),
             ("p95", "lag_p95", "count"),
-            ("Most", "lag_max", "count"),
+            ("Max", "lag_max", "count"),
             ("Silent for", "active_max", "duration"),
             ("Errors", "errors", "count"),
         ),
@@ -238,7 +238,7 @@ def tables(
 
 
 def _table(layout: _Layout, rows: Sequence[Row], trend: Callable[[Sequence[Row], str], Cell]) -> Table:
-    # The context and the domain are shown where they tell rows apart.
+    # The context and the domain are shown only where rows differ in them.
     places = [place for place in ("context", "domain") if len({row[place] for row in rows}) > 1]
     keys = [*places, *layout.keys]
     groups: dict[tuple[Any, ...], list[Row]] = {}
@@ -287,24 +287,24 @@ def _movers(movers: Sequence[Row]) -> Table:
     return Table(f"Top movers of {day}", columns, rows)
 
 
-def _known(rows: Sequence[Row], column: str) -> list[float]:
+def _list_values(rows: Sequence[Row], column: str) -> list[float]:
     return [row[column] for row in rows if row.get(column) is not None]
 
 
 def _sum(rows: Sequence[Row], column: str) -> Any:
-    return sum(_known(rows, column))
+    return sum(_list_values(rows, column))
 
 
-def _most(rows: Sequence[Row], column: str) -> Any:
-    return max(_known(rows, column), default=None)
+def _max(rows: Sequence[Row], column: str) -> Any:
+    return max(_list_values(rows, column), default=None)
 
 
 def _mean(rows: Sequence[Row], column: str) -> float | None:
-    known = _known(rows, column)
-    return sum(known) / len(known) if known else None
+    values = _list_values(rows, column)
+    return sum(values) / len(values) if values else None
 
 
-def _days(row: Row) -> Cell:
+def _days_cell(row: Row) -> Cell:
     days = row.get("days_to_limit")
     if days is None:
         return Cell(None, "")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.monitor.report.health import check_stream
 from jsctl.monitor.report.pages import ConsumerPage, StreamPage
 from jsctl.monitor.report.rows import BAD, WARN
-from jsctl.units import NEVER, compute_age, format_count, to_datetime, truncate_to_seconds
+from jsctl.units import NEVER, compute_age, format_count, pluralize, to_datetime, truncate_to_seconds
 from jsctl.views.consumer import info as consumer_info
 from jsctl.views.consumer import why
 from jsctl.views.report.panes import STYLES
@@ -16,7 +16,7 @@ _CONSUMERS = (
     Column("Consumer", "consumer"),
     Column("Lag", "lag", "count"),
     Column("Unacked", "ack_pending", "count"),
-    Column("Again", "redelivered", "count"),
+    Column("Redelivered", "redelivered", "count"),
     Column("Last Delivery", "last", "ago"),
 )
 _SUBJECTS = (Column("Subject", "subject"), Column("Messages", "messages", "count"))
@@ -56,8 +56,8 @@ _EPOCH = to_datetime(0)
 
 
 def _chart(caption: str, values: Sequence[int]) -> Chart:
-    words = f"{caption}: {format_count(values[-1])}, at most {format_count(max(values))}"
-    return Chart(words, list(map(float, values)), "dots", 4)
+    text = f"{caption}: {format_count(values[-1])}, at most {format_count(max(values))}"
+    return Chart(text, list(map(float, values)), "dots", 4)
 
 
 def _consumer(info: dict[str, object]) -> list[object]:
@@ -75,13 +75,13 @@ def _consumer(info: dict[str, object]) -> list[object]:
 
 def _subjects(page: StreamPage) -> list[Part]:
     if page.subjects is None:
-        count = format_count(int(page.info["state"].get("num_subjects", 0)))
+        count = pluralize(int(page.info["state"].get("num_subjects", 0)), "subject")
         name = page.info["config"]["name"]
-        return [Text(f"{count} subjects: jsctl stream subjects {name} lists them")]
+        return [Text(f"{count}: jsctl stream subjects {name} lists them")]
     if not page.subjects:
         return []
     largest = sorted(page.subjects.items(), key=lambda pair: (-pair[1], pair[0]))
-    title = f"{format_count(len(largest))} Subjects"
+    title = pluralize(len(largest), "Subject")
     if len(largest) > _TOP:
         title += f", the {_TOP} with the most messages"
     return [Table(title, _SUBJECTS, largest[:_TOP])]

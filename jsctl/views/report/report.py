@@ -91,7 +91,7 @@ def document(
             {
                 "context": state.context,
                 "domain": state.domain,
-                "at": _utc(state.at),
+                "at": _format_utc(state.at),
                 "error": error,
                 "trouble": _troubles(report),
                 "streams": [stream_line(row).record for row in report.streams],
@@ -100,7 +100,7 @@ def document(
             }
         )
     spark = {} if queries is None else {"spark": spark_queries.records(queries, now)}
-    return {"at": _utc(now), "reports": reports, **spark}
+    return {"at": _format_utc(now), "reports": reports, **spark}
 
 
 def _troubles(report: Report) -> list[str]:
@@ -134,7 +134,7 @@ def result(
         parts.extend([*part.messages, *(section.table for section in part.sections)])
     for state in states:
         part = pane(state, sort)
-        # What is shown here is of now: tables of before a failure are for the live screen.
+        # Only the live screen shows tables from before a failure.
         parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
         parts.extend(part.messages)
         if not state.error:
@@ -170,7 +170,7 @@ def failures(states: Sequence[DomainState]) -> list[str]:
     return sentences
 
 
-def _word(state: DomainState) -> str:
+def _name_state(state: DomainState) -> str:
     if state.failure is None:
         return "late"
     return name_failure(state.failure)
@@ -188,7 +188,7 @@ def pane(state: DomainState, sort: Sort) -> Pane:
     error = state.failure.message if state.failure is not None else state.error
     if not state.history:
         waiting = state.failure is None
-        summary = Text("connecting" if waiting else _word(state), "dim" if waiting else "bad")
+        summary = Text("connecting" if waiting else _name_state(state), "dim" if waiting else "bad")
         messages = [] if waiting and not state.waiting else [Text(error, "bad")]
         return Pane(title(state), summary, messages, [], trouble=FINE if waiting else BAD)
     report = build_report(state, sort)
@@ -213,7 +213,7 @@ def pane(state: DomainState, sort: Sort) -> Pane:
     level = BAD if bad or error else WARN if warned else FINE
     if error:
         since = format_time(state.history[-1][1].at)
-        summary = Text(f"{_word(state)}, as of {since}", "bad")
+        summary = Text(f"{_name_state(state)}, as of {since}", "bad")
         messages.insert(0, Text(error, "bad"))
     elif bad or warned:
         words = [pluralize(bad, "problem")] if bad else []
@@ -232,7 +232,7 @@ def _section(
     watched: bool,
     cell: Callable[[str, Line], Any],
 ) -> Section:
-    shown = [
+    visible = [
         column
         for column in columns
         if (watched or column.key not in _WATCHED)
@@ -241,8 +241,8 @@ def _section(
             or any(row.record[column.key] or (column.key == "peers" and row.record["leader"]) for row in rows)
         )
     ]
-    lines = [[cell(column.key, row) for column in shown] for row in rows]
-    return Section(Table(title, shown, lines, spare=_SPARE[noun]), [row.level for row in rows], noun)
+    lines = [[cell(column.key, row) for column in visible] for row in rows]
+    return Section(Table(title, visible, lines, spare=_SPARE[noun]), [row.level for row in rows], noun)
 
 
 def _stream_cell(key: str, row: Line) -> Any:
@@ -258,7 +258,7 @@ def _stream_cell(key: str, row: Line) -> Any:
         case "peers":
             leader = f"{row.record['leader']}*" if row.record["leader"] else ""
             return Cell(value, ", ".join(filter(None, [leader, *value])))
-    return _common(key, row)
+    return _common_cell(key, row)
 
 
 def _link_cell(key: str, row: Line) -> Any:
@@ -269,10 +269,10 @@ def _link_cell(key: str, row: Line) -> Any:
         case "active_ns" if value is None or value >= health.SILENT:
             return Cell(value, "never" if value is None else format_duration(value), STYLES[row.level])
         case "lag_rate":
-            return _trend(value, row.record["lag"])
+            return _trend_cell(value, row.record["lag"])
         case "error":
             return Cell(value, value, "bad")
-    return _common(key, row)
+    return _common_cell(key, row)
 
 
 def _consumer_cell(key: str, row: Line) -> Any:
@@ -283,11 +283,11 @@ def _consumer_cell(key: str, row: Line) -> Any:
         case "last_delivery_ns" if value is None:
             return Cell(None, "never")
         case "unprocessed_rate":
-            return _trend(value, row.record["unprocessed"])
-    return _common(key, row)
+            return _trend_cell(value, row.record["unprocessed"])
+    return _common_cell(key, row)
 
 
-def _common(key: str, row: Line) -> Any:
+def _common_cell(key: str, row: Line) -> Any:
     value = row.record[key]
     if key == "trouble":
         return Cell(value, ", ".join(value), STYLES[row.level])
@@ -296,7 +296,7 @@ def _common(key: str, row: Line) -> Any:
     return value
 
 
-def _trend(rate: float | None, left: int) -> Any:
+def _trend_cell(rate: float | None, remaining: int) -> Any:
     """Return `↑ 120/s`, or `↓ 50/s, 12s left`; an empty cell for no change."""
     if rate is None:
         return None
@@ -305,11 +305,11 @@ def _trend(rate: float | None, left: int) -> Any:
     shown = f"{abs(rate):,.0f}/s" if abs(rate) >= 10 else f"{abs(rate):,.1f}/s"
     if rate > 0:
         return Cell(rate, f"↑ {shown}", "warn")
-    over = f", {format_duration(round(left / -rate) * SECOND)} left" if left else ""
-    return Cell(rate, f"↓ {shown}{over}", "good")
+    remaining_note = f", {format_duration(round(remaining / -rate) * SECOND)} left" if remaining else ""
+    return Cell(rate, f"↓ {shown}{remaining_note}", "good")
 
 
-def _utc(moment: float | None) -> str | None:
+def _format_utc(moment: float | None) -> str | None:
     return None if moment is None else format_rfc3339(seconds_to_ns(moment))
 
 

@@ -15,21 +15,21 @@ from jsctl.views.report.grid_cells import (
     column,
     command_line,
     drain_cell,
+    fixing_line,
     growth_cell,
-    left_cell,
-    mending_line,
     place_grid,
+    place_keys,
     place_rows,
     rate_cell,
+    remaining_cell,
     seconds,
     share_cell,
-    where,
 )
 from jsctl.views.report.panes import STYLES
 from jsctl.views.result import Cell
 
 
-def _hosted(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _read_hosting(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda line: None if line.hosting is None else read(line.hosting)
 
 
@@ -37,11 +37,11 @@ _SERVERS = (
     column("Server", "server", "text", lambda line: line.server + ("*" if line.meta_leader else "")),
     column("Cluster", "cluster", "text", lambda line: line.cluster, optional=True),
     column("Version", "version", "text", lambda line: line.version, optional=True),
-    column("Leads", "leads", "count", _hosted(lambda line: line.leads), optional=True),
-    column("Follows", "follows", "count", _hosted(lambda line: line.follows), optional=True),
-    column("Behind", "behind", "count", _hosted(lambda line: line.behind), optional=True),
-    column("Offline", "offline", "count", _hosted(lambda line: line.offline), optional=True),
-    column("Worst Lag", "lag", "count", _hosted(lambda line: line.lag), optional=True),
+    column("Leads", "leads", "count", _read_hosting(lambda line: line.leads), optional=True),
+    column("Follows", "follows", "count", _read_hosting(lambda line: line.follows), optional=True),
+    column("Behind", "behind", "count", _read_hosting(lambda line: line.behind), optional=True),
+    column("Offline", "offline", "count", _read_hosting(lambda line: line.offline), optional=True),
+    column("Worst Lag", "lag", "count", _read_hosting(lambda line: line.lag), optional=True),
     column(
         "CPU",
         "cpu",
@@ -66,9 +66,9 @@ def servers(places: Sequence[Place]) -> Grid:
 
     def record(row: Row) -> dict[str, Any]:
         line: ServerLine = row.line
-        known = {column.key: column.raw(row) for column in _SERVERS if column.key != "trouble"}
-        known["server"] = line.server
-        return {**where(row), **known, "trouble": [trouble.words for trouble in line.troubles]}
+        values = {column.key: column.raw(row) for column in _SERVERS if column.key != "trouble"}
+        values["server"] = line.server
+        return {**place_keys(row), **values, "trouble": [trouble.words for trouble in line.troubles]}
 
     return place_grid(
         places,
@@ -98,7 +98,7 @@ _ACCOUNTS = (
         lambda line: share_cell(line.file / line.max_file) if line.max_file > 0 else None,
     ),
     column("Growth", "growth", "rate", lambda line: growth_cell(line.growth), quiet=True),
-    column("Full In", "limit", "duration", lambda line: left_cell(line.limit, 60 * MINUTE), quiet=True),
+    column("Full In", "limit", "duration", lambda line: remaining_cell(line.limit, 60 * MINUTE), quiet=True),
     column("Memory", "memory", "bytes", lambda line: line.memory),
     column("of", "max_memory", "bytes_limit", lambda line: line.max_memory, wide=True),
     column("API", "requests", "rate", lambda line: rate_cell(line.requests), quiet=True),
@@ -112,11 +112,11 @@ def accounts(places: Sequence[Place]) -> Grid:
 
     def record(row: Row) -> dict[str, Any]:
         line: AccountLine = row.line
-        known = {
+        values = {
             column.key: column.raw(row) for column in _ACCOUNTS if column.key not in ("trouble", "limit")
         }
-        known["seconds_to_limit"] = seconds(line.limit)
-        return {**where(row), **known, "trouble": [trouble.words for trouble in line.troubles]}
+        values["seconds_to_limit"] = seconds(line.limit)
+        return {**place_keys(row), **values, "trouble": [trouble.words for trouble in line.troubles]}
 
     columns = [GridColumn("Where", "where", "text", lambda row: row.place.title)] if len(places) < 2 else []
     return place_grid(
@@ -128,7 +128,7 @@ def accounts(places: Sequence[Place]) -> Grid:
         noun="accounts",
         record=record,
         line=lambda row: command_line(row.place, "account info"),
-        empty="this login may not ask for its account",
+        empty="this login is not allowed to ask about its account",
     )
 
 
@@ -148,7 +148,7 @@ _PROBLEMS = (
 )
 _PROBLEMS_END = (
     GridColumn(
-        "Right In", "drain", "duration", lambda row: drain_cell(row.line.drain, 1), optional=True, quiet=True
+        "Clears In", "drain", "duration", lambda row: drain_cell(row.line.drain, 1), optional=True, quiet=True
     ),
     GridColumn("Why", "why", "prose", lambda row: Cell(row.line.why, row.line.why, "dim"), optional=True),
 )
@@ -168,7 +168,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
     def record(row: Row) -> dict[str, Any]:
         line: Problem = row.line
         return {
-            **where(row),
+            **place_keys(row),
             "kind": line.kind,
             "name": list(line.name),
             "problem": line.trouble.words,
@@ -207,7 +207,7 @@ def _problem_line(row: Row) -> str:
     line: Problem = row.line
     match line.kind:
         case "consumer":
-            return mending_line(row.place, line.help, *line.name)
+            return fixing_line(row.place, line.help, *line.name)
         case "account":
             return command_line(row.place, "account info")
         case "server":

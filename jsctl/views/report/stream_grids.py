@@ -14,19 +14,19 @@ from jsctl.views.report.grid_cells import (
     column,
     command_line,
     drain_cell,
+    fixing_line,
     growth_cell,
-    left_cell,
-    mending_line,
     place_grid,
+    place_keys,
     place_rows,
     rate_cell,
+    remaining_cell,
     seconds,
     share_cell,
-    where,
 )
 
 
-def _replicas(line: StreamLine) -> str:
+def _format_replicas(line: StreamLine) -> str:
     leader = f"{line.row.leader}*" if line.row.leader and line.row.peers else ""
     return " ".join(filter(None, [leader, *line.row.peers]))
 
@@ -39,12 +39,14 @@ _STREAMS = (
     column("Trend", "rates", "trend", lambda line: line.rates),
     column("Growth", "growth", "rate", lambda line: growth_cell(line.growth), quiet=True),
     column("Full", "share", "percent", lambda line: share_cell(line.share), optional=True),
-    column("Full In", "limit", "duration", lambda line: left_cell(line.limit), optional=True, quiet=True),
+    column(
+        "Full In", "limit", "duration", lambda line: remaining_cell(line.limit), optional=True, quiet=True
+    ),
     column("Consumers", "consumers", "count", lambda line: line.row.consumers),
     column("Last", "last", "ago", lambda line: ago_cell(line.idle), quiet=True),
     column("Lost", "lost", "count", lambda line: line.row.lost or None, optional=True),
     column("Deleted", "deleted", "count", lambda line: line.row.deleted or None, optional=True),
-    column("Replicas", "peers", "text", _replicas, optional=True),
+    column("Replicas", "peers", "text", _format_replicas, optional=True),
     column("Subjects", "subjects", "count", lambda line: line.row.subjects, wide=True),
     column("Storage", "storage", "text", lambda line: line.row.storage, wide=True),
     column("First", "first_seq", "count", lambda line: line.row.first_seq, wide=True),
@@ -85,7 +87,7 @@ def streams(places: Sequence[Place]) -> Grid:
 def _stream_record(row: Row) -> dict[str, Any]:
     line: StreamLine = row.line
     return {
-        **where(row),
+        **place_keys(row),
         "stream": line.row.stream,
         "messages": line.row.messages,
         "bytes": line.row.bytes,
@@ -118,7 +120,7 @@ _CONSUMERS = (
         "Drains In", "drain", "duration", lambda line: drain_cell(line.drain, line.unprocessed), quiet=True
     ),
     column("Unacked", "ack_pending", "count", lambda line: line.ack_pending),
-    column("Again", "redelivered", "count", lambda line: line.redelivered),
+    column("Redelivered", "redelivered", "count", lambda line: line.redelivered),
     column("Delivered", "delivered", "rate", lambda line: rate_cell(line.delivered), quiet=True),
     column("Acked", "acknowledged", "rate", lambda line: rate_cell(line.acknowledged), quiet=True),
     column("Last", "last", "ago", lambda line: ago_cell(line.last), quiet=True),
@@ -150,7 +152,7 @@ def consumers(places: Sequence[Place]) -> Grid:
         ),
         noun="consumers",
         record=_consumer_record,
-        line=lambda row: mending_line(row.place, row.line.help, row.line.stream, row.line.consumer),
+        line=lambda row: fixing_line(row.place, row.line.help, row.line.stream, row.line.consumer),
         page=lambda row: Page(row.number, row.line.stream, row.line.consumer),
         empty="there are no consumers, or none was listed yet",
     )
@@ -159,7 +161,7 @@ def consumers(places: Sequence[Place]) -> Grid:
 def _consumer_record(row: Row) -> dict[str, Any]:
     line: ConsumerLine = row.line
     return {
-        **where(row),
+        **place_keys(row),
         "stream": line.stream,
         "consumer": line.consumer,
         "mode": line.mode,
@@ -200,7 +202,7 @@ def links(places: Sequence[Place]) -> Grid:
     def record(row: Row) -> dict[str, Any]:
         line: LinkLine = row.line
         return {
-            **where(row),
+            **place_keys(row),
             "stream": line.row.stream,
             "kind": line.row.kind,
             "origin": line.row.origin,

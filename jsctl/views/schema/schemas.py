@@ -18,28 +18,28 @@ def listing(names: Sequence[str], pattern: str) -> Result:
 def document(schema: dict[str, Any], *, as_yaml: bool) -> Result:
     """Show a schema."""
     if not as_yaml:
-        return Result([Text(_json(schema), whole=True)], data=schema)
+        return Result([Text(_format_json(schema), whole=True)], data=schema)
     import yaml
 
     text = yaml.safe_dump(schema, sort_keys=False, allow_unicode=True).rstrip()
     return Result([Text(text, whole=True)], data=schema)
 
 
-def _json(document: Any) -> str:
+def _format_json(document: Any) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def validated(what: str, schema: str, errors: Sequence[str]) -> Result:
+def validated(label: str, schema: str, errors: Sequence[str]) -> Result:
     """Show whether a file is valid; the document is the list of what is wrong."""
     if not errors:
-        return Result([Text(f"{what} is a valid {schema}")], data=[])
-    lines = [f"{what} is not a valid {schema}:", "", *(f"  {error}" for error in errors)]
+        return Result([Text(f"{label} is a valid {schema}")], data=[])
+    lines = [f"{label} is not a valid {schema}:", "", *(f"  {error}" for error in errors)]
     return Result([Text("\n".join(lines))], data=list(errors), status=ExitStatus.FAILURE)
 
 
 def reply(schema: str, errors: Sequence[str], response: Any, *, show: bool) -> Result:
     """Show whether a reply is valid. show: with the reply itself."""
     result = validated("The response", schema, errors)
-    parts = [*([Text(_json(response), whole=True)] if show else []), *result.parts]
+    parts = [*([Text(_format_json(response), whole=True)] if show else []), *result.parts]
     data = {"schema": schema, "valid": not errors, "errors": list(errors), "response": response}
     return Result(parts, data=data, status=result.status)

@@ -26,12 +26,12 @@ def check(outcome: Check, form: str, namespace: str) -> Result:
     if form == "json":
         return Result([Text(json.dumps(document, indent=2), whole=True)], data=document, status=status)
     if form == "prometheus":
-        text = "\n".join(_prometheus(outcome, namespace))
-        # The status is one of the metrics: what collects them is to take every outcome.
+        text = "\n".join(_format_prometheus(outcome, namespace))
+        # The exit status is OK: the outcome is one of the metrics, which are collected whatever it is.
         return Result([Text(text, whole=True)], data=document)
     if form == "text":
         return Result(_tables(outcome), data=document, status=status)
-    return Result([Text(_nagios(outcome), whole=True)], data=document, status=status)
+    return Result([Text(_format_nagios(outcome), whole=True)], data=document, status=status)
 
 
 def as_text(result: Result) -> str:
@@ -42,28 +42,28 @@ def as_text(result: Result) -> str:
     return "\n".join(texts) + "\n"
 
 
-def _nagios(outcome: Check) -> str:
+def _format_nagios(outcome: Check) -> str:
     words = [outcome.status.name, outcome.name]
     words += [f"Crit:{text}" for text in outcome.criticals]
     words += [f"Warn:{text}" for text in outcome.warnings]
     words += [f"OK:{text}" for text in outcome.good]
     line = " ".join(words).replace("|", " ")
-    return f"{line} | {' '.join(map(_datum, outcome.measures))}" if outcome.measures else line
+    return f"{line} | {' '.join(map(_format_measure, outcome.measures))}" if outcome.measures else line
 
 
-def _datum(measure: Measure) -> str:
+def _format_measure(measure: Measure) -> str:
     """Format a number as Nagios plugins do: name=value[unit][;warn;critical]."""
-    value = _number(measure)
+    value = _format_number(measure)
     if measure.warn is None and measure.critical is None:
         return value
-    return f"{value};{_bound(measure, measure.warn)};{_bound(measure, measure.critical)}"
+    return f"{value};{_format_bound(measure, measure.warn)};{_format_bound(measure, measure.critical)}"
 
 
-def _number(measure: Measure) -> str:
-    return f"{measure.name}={_bound(measure, measure.value)}{measure.unit}"
+def _format_number(measure: Measure) -> str:
+    return f"{measure.name}={_format_bound(measure, measure.value)}{measure.unit}"
 
 
-def _bound(measure: Measure, value: float | None) -> str:
+def _format_bound(measure: Measure, value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:.4f}" if measure.unit == "s" else f"{value:.2f}".rstrip("0").rstrip(".")
@@ -90,7 +90,7 @@ def _document(outcome: Check) -> dict[str, Any]:
     }
 
 
-def _prometheus(outcome: Check, namespace: str) -> list[str]:
+def _format_prometheus(outcome: Check, namespace: str) -> list[str]:
     """Return gauges in Prometheus' text format, with the names of the `nats` tool."""
     item = outcome.name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
     prefix = f"{namespace}_{outcome.suite}"
@@ -121,9 +121,9 @@ def _tables(outcome: Check) -> Sequence[Text | Table]:
         metrics = [
             (
                 measure.name,
-                f"{_bound(measure, measure.value)} {measure.unit}".strip(),
-                _bound(measure, measure.critical),
-                _bound(measure, measure.warn),
+                f"{_format_bound(measure, measure.value)} {measure.unit}".strip(),
+                _format_bound(measure, measure.critical),
+                _format_bound(measure, measure.warn),
             )
             for measure in outcome.measures
         ]

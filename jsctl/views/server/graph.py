@@ -5,7 +5,7 @@ from typing import Any
 
 from jsctl.monitor.polling import Sampler
 from jsctl.monitor.server.activity import ServerSample
-from jsctl.units import format_bytes, format_count, format_rfc3339, format_time, seconds_to_ns
+from jsctl.units import format_bytes, format_count, format_rfc3339, format_time, pluralize, seconds_to_ns
 from jsctl.views.events import Events
 from jsctl.views.result import Chart
 from jsctl.views.shared.graph import Curve, curves, format_rate, format_whole, sample_events
@@ -78,26 +78,26 @@ def _jetstream_line(sample: ServerSample) -> str:
     )
 
 
-def _size(value: float) -> str:
+def _format_size(value: float) -> str:
     return format_bytes(round(value))
 
 
 def _charts(samples: Sequence[ServerSample], drawn: Sequence[Curve]) -> list[Chart]:
     cores = samples[-1].cores if samples else 1
-    return curves(samples, [Curve(f"CPU % of {cores} cores", "cpu", "{:.1f}".format), *drawn])
+    return curves(samples, [Curve(f"CPU % of {pluralize(cores, 'core')}", "cpu", "{:.1f}".format), *drawn])
 
 
 _SERVER_CURVES = (
-    Curve("Memory", "memory", _size),
+    Curve("Memory", "memory", _format_size),
     Curve("Connections", "connections", format_whole),
     Curve("Subscriptions", "subscriptions", format_whole),
     Curve("Messages In and Out / second", "messages", format_rate),
-    Curve("Bytes In and Out / second", "bytes", _size),
+    Curve("Bytes In and Out / second", "bytes", _format_size),
 )
 _JETSTREAM_CURVES = (
     Curve("HA Assets", "ha_assets", format_whole),
     Curve("API Requests / second", "api_requests", format_rate),
     Curve("Pending API Requests", "pending", format_whole),
-    Curve("File Storage", "stored_files", _size),
-    Curve("Memory Storage", "stored_memory", _size),
+    Curve("File Storage", "stored_files", _format_size),
+    Curve("Memory Storage", "stored_memory", _format_size),
 )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsctl.monitor.server.replicas import Replica, read_position
-from jsctl.units import format_count
+from jsctl.units import format_count, pluralize
 from jsctl.views.result import Cell, Column, Result, Table
 
 Json = dict[str, Any]
@@ -123,9 +123,9 @@ def _result(
         columns = (*columns, _HEALTH)
         rows = [[*row, text] for row, text in zip(rows, health, strict=True)]
     wrong = sum(not replica.synced for replica in replicas)
-    heading = f"{title}: {len(rows)} replicas, {wrong} not in sync"
+    heading = f"{title}: {pluralize(len(rows), 'replica')}, {wrong} not in sync"
     data = []
-    for at, replica in enumerate(replicas):
+    for index, replica in enumerate(replicas):
         record = {
             "stream": replica.name,
             **({"consumer": replica.consumer} if replica.consumer else {}),
@@ -139,7 +139,7 @@ def _result(
             "state": (replica.stream or replica.detail).get("state") or {},
             **({key: replica.detail.get(key) for key in _CONSUMER_KEYS} if replica.consumer else {}),
             "cluster": replica.detail.get("cluster"),
-            **({"health": health[at]} if health is not None else {}),
+            **({"health": health[index]} if health is not None else {}),
         }
         data.append(record)
     return Result([Table(heading, columns, rows, spare=spare)], data=data)

@@ -103,15 +103,15 @@ _BAR = 30  #: columns of the longest bar
 
 def accounts(rows: Sequence[AccountRow], order: str, reverse: bool, top: int) -> Result:
     """Report on accounts, the largest last. order: a key of ACCOUNT_SORTS. top: how many of the largest."""
-    chosen = sorted(rows, key=ACCOUNT_SORTS[order], reverse=reverse)
-    chosen = chosen[:top] if reverse else chosen[-top:]
-    title = f"{len(chosen)} Accounts Overview"
+    shown_rows = sorted(rows, key=ACCOUNT_SORTS[order], reverse=reverse)
+    shown_rows = shown_rows[:top] if reverse else shown_rows[-top:]
+    title = f"{len(shown_rows)} Accounts Overview"
     return Result(
         [
             Table(
                 title,
                 _ACCOUNTS,
-                _cells(chosen, _ACCOUNTS),
+                _cells(shown_rows, _ACCOUNTS),
                 spare=("out_bytes", "in_bytes"),
                 rising=not reverse,
             )
@@ -123,23 +123,23 @@ def connections(
     rows: Sequence[ConnectionRow], order: str, reverse: bool, top: int, *, closed: bool
 ) -> Result:
     """Report on connections. order: a key of CONNECTION_SORTS. closed: with why they were closed."""
-    chosen = sorted(rows, key=CONNECTION_SORTS[order], reverse=reverse)
-    chosen = chosen[:top] if reverse else chosen[-top:]
+    shown_rows = sorted(rows, key=CONNECTION_SORTS[order], reverse=reverse)
+    shown_rows = shown_rows[:top] if reverse else shown_rows[-top:]
     columns = (*_CONNECTIONS, _REASON) if closed else _CONNECTIONS
     totals = [
         "",
-        f"{len(chosen)}",
+        f"{len(shown_rows)}",
         *[""] * 5,
-        *(sum(getattr(row, c.key) for row in chosen) for c in _TRAFFIC),
+        *(sum(getattr(row, c.key) for row in shown_rows) for c in _TRAFFIC),
     ]
-    title = f"Top {len(chosen)} Connections out of {len(rows)} by {order}"
+    title = f"Top {len(shown_rows)} Connections out of {len(rows)} by {order}"
     spare = ("out_msgs", "in_msgs", "address", "out_bytes", "in_bytes", "cluster", "uptime_ns", "name")
     footer = [*totals, ""] if closed else totals
     empty = "the servers have no such connections"
-    table = Table(title, columns, _cells(chosen, columns), footer, spare, empty, rising=not reverse)
+    table = Table(title, columns, _cells(shown_rows, columns), footer, spare, empty, rising=not reverse)
     return Result(
         [table],
-        data=[row.document | {"server": row.server} for row in chosen],
+        data=[row.document | {"server": row.server} for row in shown_rows],
     )
 
 
@@ -180,14 +180,14 @@ def _links(
     order: str,
     reverse: bool,
 ) -> Result:
-    chosen = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
+    ordered = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
     table = Table(
         title,
         columns,
-        _cells(chosen, columns),
+        _cells(ordered, columns),
         spare=spare,
         empty=f"{title}: the servers have no {noun}",
-        rising=_rises(order, reverse),
+        rising=_is_rising(order, reverse),
     )
     return Result([table])
 
@@ -225,7 +225,7 @@ def usage(replies: Sequence[Json], key: str) -> Result:
     return Result([Table(title, columns, rows, rising=True)], data=data)
 
 
-def _rises(order: str, reverse: bool) -> bool:
+def _is_rising(order: str, reverse: bool) -> bool:
     """Return whether the largest comes last, as for numbers; names are read from the first."""
     return not reverse and order not in ("server", "cluster", "name", "account")
 

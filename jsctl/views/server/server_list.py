@@ -91,7 +91,7 @@ def listing(
 
     replies: those to a ping, with their round-trip times in ns. now: seconds since the epoch.
     """
-    rows = sorted((row_of(reply, rtt, now) for reply, rtt in replies), key=SORTS[order], reverse=reverse)
+    rows = sorted((build_row(reply, rtt, now) for reply, rtt in replies), key=SORTS[order], reverse=reverse)
     parts = [_servers(rows, compact)]
     clusters = sorted({row.cluster for row in rows if row.cluster})
     if clusters:
@@ -99,7 +99,7 @@ def listing(
     return Result(parts, data=[reply for reply, _ in replies])
 
 
-def row_of(reply: Json, rtt: int, now: float) -> Row:
+def build_row(reply: Json, rtt: int, now: float) -> Row:
     """Return the row of a server's reply. Pooled routes to a server count once (server/route.go)."""
     server, stats = reply.get("server") or {}, reply.get("statsz") or {}
     gateways = stats.get("gateways") or []
@@ -188,5 +188,5 @@ def _clusters(rows: Sequence[Row], clusters: Sequence[str]) -> Table:
                 sum(row.connections for row in members),
             )
         )
-    footer = ("", *(sum(line[at] for line in lines) for at in range(1, 5)))  # type: ignore[misc]
+    footer = ("", *(sum(line[index] for line in lines) for index in range(1, 5)))  # type: ignore[misc]
     return Table("Cluster Overview", _CLUSTERS, lines, footer, ("incoming_gateways", "outgoing_gateways"))

@@ -115,7 +115,7 @@ def _total(rows: Sequence[JetStreamRow], column: Column, account: str) -> Any:
     if column.kind == "text":
         return ""
     if account and column.key in ("api", "errors"):
-        # Each server of a cluster says how often the account has asked any of them.
+        # Each server of a cluster reports the requests of the account to all servers of that cluster.
         clusters: dict[tuple[str, str], int] = {}
         for row in rows:
             place = row.domain, row.cluster or row.server

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsctl.monitor.server.top import ServerLoad, TopRow
-from jsctl.units import format_bytes, format_count, format_duration
+from jsctl.units import format_bytes, format_count, format_duration, pluralize
 from jsctl.views.result import Column, Kind, Result, Table, Text
 
 Json = dict[str, Any]
@@ -104,12 +104,12 @@ def _summary(load: ServerLoad, raw: bool) -> list[str]:
         return str(round(value)) if raw else format_bytes(round(value))
 
     in_rate, out_rate, in_bytes, out_bytes = load.rates
-    many = len(load.names)
-    what = f"Server {load.names[0]}" if many == 1 else f"{many} servers"
+    servers = len(load.names)
+    heading = f"Server {load.names[0]}" if servers == 1 else pluralize(servers, "server")
     return [
-        f"{what}, version {load.version}, up {format_duration(load.uptime)},"
-        f" {format_count(load.connections)} connections",
-        f"CPU {load.cpu:.1f}% of {load.cores} cores, memory {format_bytes(load.mem)},"
+        f"{heading}, version {load.version}, up {format_duration(load.uptime)},"
+        f" {pluralize(load.connections, 'connection')}",
+        f"CPU {load.cpu:.1f}% of {pluralize(load.cores, 'core')}, memory {format_bytes(load.mem)},"
         f" slow consumers {format_count(load.slow_consumers)}",
         f"In:  {format_count(load.in_msgs)} messages, {size(load.in_bytes)}; per second {in_rate:,.1f},"
         f" {size(in_bytes)}",

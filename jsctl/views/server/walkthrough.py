@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.localserver.walkthrough import Check, File, Step, Walkthrough
-from jsctl.units import SECOND, format_count
+from jsctl.units import SECOND, pluralize
 from jsctl.views.result import Column, Result, Table, Text
 
 Json = dict[str, Any]
@@ -44,14 +44,14 @@ def note(text: str) -> Result:
     return Result([Text(f"# {text}")])
 
 
-def unshown(count: int) -> Result:
-    """Show that the steps before the first one are played, too."""
+def steps_not_shown(count: int) -> Result:
+    """Show that the steps before the first visible one are played, too."""
     return Result([Text(f"# steps 1 to {count} are played without their output")])
 
 
 def command(line: str, width: int) -> Result:
     """Show a command line as a shell takes it. width: columns of the terminal; 0 leaves it on one line."""
-    return Result([Text("\n".join(_broken(f"$ {line}", width)), "bold", whole=True)])
+    return Result([Text("\n".join(_break_line(f"$ {line}", width)), "bold", whole=True)])
 
 
 def file(written: File) -> Result:
@@ -68,7 +68,7 @@ def file(written: File) -> Result:
     return Result([Text(f"{mark}\n{text}", whole=True)])
 
 
-def held(text: str) -> Result:
+def check_passed(text: str) -> Result:
     """Show a check that holds."""
     return Result([Text(f"ok: {text}", "good")])
 
@@ -77,7 +77,7 @@ def sentence(check: Check) -> str:
     """Return a check as a sentence."""
     if check.says:
         return check.so
-    parts = [_expectation(name, expected) for name, expected in check.streams.items()]
+    parts = [_format_expectation(name, expected) for name, expected in check.streams.items()]
     if check.only:
         parts.append("no other stream" if parts else "no stream")
     return f"{check.place}: {'; '.join(parts)}"
@@ -108,13 +108,13 @@ def consumer_values(info: Json) -> dict[str, int]:
 def done(folder: Path, records: Sequence[Json], *, keep: bool, temporary: bool) -> Result:
     """Show what a completed walkthrough leaves behind."""
     count = sum(len(record["checks"]) for record in records)
-    lines = [f"\n{format_count(count)} checks passed."]
+    lines = [f"\n{pluralize(count, 'check')} passed."]
     if keep:
-        shown = shlex.quote(str(folder))
+        quoted = shlex.quote(str(folder))
         lines += [
             "The network is running.",
-            f"  look  jsctl server network shell {shown}",
-            f"  end   jsctl server network down {shown} --force",
+            f"  look  jsctl server network shell {quoted}",
+            f"  end   jsctl server network down {quoted} --force",
         ]
     elif temporary:
         lines.append("All servers have stopped, and everything was removed.")
@@ -132,7 +132,7 @@ def _document(folder: Path, records: Sequence[Mapping[str, Any]], *, keep: bool)
     return {"folder": str(folder), "running": keep, "steps": list(records)}
 
 
-def _expectation(name: str, expected: Mapping[str, int]) -> str:
+def _format_expectation(name: str, expected: Mapping[str, int]) -> str:
     stream, _, consumer = name.partition("/")
     if consumer:
         words = {"pending": "to deliver", "unacked": "unacknowledged", "acked": "acknowledged"}
@@ -140,8 +140,7 @@ def _expectation(name: str, expected: Mapping[str, int]) -> str:
         return f"consumer {consumer} of {stream} has {values}"
     parts = []
     if "messages" in expected:
-        count = expected["messages"]
-        parts.append(f"{stream} holds {count:,} message{'' if count == 1 else 's'}")
+        parts.append(f"{stream} holds {pluralize(expected['messages'], 'message')}")
     if "lag" in expected:
         lag = f"lag {expected['lag']:,}"
         parts.append(lag if parts else f"{stream} has {lag}")
@@ -150,7 +149,7 @@ def _expectation(name: str, expected: Mapping[str, int]) -> str:
     return ", ".join(parts)
 
 
-def _broken(line: str, width: int) -> list[str]:
+def _break_line(line: str, width: int) -> list[str]:
     """Break a command line into lines that a shell joins again."""
     if not width or len(line) <= width:
         return [line]

@@ -92,20 +92,20 @@ JETSTREAM_SORTS: Mapping[str, Sort] = {
 
 def servers(rows: Sequence[ServerRow], order: str, number: int) -> Result:
     """Show servers. order: a key of SERVER_SORTS. number: how many at most; 0 for all."""
-    chosen = _chosen(rows, SERVER_SORTS[order], lambda row: row.server, number)
+    chosen = _select_rows(rows, SERVER_SORTS[order], lambda row: row.server, number)
     lines = [
         (
             row.server,
             row.cluster,
             row.connections,
             row.subscriptions,
-            _slow(row.slow_consumers),
+            _slow_cell(row.slow_consumers),
             row.mem,
             f"{row.cpu:g}",
             row.cores,
             row.routes,
             row.gateways,
-            *_traffic(row.traffic),
+            *_traffic_values(row.traffic),
         )
         for row in chosen
     ]
@@ -116,7 +116,7 @@ def servers(rows: Sequence[ServerRow], order: str, number: int) -> Result:
 
 def accounts(rows: Sequence[AccountRow], order: str, number: int) -> Result:
     """Show accounts. order: a key of ACCOUNT_SORTS. number: how many at most; 0 for all."""
-    chosen = _chosen(rows, ACCOUNT_SORTS[order], lambda row: row.account, number)
+    chosen = _select_rows(rows, ACCOUNT_SORTS[order], lambda row: row.account, number)
     lines = [
         (
             Cell(row.account, row.name),
@@ -124,8 +124,8 @@ def accounts(rows: Sequence[AccountRow], order: str, number: int) -> Result:
             row.connections,
             row.leafnodes,
             row.subscriptions,
-            _slow(row.slow_consumers),
-            *_traffic(row.traffic),
+            _slow_cell(row.slow_consumers),
+            *_traffic_values(row.traffic),
         )
         for row in chosen
     ]
@@ -135,7 +135,7 @@ def accounts(rows: Sequence[AccountRow], order: str, number: int) -> Result:
 
 def jetstream(rows: Sequence[JetStreamRow], order: str, number: int) -> Result:
     """Show JetStream of servers; a star marks leaders. order: a key of JETSTREAM_SORTS. number: how many."""
-    chosen = _chosen(rows, JETSTREAM_SORTS[order], lambda row: row.server, number)
+    chosen = _select_rows(rows, JETSTREAM_SORTS[order], lambda row: row.server, number)
     lines = [
         (
             Cell(row.server, row.server + "*" * row.leads),
@@ -172,10 +172,10 @@ def requests(
     lines = [
         (
             row.type,
-            Cell(row.account, _short(row.account)) if compact else row.account,
+            Cell(row.account, _shorten(row.account)) if compact else row.account,
             row.count,
             row.recent,
-            Cell(row.asset, _short(row.asset, 40)) if compact else row.asset,
+            Cell(row.asset, _shorten(row.asset, 40)) if compact else row.asset,
         )
         for row in chosen
     ]
@@ -183,22 +183,22 @@ def requests(
     return Result([Table(title, columns, lines, spare=("account",), empty="waiting for requests")])
 
 
-def _chosen(rows: Sequence[R], order: Sort, name: Callable[[R], str], number: int) -> list[R]:
-    chosen = sorted(rows, key=lambda row: (order(row), name(row)))
-    return chosen[:number] if number else chosen
+def _select_rows(rows: Sequence[R], order: Sort, name: Callable[[R], str], number: int) -> list[R]:
+    ordered = sorted(rows, key=lambda row: (order(row), name(row)))
+    return ordered[:number] if number else ordered
 
 
-def _title(what: str, shown: int, known: int) -> str:
-    return f"{what}: {shown} of {known}" if shown < known else what
+def _title(noun: str, shown: int, total: int) -> str:
+    return f"{noun}: {shown} of {total}" if shown < total else noun
 
 
-def _slow(count: int) -> Cell:
+def _slow_cell(count: int) -> Cell:
     return Cell(count, format_count(count), "warn" if count else "")
 
 
-def _traffic(traffic: Traffic) -> tuple[Any, ...]:
+def _traffic_values(traffic: Traffic) -> tuple[Any, ...]:
     return tuple(getattr(traffic, column.key) for column in _TRAFFIC)
 
 
-def _short(name: str, width: int = 20) -> str:
+def _shorten(name: str, width: int = 20) -> str:
     return name if len(name) <= width else f"{name[: width - 8]}...{name[-5:]}"

@@ -68,17 +68,17 @@ def info(infos: Sequence[Json], endpoint: re.Pattern[str]) -> Result:
     parts: list[Part] = []
     data: list[Json] = []
     for service in infos:
-        shown = [
+        endpoints = [
             endpoint_info for endpoint_info in service["endpoints"] if endpoint.search(endpoint_info["name"])
         ]
-        data.append({**service, "endpoints": shown})
+        data.append({**service, "endpoints": endpoints})
         basics = [
             Field("Service", f"{service['name']} ({service['id']})"),
             Field("Description", service.get("description") or ""),
             Field("Version", service["version"]),
         ]
         sections = [Section("", basics), *_metadata("Metadata", service)]
-        for endpoint_info in shown:
+        for endpoint_info in endpoints:
             fields = [
                 Field("Name", endpoint_info["name"]),
                 Field("Subject", endpoint_info.get("subject") or ""),
@@ -94,11 +94,11 @@ def _metadata(title: str, document: Json) -> list[Section]:
     indented.
     """
     metadata: Mapping[str, str] = document.get("metadata") or {}
-    fields = [Field(key, _laid_out(value)) for key, value in sorted(metadata.items())]
+    fields = [Field(key, _indent_json(value)) for key, value in sorted(metadata.items())]
     return [Section(title, fields)] if fields else []
 
 
-def _laid_out(value: str) -> str | list[str]:
+def _indent_json(value: str) -> str | list[str]:
     if not value.lstrip().startswith(("{", "[")):
         return value
     try:

@@ -11,7 +11,7 @@ from jsctl.jetstream.config.schema import Schema, get_value
 from jsctl.views import result
 from jsctl.views.result import Column, Result, Table
 
-_COLUMNS = (Column("Key", "key"), Column("Now", "before", "prose"), Column("Then", "after", "prose"))
+_COLUMNS = (Column("Key", "key"), Column("Before", "before", "prose"), Column("After", "after", "prose"))
 
 
 def config_lines(schema: Schema, config: Json, *keys: str) -> list[result.Field]:

@@ -6,21 +6,21 @@ from collections.abc import Iterable
 from jsctl.views.result import Cell, Column, Part, Table, Text
 
 
-def leader_report(leaders: Iterable[tuple[str, str]], what: str) -> Part:
+def leader_report(leaders: Iterable[tuple[str, str]], noun: str) -> Part:
     """Return a table of how many streams or consumers each server leads.
 
     leaders: cluster and server of each stream or consumer. what: "Streams" or "Consumers".
     """
     counts = Counter(leaders)
     if not counts:
-        return Text(f"No leaders: these {what.lower()} are not in a cluster")
+        return Text(f"No leaders: these {noun.lower()} are not in a cluster")
     cluster_totals = Counter[str]()
     for (cluster, _), count in counts.items():
         cluster_totals[cluster] += count
     columns = [
         Column("Server", "server"),
         Column("Cluster", "cluster"),
-        Column(what, what.lower(), "count"),
+        Column(noun, noun.lower(), "count"),
         Column("Distribution", "share"),
     ]
     ordered = sorted(counts.items(), key=lambda item: (item[0][0], item[1], item[0][1]))

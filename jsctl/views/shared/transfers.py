@@ -32,7 +32,7 @@ def sentence(event: Event) -> str:
     """Return the line that reports an event."""
     match event:
         case BackupStarted(stream, messages, size):
-            return f"Starting backup of Stream {stream} with {_amount(messages, size)}"
+            return f"Starting backup of Stream {stream} with {_format_amount(messages, size)}"
         case ServerCheckStarted(stream):
             return f"The server reads all of Stream {stream} first; this may take a long time"
         case RestoreStarted(stream, backed_up_stream, path, size):
@@ -42,11 +42,11 @@ def sentence(event: Event) -> str:
         case DigestMissing(path):
             return f"{path} has no digest; its structure is complete, and the server checks the rest"
         case AccountBackupStarted(streams, size, path):
-            return f"Performing backup of {format_count(streams)} streams with {format_bytes(size)} to {path}"
+            return f"Performing backup of {pluralize(streams, 'stream')} with {format_bytes(size)} to {path}"
         case AccountRestoreStarted(streams, size, path):
-            return f"Restoring {format_count(streams)} streams from {path}, {format_bytes(size)}"
+            return f"Restoring {pluralize(streams, 'stream')} from {path}, {format_bytes(size)}"
         case CopyStarted(stream, messages, size):
-            return f"Starting copy of Stream {stream} with {_amount(messages, size)}"
+            return f"Starting copy of Stream {stream} with {_format_amount(messages, size)}"
         case CopyResumed(stream, first_sequence, size):
             return (
                 f"An earlier copy to Stream {stream} was interrupted; continuing at message "
@@ -56,7 +56,7 @@ def sentence(event: Event) -> str:
         case ComparisonResumed(stream):
             return f"Stream {stream} is already copied; continuing with the comparison"
         case CopyRestarted():
-            return _restarted(event)
+            return _format_restart(event)
         case CopyInterrupted(stream):
             return f"The copy to Stream {stream} is not complete; the same command continues with it"
 
@@ -82,7 +82,7 @@ def copy_intent(source: str, target: str, state: Json) -> Intent:
     """Return the intent to copy a stream's messages. state: that of the source."""
     messages, size = int(state["messages"]), int(state["bytes"])
     facts = {"source": source, "stream": target, "messages": messages, "bytes": size}
-    return Intent(f"copy Stream {source} to {target} with {_amount(messages, size)}", facts)
+    return Intent(f"copy Stream {source} to {target} with {_format_amount(messages, size)}", facts)
 
 
 def backup_intent(what: str, path: Path, existing: str, facts: Json) -> Intent:
@@ -102,18 +102,18 @@ def intent(request: Question) -> Intent:
             return Intent(action, facts, question=f"{path} holds {existing}. Replace it")
         case RemoveUnfinished(stream, messages, other_than):
             foreign = f", some of them not of Stream {other_than}" if other_than else ""
-            return _unfinished("restore", stream, messages, foreign)
+            return _unfinished_intent("restore", stream, messages, foreign)
         case RemoveOtherCopy(stream, messages):
-            return _unfinished("copy of another stream", stream, messages, "")
+            return _unfinished_intent("copy of another stream", stream, messages, "")
 
 
-def _unfinished(what: str, stream: str, messages: int, more: str) -> Intent:
+def _unfinished_intent(origin: str, stream: str, messages: int, more: str) -> Intent:
     count = pluralize(messages, "message")
-    left = f"is what an unfinished {what} left, with {count}{more}"
+    description = f"is what an unfinished {origin} left, with {count}{more}"
     return Intent(
-        f"remove Stream {stream}, which {left}, and begin again",
+        f"remove Stream {stream}, which {description}, and begin again",
         {"stream": stream, "messages": messages, "unfinished": True},
-        question=f"Stream {stream} {left}. Remove it",
+        question=f"Stream {stream} {description}. Remove it",
     )
 
 
@@ -128,12 +128,12 @@ def progress_label(phase: Phase) -> str:
             return f"Stream {phase.stream}" if phase.stream else "Account"
 
 
-def _restarted(event: CopyRestarted) -> str:
+def _format_restart(event: CopyRestarted) -> str:
     if event.reason:
         return f"{event.reason}; the copy begins again{', all at once' if event.all_at_once else ''}"
     nothing = ", and the server kept nothing" if event.nothing_left else ""
     return f"An earlier copy to Stream {event.stream} was interrupted{nothing}; starting again"
 
 
-def _amount(messages: int, size: int) -> str:
+def _format_amount(messages: int, size: int) -> str:
     return f"{pluralize(messages, 'message')}, {format_bytes(size)}"

@@ -4,7 +4,7 @@ from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.compare import Comparison
 from jsctl.jetstream.backup.copy import StreamCopy
-from jsctl.units import format_bytes, format_count, format_duration
+from jsctl.units import format_bytes, format_count, format_duration, pluralize
 from jsctl.views.result import Result, Text
 from jsctl.views.shared.text import transfer_rate
 from jsctl.views.stream import info as stream_info
@@ -15,7 +15,7 @@ def copied(copy: StreamCopy) -> Result:
     messages, size = int(copy.state["messages"]), int(copy.state["bytes"])
     part = f", {format_bytes(copy.moved)} of it now" if copy.begun_at != 1 else ""
     lines = [
-        f"Copied Stream {copy.source} to {copy.target}: {format_count(messages)} messages, "
+        f"Copied Stream {copy.source} to {copy.target}: {pluralize(messages, 'message')}, "
         f"{format_bytes(size)}{part} in {format_duration(copy.duration)}, "
         f"{transfer_rate(copy.moved, copy.duration)}",
         *_comparison_lines(copy.source, copy.comparison),
@@ -40,12 +40,12 @@ def copied(copy: StreamCopy) -> Result:
 def _comparison_lines(source: str, comparison: Comparison | None) -> list[str]:
     if comparison is None:
         return ["Not compared"]
-    compared = f"Compared {format_count(comparison.compared)} messages"
+    compared = f"Compared {pluralize(comparison.compared, 'message')}"
     if comparison.failures:
         lines = [
             f"{compared}: {format_count(comparison.failures)} differ",
             *(f"  {sequence} is missing" for sequence in sorted(comparison.missing)),
-            *(f"  {sequence} has another {what}" for sequence, what in sorted(comparison.different.items())),
+            *(f"  {sequence} has another {part}" for sequence, part in sorted(comparison.different.items())),
         ]
     else:
         lines = [f"{compared}: sequences, subjects, headers, times and data are the same"]

@@ -11,7 +11,7 @@ _COLUMNS = (
     Column("Last Message", "last", "count"),
     Column("Missing", "missing", "count"),
 )
-_LOST_SHOWN = 20
+_MAX_LOST_LISTED = 20
 """Sequences of lost messages that are listed."""
 
 
@@ -27,8 +27,8 @@ def gaps(stream: str, ranges: Sequence[Gap], lost: Sequence[int], lost_bytes: in
     else:
         parts.append(Table("", _COLUMNS, (), empty=f"No deleted messages in {stream}"))
     if lost:
-        sequences = ", ".join(map(format_count, lost[:_LOST_SHOWN])) + (
-            " …" if len(lost) > _LOST_SHOWN else ""
+        sequences = ", ".join(map(format_count, lost[:_MAX_LOST_LISTED])) + (
+            " …" if len(lost) > _MAX_LOST_LISTED else ""
         )
         count = pluralize(len(lost), "message")
         parts.append(Text(f"The server lost {count} ({format_bytes(lost_bytes)}): {sequences}", "bad"))

@@ -11,6 +11,7 @@ from jsctl.units import (
     format_count,
     format_duration,
     format_server_time,
+    pluralize,
     read_known_time,
 )
 from jsctl.views.result import Field, Result, Section, Sheet
@@ -176,18 +177,18 @@ def cluster_section(cluster: Json, group: str = "Cluster Group", now: str | None
         Field("Leader", leader if led == NEVER else f"{leader} ({format_duration(led)})"),
     ]
     for peer in cluster.get("replicas") or []:
-        fields.append(Field("Replica", ", ".join(_peer(peer))))
+        fields.append(Field("Replica", ", ".join(_format_peer(peer))))
     return [Section("Cluster Information", present(*fields))]
 
 
-def _peer(peer: Json) -> list[str]:
+def _format_peer(peer: Json) -> list[str]:
     active, lag = int(peer.get("active", 0)), int(peer.get("lag", 0))
     parts = [str(peer.get("name", "")), "current" if peer.get("current") else "outdated"]
     if peer.get("offline"):
         parts.append("OFFLINE")
     parts.append(f"seen {format_duration(active)} ago" if 0 < active < (1 << 63) - 1 else "not seen")
     if lag:
-        parts.append(f"{format_count(lag)} operation{'' if lag == 1 else 's'} behind")
+        parts.append(f"{pluralize(lag, 'operation')} behind")
     return parts
 
 
@@ -212,12 +213,12 @@ def _state(info: Json) -> list[Field]:
         Field("Deleted Messages", count_deleted(state) or None, "count"),
         Field("Active Consumers", state.get("consumer_count", 0), "count"),
         Field("Number of Subjects", state.get("num_subjects") or None, "count"),
-        Field("Alternates", _alternates(info.get("alternates") or []) or None),
+        Field("Alternates", _format_alternates(info.get("alternates") or []) or None),
     ]
     return present(*fields)
 
 
-def _alternates(alternates: list[Json]) -> list[str]:
+def _format_alternates(alternates: list[Json]) -> list[str]:
     """Return a section with the streams that can be read in place of this one, names aligned to the right."""
     longest = max((len(stream.get("name", "")) for stream in alternates), default=0)
     domains = [f" Domain: {stream['domain']}" if stream.get("domain") else "" for stream in alternates]

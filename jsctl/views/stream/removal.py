@@ -11,7 +11,7 @@ from jsctl.views.intent import Intent
 from jsctl.views.result import Part, Result, Text
 from jsctl.views.stream import info as stream_info
 
-_LISTED = 10
+_MAX_LISTED = 10
 """Streams that a question lists."""
 
 
@@ -38,8 +38,8 @@ def _action(verb: str, losses: Mapping[str, Loss]) -> str:
     if len(losses) == 1:
         name, loss = next(iter(losses.items()))
         return f"{verb} Stream {name} ({amount(loss)})"
-    listed = "; ".join(f"{name}: {amount(loss)}" for name, loss in list(losses.items())[:_LISTED])
-    more = f"; and {len(losses) - _LISTED} more" if len(losses) > _LISTED else ""
+    listed = "; ".join(f"{name}: {amount(loss)}" for name, loss in list(losses.items())[:_MAX_LISTED])
+    more = f"; and {len(losses) - _MAX_LISTED} more" if len(losses) > _MAX_LISTED else ""
     return f"{verb} {len(losses)} Streams ({amount(total(losses.values()))}: {listed}{more})"
 
 
@@ -53,11 +53,11 @@ def peer_intent(verb: str, info: Json, more: str, peer: str) -> Intent:
 
 def total(losses: Iterable[Loss]) -> Loss:
     """Return the sum of several losses."""
-    every = list(losses)
+    all_losses = list(losses)
     return Loss(
-        sum(loss.messages for loss in every),
-        sum(loss.bytes for loss in every),
-        all(loss.exact for loss in every),
+        sum(loss.messages for loss in all_losses),
+        sum(loss.bytes for loss in all_losses),
+        all(loss.exact for loss in all_losses),
     )
 
 

@@ -54,7 +54,7 @@ def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders:
         table = streams_table((), raw)._replace(empty="No Streams defined")
         return Result([table], data={"streams": [], "replication": []})
     rows = sorted(streams.streams, key=lambda row: (SORTS[order](row), row.stream))
-    places = {row.stream: at for at, row in enumerate(rows)} if streams.links else {}
+    places = {row.stream: index for index, row in enumerate(rows)} if streams.links else {}
     links = sorted(streams.links, key=lambda link: places.get(link.stream, len(places)))
     parts: list[Part] = [streams_table(rows, raw)]
     if links:
@@ -127,14 +127,13 @@ def replicas(row: StreamRow) -> str:
 
 def dot(links: Iterable[ReplicationRow]) -> str:
     """Return the replication as a GraphViz graph."""
-    lines = ["digraph {", f"  label={_quoted('Stream Replication Structure')};"]
+    lines = ["digraph {", f"  label={_quote_for_dot('Stream Replication Structure')};"]
     for link in links:
         color = "blue" if link.kind == "mirror" else "green"
         label = link.filters or link.kind.title()
         origin = f"{link.origin} ({link.api_prefix})" if link.api_prefix else link.origin
-        lines.append(
-            f"  {_quoted(origin)} -> {_quoted(link.stream)} [color={color}, label={_quoted(label)}];"
-        )
+        edge = f"{_quote_for_dot(origin)} -> {_quote_for_dot(link.stream)}"
+        lines.append(f"  {edge} [color={color}, label={_quote_for_dot(label)}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -146,6 +145,6 @@ def _lost(row: StreamRow, raw: bool) -> Any:
     return Cell(row.lost, f"{format_count(row.lost)} ({format_bytes(row.lost_bytes)})", "bad")
 
 
-def _quoted(text: str) -> str:
+def _quote_for_dot(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

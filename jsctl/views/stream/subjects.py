@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jsctl.units import format_count
+from jsctl.units import pluralize
 from jsctl.views.result import Column, Result, Table, Text
 
 _COLUMNS = (Column("Subject", "subject"), Column("Count", "count", "count"))
@@ -26,5 +26,5 @@ def subjects(
         return Result([Table("", _COLUMNS, (), empty=f"No subjects found matching {pattern}")], data=data)
     if names:
         return Result([Text("\n".join(ordered), whole=True)], data=data)
-    title = f"{format_count(len(ordered))} Subject{'' if len(ordered) == 1 else 's'} in stream {stream}"
+    title = f"{pluralize(len(ordered), 'Subject')} in stream {stream}"
     return Result([Table(title, _COLUMNS, [(subject, counts[subject]) for subject in ordered])], data=data)

@@ -25,7 +25,7 @@ _DIFFERENCES = (Column("Trace", "trace"), Column("Where", "where"), Column("What
 def tree(subject: str, documents: Mapping[str, Json], *, times: bool, deliver: bool) -> Result:
     """Show the path of a message as a tree. times: with the time since it was received."""
     root = model.build(documents)
-    began = _ns(root.arrival.time) if root.arrival else 0
+    began = _parse_ns(root.arrival.time) if root.arrival else 0
     lines = list(_hop_lines(root, 0, began if times else None))
     parts: list[Part] = [Text("\n".join(lines), drawn=True), Text(_LEGEND)]
     if counts := model.count_hops(root):
@@ -56,17 +56,18 @@ def _hop_lines(hop: Hop, depth: int, began: int | None) -> Iterator[str]:
     indent = "    " * depth
     if (arrival := hop.arrival) is not None:
         cluster = (
-            f" cluster:{_quoted(hop.cluster)}"
+            f" cluster:{_quote(hop.cluster)}"
             if hop.cluster and arrival.kind in (model.CLIENT, model.GATEWAY)
             else ""
         )
-        line = f"{_connection(arrival)}{cluster} server:{_quoted(hop.server)} version:{_quoted(hop.version)}"
-        yield indent + _timed(line, arrival, began)
+        server = f"server:{_quote(hop.server)} version:{_quote(hop.version)}"
+        line = f"{_format_connection(arrival)}{cluster} {server}"
+        yield indent + _add_time(line, arrival, began)
         if arrival.error:
-            yield indent + _timed(f"--X Error: {arrival.error}", arrival, began)
+            yield indent + _add_time(f"--X Error: {arrival.error}", arrival, began)
     for step in hop.steps:
         for line in _step_lines(step):
-            yield indent + _timed(line, step, began)
+            yield indent + _add_time(line, step, began)
         if step.next is not None:
             yield from _hop_lines(step.next, depth + 1, began)
         elif step.is_silent:
@@ -79,44 +80,44 @@ def _hop_lines(hop: Hop, depth: int, began: int | None) -> Iterator[str]:
 def _step_lines(step: Step) -> Iterator[str]:
     match step.type:
         case "sm":
-            yield f"    Mapping subject:{_quoted(step.subject)}"
+            yield f"    Mapping subject:{_quote(step.subject)}"
         case "si":
-            pairs = f"from:{_quoted(step.origin)} to:{_quoted(step.subject)} account:{_quoted(step.account)}"
+            pairs = f"from:{_quote(step.origin)} to:{_quote(step.subject)} account:{_quote(step.account)}"
             yield f"    Service Import {pairs}"
         case "se":
-            yield f"    Stream Export subject:{_quoted(step.subject)} account:{_quoted(step.account)}"
+            yield f"    Stream Export subject:{_quote(step.subject)} account:{_quote(step.account)}"
         case "js":
             action = "no interest" if step.no_interest else "stored"
-            pairs = f"stream:{_quoted(step.stream)} subject:{_quoted(step.subject)}"
-            yield f"--J JetStream action:{_quoted(action)} {pairs}"
+            pairs = f"stream:{_quote(step.stream)} subject:{_quote(step.subject)}"
+            yield f"--J JetStream action:{_quote(action)} {pairs}"
         case _:
-            known = ("account", step.account), ("subject", step.subject), ("queue", step.queue)
-            pairs = "".join(f" {key}:{_quoted(value)}" for key, value in known if value)
-            yield f"{_ARROWS.get(step.kind, '-->')} {_connection(step)}{pairs}"
+            labels = ("account", step.account), ("subject", step.subject), ("queue", step.queue)
+            pairs = "".join(f" {key}:{_quote(value)}" for key, value in labels if value)
+            yield f"{_ARROWS.get(step.kind, '-->')} {_format_connection(step)}{pairs}"
     if step.error:
         yield f"  --X Error: {step.error}"
 
 
-def _connection(step: Step) -> str:
-    name = f" {_quoted(step.name)}" if step.name else ""
+def _format_connection(step: Step) -> str:
+    name = f" {_quote(step.name)}" if step.name else ""
     return f"{model.KINDS[step.kind]}{name} {_IDS.get(step.kind, 'cid')}:{step.connection}"
 
 
-def _timed(line: str, step: Step, began: int | None) -> str:
+def _add_time(line: str, step: Step, began: int | None) -> str:
     if began is None:
         return line
-    since = _ns(step.time) - began
+    since = _parse_ns(step.time) - began
     return f"[{format_duration(since // US * US) if since >= 0 else 'Skew'}] {line}"
 
 
-def _ns(time: str) -> int:
+def _parse_ns(time: str) -> int:
     try:
         return parse_time_ns(time)
     except (ValueError, OverflowError):
         return 0
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -131,7 +132,7 @@ def dot(subject: str, documents: Mapping[str, Json]) -> Result:
     edges: list[str] = []
     if root.arrival is not None:
         publisher = f"publisher {root.arrival.name}".strip()
-        edges.append(f"  {node(publisher)} -> {node(f'server {root.server}')} [label={_quoted(subject)}];")
+        edges.append(f"  {node(publisher)} -> {node(f'server {root.server}')} [label={_quote(subject)}];")
     for hop, step in root.walk():
         if step.type not in ("eg", "js"):
             continue
@@ -142,11 +143,11 @@ def dot(subject: str, documents: Mapping[str, Json]) -> Result:
         else:
             target = f"{model.KINDS[step.kind].lower()} {step.name} {step.connection} of {hop.server}"
         style = ' color="red"' if step.error or step.is_silent else ""
-        label = _quoted(step.error or step.subject)
+        label = _quote(step.error or step.subject)
         edges.append(f"  {node(f'server {hop.server}')} -> {node(target)} [label={label}{style}];")
     shapes = {"server": "box", "stream": "cylinder"}
     nodes = [
-        f"  n{number} [label={_quoted(label)} shape={shapes.get(label.split()[0], 'ellipse')}];"
+        f"  n{number} [label={_quote(label)} shape={shapes.get(label.split()[0], 'ellipse')}];"
         for label, number in names.items()
     ]
     return Result([Text("\n".join(["digraph trace {", "  rankdir=LR;", *nodes, *edges, "}"]), whole=True)])

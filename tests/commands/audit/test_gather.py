@@ -60,7 +60,7 @@ def test_gather_and_analyze(system: Cli, archive: Path, tmp_path: Path) -> None:
     assert skipped["skipped_checks"] == ["JETSTREAM_003"] and skipped["outcomes"]["SKIP"] == 2
 
     again = system(f"audit gather -o {archive}", answers=[False], status=0)
-    assert again.asked == [f"Really replace {archive} by what the servers tell"]
+    assert again.asked == [f"Really replace {archive} with the reports of the servers"]
     assert "--force" in system(f"audit analyze {archive} --save {saved}", status=64).err
 
 

@@ -33,7 +33,7 @@ def test_the_guides_table(cli: Cli, url: str) -> None:
     cli("consumer add S dur --pull", status=0)
     plain = {"NO_COLOR": "1"}
     lines = cli("consumer report S", tty=True, environ=plain, status=0).out.splitlines()
-    assert "Consumer report for S with 1 consumers" in lines[1]
+    assert "Consumer report for S with 1 consumer" in lines[1]
     titles = [title.strip() for title in lines[3].strip("│").split("│")]
     assert tuple(titles[:8]) == GUIDE
     assert titles[-1] == "Cluster"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from jsctl.render.text import measure
 from jsctl.screen.model import with_board, with_part, with_size
-from jsctl.views.board import Board, Part, grid_of
+from jsctl.views.board import Board, Part, table_to_grid
 from jsctl.views.result import Column, Table, Text
 from tests.unit.screen.support import board, lines, model, names, pressed, texts
 
@@ -59,7 +59,7 @@ def test_what_hides_rows_is_always_said() -> None:
 
 
 def test_titles_of_parts_are_cut_where_they_do_not_fit() -> None:
-    grid = grid_of(Table("", [Column("Name", "name")], [("a",), ("b",), ("c",)], rising=True))
+    grid = table_to_grid(Table("", [Column("Name", "name")], [("a",), ("b",), ("c",)], rising=True))
     parts = [Part(str(at), f"Information on group {at}", lambda: grid) for at in range(3)]
     state = with_part(with_board(model([], 72, 8), Board(parts)), "0")
     assert texts(state)[1].rstrip() == " 1 Information on group 0 3  2 Informat…group 1  3 Informat…group 2"
