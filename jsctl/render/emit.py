@@ -6,8 +6,8 @@ from itertools import islice
 from typing import Any, Literal, TextIO
 
 from jsctl.render.style import paint
-from jsctl.render.text import clean_json, clean_lines
-from jsctl.views.result import Cell, Chart, Result, Sheet, Table, Text
+from jsctl.render.text import clean, clean_json, clean_lines
+from jsctl.views.result import Cell, Chart, Lines, Result, Sheet, Table, Text
 
 Form = Literal["table", "plain", "json", "csv", "tsv"]
 _PLAIN = frozenset((str, int, float, bool, type(None)))
@@ -140,6 +140,10 @@ def format_lines(
                 fitted = _cut if part.drawn else _folded
                 text = fitted(clean_lines(part.text), None if part.whole else width)
                 yield paint(text, part.style) if color and part.style else text
+            case Lines():
+                for line in part.lines:
+                    text = _folded(clean(line), None if part.whole else width)
+                    yield paint(text, part.style) if color and part.style else text
 
 
 def _folded(text: str, width: int | None) -> str:

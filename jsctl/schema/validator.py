@@ -28,9 +28,20 @@ _WORDS = {
 }
 
 
+_MAX_KEY = 100  #: characters of a key in an error
+
+
 def validate(value: Any, schema: Json) -> list[str]:
-    """Return what is wrong with a value, one sentence each, with the place in it; empty when it is valid."""
-    return list(_errors(value, schema, schema, ""))
+    """Return what is wrong with a value, as `find_errors` does; empty when it is valid."""
+    return list(find_errors(value, schema))
+
+
+def find_errors(value: Any, schema: Json) -> Iterator[str]:
+    """Yield what is wrong with a value, one sentence each, with the place in it; nothing when it is valid.
+
+    Keys are foreign text, also with line ends.
+    """
+    return _errors(value, schema, schema, "")
 
 
 def _errors(value: Any, schema: Json, root: Json, path: str) -> Iterator[str]:
@@ -43,9 +54,8 @@ def _errors(value: Any, schema: Json, root: Json, path: str) -> Iterator[str]:
         yield from _errors(value, schema[branch], root, path)
         return
     if options := schema.get("anyOf"):
-        failures = [list(_errors(value, option, root, path)) for option in options]
-        if all(failures):
-            yield from failures[0]
+        if all(any(_errors(value, option, root, path)) for option in options):
+            yield from _errors(value, options[0], root, path)
         return
     if "const" in schema and value != schema["const"]:
         yield f"{where} is {_shown(value)}, not {_shown(schema['const'])}"
@@ -89,7 +99,8 @@ def _object_errors(value: Json, schema: Json, root: Json, path: str) -> Iterator
     properties = schema.get("properties", {})
     others = schema.get("additionalProperties", True)
     for key, item in value.items():
-        below = f"{path}.{key}" if path else key
+        name = key if len(key) <= _MAX_KEY else f"{key[:_MAX_KEY]}..."
+        below = f"{path}.{name}" if path else name
         if key in properties:
             yield from _errors(item, properties[key], root, below)
         elif others is False:

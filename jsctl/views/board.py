@@ -15,7 +15,7 @@ from jsctl.monitor.report.rows import FINE
 from jsctl.patterns import compile_pattern
 from jsctl.units import SECOND
 from jsctl.views.events import Gauge
-from jsctl.views.result import Cell, ChartStack, Column, Kind, Result, Table, Text
+from jsctl.views.result import Cell, ChartStack, Column, Kind, Lines, Result, Table, Text
 
 Value = Callable[[Any], Any]
 
@@ -204,8 +204,12 @@ class Live(NamedTuple):
 def table_board(result: Result, number: int = 0) -> Board:
     """Return the board of a result: a part for each of its tables, its texts above."""
     tables = result.tables()
-    texts = [part for part in result.parts if isinstance(part, Text)]
-    notices = [part._replace(text=line) for part in texts for line in part.text.splitlines()]
+    texts = [part for part in result.parts if isinstance(part, Text | Lines)]
+    notices = [
+        Text(line, part.style)
+        for part in texts
+        for line in (part.text.splitlines() if isinstance(part, Text) else part.lines)
+    ]
     parts = [
         Part(str(index), table.title, partial(table_to_grid, table)) for index, table in enumerate(tables)
     ]

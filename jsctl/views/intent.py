@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from jsctl.files import escape_path
 from jsctl.units import format_bytes, pluralize
 from jsctl.user_folders import expand_home
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Lines, Result
 
 NOTHING = "Nothing was changed"
 """The last line of every --dry-run."""
@@ -33,7 +33,7 @@ class Intent(NamedTuple):
         """Return what --dry-run shows."""
         lines = self.lines or [f"Would {self.action}"]
         data = {"dry_run": True, "would": self.action, **self.facts}
-        return Result([Text("\n".join([*lines, NOTHING]))], data=data)
+        return Result([Lines([*lines, NOTHING])], data=data)
 
 
 def seal_intent(label: str, kind: str, info: Mapping[str, Any]) -> Intent:

@@ -5,7 +5,7 @@ values; their `kind` says how people read them (`render.text`).
 Named tuples, not dataclasses, which would cost every start 5 ms.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from jsctl.errors import ExitStatus, JsctlError
@@ -167,6 +167,15 @@ class Text(NamedTuple):
     drawn: bool = False
 
 
+class Lines(NamedTuple):
+    """Lines in which names and other foreign text may be: none of it can begin a line of its own. `style` and
+    `whole` as those of a Text."""
+
+    lines: Iterable[str]
+    style: Style = ""
+    whole: bool = False
+
+
 class Chart(NamedTuple):
     """Numbers over time, drawn as text.
 
@@ -187,7 +196,7 @@ class ChartStack(NamedTuple):
     charts: Sequence[Chart]
 
 
-Part = Table | Sheet | Text | Chart
+Part = Table | Sheet | Text | Lines | Chart
 
 
 class _Unset:

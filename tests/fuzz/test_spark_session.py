@@ -2,6 +2,7 @@
 wrote. All share one session."""
 
 import random
+import re
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -26,6 +27,7 @@ LINES = (
     "export stream S --to {}/decoded --decode json --incremental --query",
     "export kv B --to {}/kv --force",
     "export reports --to {}/reports",
+    "export rollup --from {}/reports",
     "export query --from {}/stream",
     "export objects O --to {}/objects --force",
     "import {}/rows.json --stream S",
@@ -76,4 +78,43 @@ def test_commands(spark: Any, man: Middleman, own_account: Account, offline_cli:
             if not is_plain or "bug in jsctl" in outcome.err or "Traceback" in outcome.err:
                 faults.append((number, line, outcome.err[-1500:]))
             assert spent < MAX_SECONDS, (number, line, spent)
+    assert not faults, "\n".join(map(str, faults))
+
+
+PATIENCE = {"requestTimeout": "500ms", "retries": "0", "retryTimeout": "100ms"}
+WAYS = ({"fetchMode": "direct"}, {"fetchMode": "consumer"})
+
+
+def run_query(spark: Any, url: str, folder: Path, options: dict[str, str]) -> str:
+    """Run a streaming query to the end of what there is; return what its error says, empty without one."""
+    source = spark.readStream.format("jetstream").options(servers=url, stream="S", **PATIENCE, **options)
+    query = None
+    try:
+        writer = source.option("startingOffsets", "earliest").load().writeStream.format("parquet")
+        writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
+        query = writer.trigger(availableNow=True).start(str(folder / "table"))
+        assert query.awaitTermination(MAX_SECONDS), "the query never ends"
+    except Exception as error:
+        return str(error)
+    finally:
+        if query is not None:
+            query.stop()
+    return ""
+
+
+def test_streaming_query(spark: Any, man: Middleman, tmp_path: Path) -> None:
+    """What ends it is an error of jsctl; what is tried again after it finds all that is there."""
+    faults = []
+    with Record("mutated answers of a streaming query", SPARK_BYTES) as record:
+        for number in range(cases(10)):
+            chance = random.Random(number)
+            man.change = partial(_perhaps, chance, chance.choice((0.05, 0.2))) if number > 1 else None
+            folder = tmp_path / str(number // 2)  # every other one goes on where the last one ended
+            started = time.monotonic()
+            text = run_query(spark, man.account_url, folder, WAYS[number // 2 % 2])
+            record.slowest = max(record.slowest, time.monotonic() - started)
+            record.count("refused" if text else "done")
+            if text and not re.search(r"^(\w+\.)*jsctl\.[\w.]+: \S", text, re.MULTILINE):
+                faults.append((number, text))
+        assert record.outcomes["done"] > 1
     assert not faults, "\n".join(map(str, faults))

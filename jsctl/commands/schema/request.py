@@ -6,7 +6,7 @@ from jsctl.errors import JsctlError
 from jsctl.json_text import parse_json
 from jsctl.nats.subjects import validate_subject
 from jsctl.schema import catalog
-from jsctl.schema.validator import validate
+from jsctl.schema.validator import find_errors
 from jsctl.views.result import Result
 from jsctl.views.schema import schemas as view
 
@@ -43,4 +43,4 @@ async def request(env: Env, subject: str, body: str, schema: str, show: bool) ->
         if not isinstance(kind, str):
             raise JsctlError("the reply does not name its type", "name a schema with --schema")
         name = catalog.resolve(kind)
-    return view.reply(name, validate(response, catalog.load_schema(name)), response, show=show)
+    return view.reply(name, find_errors(response, catalog.load_schema(name)), response, show=show)

@@ -6,7 +6,7 @@ from jsctl.errors import BadInput
 from jsctl.files import read_input
 from jsctl.json_text import parse_json
 from jsctl.schema import catalog
-from jsctl.schema.validator import validate as find_errors
+from jsctl.schema.validator import find_errors
 from jsctl.views.result import Result
 from jsctl.views.schema import schemas as view
 

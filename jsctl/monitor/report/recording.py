@@ -9,9 +9,11 @@ import contextlib
 import json
 import math
 import os
+import shutil
 import struct
 import time
 import zlib
+from array import array
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,12 +35,28 @@ _LATEST = 253_402_214_400_000  #: ms since 1970, a day before the end of the yea
 _TRIM_EVERY = 3600.0  #: seconds between two looks for rounds that are too old
 
 
-class Entry(NamedTuple):
-    """A recorded round: when, in seconds since 1970, and where."""
+MAX_ROUNDS = 5_000_000
+"""Rounds of a file at most: 58 days of one each second. Each takes 16 bytes of memory."""
+
+_TOO_MANY = f"more than {MAX_ROUNDS:,} rounds, which is the limit of a file"
+
+
+class _Header(NamedTuple):
+    """What stands before a round: when it was, in seconds since 1970, and the bytes of both."""
 
     at: float
-    offset: int
     size: int
+
+
+class _Index(NamedTuple):
+    """The whole rounds of a file, which follow each other.
+
+    times: in seconds since 1970. offsets: where each begins. end: of the last one.
+    """
+
+    times: "array[float]"
+    offsets: "array[int]"
+    end: int
 
 
 def encode_round(document: Mapping[str, Any], at: float) -> bytes:
@@ -54,7 +72,7 @@ def encode_round(document: Mapping[str, Any], at: float) -> bytes:
 class Recorder:
     """A file to which rounds are appended. keep: seconds after which a round is removed, None for never.
 
-    Raises BadInput for a file that holds something else, OSError.
+    Raises BadInput for a file that holds something else or too many rounds, OSError.
     """
 
     def __init__(self, path: Path, keep: float | None = None) -> None:
@@ -64,17 +82,21 @@ class Recorder:
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         sweep(path.parent)
-        entries, whole = _scan(path) if path.is_file() else ([], 0)  # a device holds nothing
-        if path.stat().st_size > whole:
-            os.truncate(path, whole)  # what a kill left
+        # A device holds nothing.
+        index = _scan(path) if path.is_file() else _Index(array("d"), array("Q"), 0)
+        if path.stat().st_size > index.end:
+            os.truncate(path, index.end)  # what a kill left
         self._file = os.fdopen(open_pipe(str(path), os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
-        self.rounds = len(entries)
+        self.rounds = len(index.times)
 
     def write(self, document: Mapping[str, Any], at: float) -> int:
-        """Append a round. Returns its bytes. at: seconds since 1970. Raises JsctlError on a full disk."""
+        """Append a round. Returns its bytes. at: seconds since 1970. Raises JsctlError on a full disk
+        and for a full file."""
         if self._keep is not None and time.monotonic() - self._trimmed >= _TRIM_EVERY:
             self._trim(at - self._keep)
             self._trimmed = time.monotonic()
+        if self.rounds >= MAX_ROUNDS:
+            raise JsctlError(f"{self.path} would have {_TOO_MANY}", "record to another file, or use --keep")
         data = encode_round({"jsctl_report": VERSION, **document}, at)
         try:
             self._file.write(data)
@@ -92,17 +114,16 @@ class Recorder:
             self._file.close()
 
     def _trim(self, oldest: float) -> None:
-        entries, _ = _scan(self.path)
-        first = bisect_left([entry.at for entry in entries], oldest)
+        index = _scan(self.path)
+        first = bisect_left(index.times, oldest)
         if first == 0:
             return
         self._file.close()
         with self.path.open("rb") as old, open_atomically(self.path) as new:
-            for entry in entries[first:]:
-                old.seek(entry.offset)
-                new.write(old.read(entry.size))
+            old.seek(index.offsets[first] if first < len(index.offsets) else index.end)
+            shutil.copyfileobj(old, new)
         self._file = self.path.open("ab")
-        self.rounds = len(entries) - first
+        self.rounds = len(index.times) - first
 
 
 class Recording:
@@ -110,21 +131,22 @@ class Recording:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.entries, _ = _scan(path)
-        if not self.entries:
+        self._index = _scan(path)
+        if not self._index.times:
             raise BadInput(f"{path} holds no rounds", "record some: jsctl report --record FILE")
 
     @property
     def times(self) -> Sequence[float]:
         """When each round was, in seconds since 1970."""
-        return [entry.at for entry in self.entries]
+        return self._index.times
 
     def load(self, number: int) -> dict[str, Any]:
         """Return a round. Raises BadInput for one that is damaged or of a later version."""
-        entry = self.entries[number]
+        offsets = self._index.offsets
+        end = self._index.end if number + 1 == len(offsets) else offsets[number + 1]
         with self.path.open("rb") as file:
-            file.seek(entry.offset)
-            data = file.read(entry.size)
+            file.seek(offsets[number])
+            data = file.read(end - offsets[number])
         try:
             inflate = zlib.decompressobj(-zlib.MAX_WBITS)
             line = inflate.decompress(data[_HEADER.size : -_TRAILER.size], _LARGEST)
@@ -147,32 +169,35 @@ def is_recording(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return _entry(file.read(_HEADER.size), 0) is not None
+        return _parse_header(file.read(_HEADER.size)) is not None
 
 
-def _scan(path: Path) -> tuple[list[Entry], int]:
-    """Return the whole rounds of a file, and where the last one ends. Raises BadInput for another file."""
-    entries: list[Entry] = []
+def _scan(path: Path) -> _Index:
+    """Return the whole rounds of a file. Raises BadInput for another file, and for too many rounds."""
+    times, offsets = array("d"), array("Q")
     try:
         with open_regular(path) as file:
             length, at = os.fstat(file.fileno()).st_size, 0
             while at + _HEADER.size <= length:
                 file.seek(at)
-                entry = _entry(file.read(_HEADER.size), at)
-                if entry is None and at == 0:
+                header = _parse_header(file.read(_HEADER.size))
+                if header is None and at == 0:
                     raise BadInput(f"{path} is not a recorded report", "choose another file")
-                if entry is None or at + entry.size > length:
+                if header is None or at + header.size > length:
                     break
-                entries.append(entry)
-                at += entry.size
-            if not entries and length > 0 and file.seek(0) == 0 and file.read(4) != _MAGIC[:length]:
+                if len(times) == MAX_ROUNDS:
+                    raise BadInput(f"{path} has {_TOO_MANY}", "record less often, or with --keep")
+                times.append(header.at)
+                offsets.append(at)
+                at += header.size
+            if not times and length > 0 and file.seek(0) == 0 and file.read(4) != _MAGIC[:length]:
                 raise BadInput(f"{path} is not a recorded report", "choose another file")
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}", "check the path") from None
-    return entries, at
+    return _Index(times, offsets, at)
 
 
-def _entry(header: bytes, offset: int) -> Entry | None:
+def _parse_header(header: bytes) -> _Header | None:
     if len(header) < _HEADER.size:
         return None
     magic, _, _, _, _, subfield, payload, size, milliseconds = _HEADER.unpack(header)
@@ -180,4 +205,4 @@ def _entry(header: bytes, offset: int) -> Entry | None:
         return None
     if not _HEADER.size < size <= _LARGEST or milliseconds > _LATEST:
         return None
-    return Entry(milliseconds / 1000, offset, size)
+    return _Header(milliseconds / 1000, size)

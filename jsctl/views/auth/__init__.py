@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Lines, Result
 
 
 def names_result(names: Sequence[str]) -> Result:
     """Show one name per line."""
-    return Result([Text("\n".join(names), whole=True)] if names else [], data=list(names))
+    return Result([Lines(names, whole=True)] if names else [], data=list(names))

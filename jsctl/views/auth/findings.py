@@ -6,7 +6,7 @@ from typing import Any
 from jsctl.auth.check.model import Finding, has_errors
 from jsctl.errors import ExitStatus
 from jsctl.units import pluralize
-from jsctl.views.result import Column, Part, Result, Table, Text
+from jsctl.views.result import Column, Lines, Part, Result, Table, Text
 
 _COLUMNS = (
     Column("Severity", "severity"),
@@ -36,7 +36,7 @@ def findings_result(findings: Sequence[Finding], scope: str) -> Result:
         counts.append(pluralize(len(findings) - errors, "warning"))
     parts: list[Part] = []
     for finding in findings:
-        parts.append(Text("\n".join(_lines(finding)), "bad" if finding.severity == "error" else "warn"))
+        parts.append(Lines([*_lines(finding)], "bad" if finding.severity == "error" else "warn"))
         parts.append(Text(f"    {finding.fix}\n", whole=True))
     return Result([*parts, Text(" and ".join(counts))], data=data, status=status, table=table)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsctl.monitor.consumer.facts import FINE, STOPPED, Cause
-from jsctl.views.result import Part, Result, Style, Text
+from jsctl.views.result import Lines, Part, Result, Style, Text
 
 _VERDICTS = {
     "stopped": "makes no progress",
@@ -24,7 +24,7 @@ def explained(stream: str, consumer: str, causes: Sequence[Cause]) -> Result:
         lines = [f"  {cause.says}", f"    numbers: {numbers}"]
         if cause.help:
             lines.append(f"    try: {cause.help}")
-        parts.append(Text("\n".join(lines)))
+        parts.append(Lines(lines))
     data = {
         "stream": stream,
         "consumer": consumer,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.contexts.model import Context
-from jsctl.views.result import Cell, Column, Result, Table, Text
+from jsctl.views.result import Cell, Column, Lines, Result, Table
 
 _COLUMNS = (Column("Name", "name"), Column("Description", "description", "prose"))
 
@@ -32,7 +32,7 @@ def listing(contexts: Sequence[Context], selected: str, *, show_secrets: bool = 
 
 def names(contexts: Sequence[str]) -> Result:
     """Show one name per line."""
-    return Result([Text("\n".join(contexts), whole=True)] if contexts else [], data=list(contexts))
+    return Result([Lines(contexts, whole=True)] if contexts else [], data=list(contexts))
 
 
 def completions(contexts: Sequence[Context], selected: str) -> Result:
@@ -42,4 +42,4 @@ def completions(contexts: Sequence[Context], selected: str) -> Result:
         mark = "*" if context.name == selected else ""
         name = context.name.replace(":", "\\:")
         lines.append(f"{name}{mark}:{context.get('description')}")
-    return Result([Text("\n".join(lines), whole=True)] if lines else [], data=lines)
+    return Result([Lines(lines, whole=True)] if lines else [], data=lines)

@@ -11,7 +11,7 @@ from jsctl.errors import ExitStatus
 from jsctl.jetstream.config.differences import Difference
 from jsctl.units import pluralize
 from jsctl.views.declared.plan import DONE, MARKS, join_counts, question
-from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.result import Cell, Column, Lines, Part, Result, Table, Text
 from jsctl.views.shared.config import format_change, format_value
 
 _COLUMNS = (
@@ -30,7 +30,7 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
 
     differences: of accounts on servers; None where servers were not asked.
     """
-    parts: list[Part] = [Text("\n".join(_lines(step)), MARKS[step.action][1]) for step in plan.steps]
+    parts: list[Part] = [Lines([*_lines(step)], MARKS[step.action][1]) for step in plan.steps]
     parts.append(Text(_summary(plan)))
     data = _with_auth(result, plan)
     if differences is not None:

@@ -7,7 +7,7 @@ from jsctl.errors import ExitStatus
 from jsctl.jetstream.declared.execute import Outcome
 from jsctl.jetstream.declared.plan import Plan, Step
 from jsctl.units import format_bytes, pluralize
-from jsctl.views.result import Column, Part, Result, Style, Table, Text
+from jsctl.views.result import Column, Lines, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
 
 MARKS: dict[str, tuple[str, Style]] = {
@@ -32,7 +32,7 @@ def plan_result(plan: Plan) -> Result:
     data = {"changes": [_record(step) for step in plan.steps], "unchanged": _count_unchanged(plan)}
     if not plan.steps:
         return Result([Text(_format_unchanged(plan))], data=data)
-    parts: list[Part] = [Text("\n".join(_lines(step)), _style(step)) for step in plan.steps]
+    parts: list[Part] = [Lines([*_lines(step)], _style(step)) for step in plan.steps]
     return Result([*parts, Text(_summary(plan))], data=data, status=ExitStatus.DIFFERENT)
 
 

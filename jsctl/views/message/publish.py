@@ -7,7 +7,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.views.events import Ending, Events
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Lines, Result, Text
 
 
 def events(
@@ -98,4 +98,4 @@ def totals(totals: PublishTotals, seconds: float, *, quiet: bool) -> Result:
         lines.append(f"Stored in Stream: {name} Sequences: {first:,} to {last:,}")
     if totals.duplicates:
         lines.append(f"Duplicates: {totals.duplicates:,}")
-    return Result([Text("\n".join(lines))], data=data)
+    return Result([Lines(lines)], data=data)

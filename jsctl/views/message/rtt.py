@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jsctl.monitor.rtt import Address, Target
 from jsctl.units import format_exact_duration, format_rfc3339
-from jsctl.views.result import Column, Result, Table, Text
+from jsctl.views.result import Column, Lines, Result, Table
 
 _COLUMNS = (
     Column("URL", "url", "url"),
@@ -31,7 +31,7 @@ def result(targets: Sequence[Target]) -> Result:
         for address in target.addresses:
             text = "failed" if address.failure else format_exact_duration(address.rtt - address.rtt % 1000)
             lines.append(f"{address.address:>{width}}: {text}")
-        parts.append(Text("\n".join(lines)))
+        parts.append(Lines(lines))
     rows = [
         (
             target.url,

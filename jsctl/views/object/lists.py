@@ -11,7 +11,7 @@ from jsctl.jetstream.paging import Collected
 from jsctl.units import compute_age, format_bytes, format_duration, pluralize, seconds_to_ns
 from jsctl.views.intent import Intent, file_intent
 from jsctl.views.object.sheets import one_object
-from jsctl.views.result import Column, Result, Table, Text
+from jsctl.views.result import Column, Lines, Result, Table, Text
 from jsctl.views.shared.tables import unreachable_streams
 from jsctl.views.shared.text import transfer_rate
 
@@ -144,7 +144,7 @@ def written(object_info: ObjectInfo, path: str, duration: int) -> Result:
         f"average {transfer_rate(object_info.size, duration)}"
     )
     data = {**object_info.data, "path": str(Path(path).absolute()), "duration": duration}
-    return Result([Text(line)], data=data)
+    return Result([Lines([line])], data=data)
 
 
 def intent(verb: str, infos: Sequence[ObjectInfo]) -> Intent:
@@ -162,7 +162,7 @@ def removed(infos: Sequence[ObjectInfo]) -> Result:
         {"bucket": info.bucket, "name": info.name, "size": info.size, "removed": True} for info in infos
     ]
     lines = [f"Removed {info.bucket} > {info.name}" for info in infos]
-    return Result([Text("\n".join(lines))], data=records if len(records) > 1 else records[0])
+    return Result([Lines(lines)], data=records if len(records) > 1 else records[0])
 
 
 def synced(changes: Sequence[Change], same: int, *, dry_run: bool) -> Result:

@@ -1,11 +1,12 @@
 """Schemas, and what is wrong with documents."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from jsctl.errors import ExitStatus
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Lines, Result, Text
 
 
 def listing(names: Sequence[str], pattern: str) -> Result:
@@ -29,17 +30,21 @@ def _format_json(document: Any) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def validated(label: str, schema: str, errors: Sequence[str]) -> Result:
-    """Show whether a file is valid; the document is the list of what is wrong."""
-    if not errors:
-        return Result([Text(f"{label} is a valid {schema}")], data=[])
-    lines = [f"{label} is not a valid {schema}:", "", *(f"  {error}" for error in errors)]
-    return Result([Text("\n".join(lines))], data=list(errors), status=ExitStatus.FAILURE)
+def validated(label: str, schema: str, errors: Iterable[str]) -> Result:
+    """Show whether a file is valid; the document is the list of what is wrong. Errors are written as they are
+    found: there may be a million."""
+    sentences = iter(errors)
+    first = next(sentences, None)
+    if first is None:
+        return Result([Lines([f"{label} is a valid {schema}"])], data=[])
+    every = chain([first], sentences)
+    lines = chain([f"{label} is not a valid {schema}:", ""], (f"  {error}" for error in every))
+    return Result([Lines(lines)], data=every, status=ExitStatus.FAILURE)
 
 
-def reply(schema: str, errors: Sequence[str], response: Any, *, show: bool) -> Result:
+def reply(schema: str, errors: Iterable[str], response: Any, *, show: bool) -> Result:
     """Show whether a reply is valid. show: with the reply itself."""
     result = validated("The response", schema, errors)
     parts = [*([Text(_format_json(response), whole=True)] if show else []), *result.parts]
-    data = {"schema": schema, "valid": not errors, "errors": list(errors), "response": response}
+    data = {"schema": schema, "valid": not result.status, "errors": result.data, "response": response}
     return Result(parts, data=data, status=result.status)

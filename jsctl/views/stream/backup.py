@@ -3,7 +3,7 @@
 from jsctl.jetstream.backup.files import DATA
 from jsctl.jetstream.backup.stream_backup import StreamBackup
 from jsctl.units import format_bytes, format_duration, pluralize
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Lines, Result
 from jsctl.views.shared.text import transfer_rate
 
 
@@ -29,4 +29,4 @@ def saved(backup: StreamBackup) -> Result:
         f"The backup with {pluralize(data['messages'], 'message')} is in {backup.target}",
         f"SHA-256 {data['sha256']}",
     )
-    return Result([Text("\n".join(lines))], data=data)
+    return Result([Lines(lines)], data=data)

@@ -5,7 +5,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.compare import Comparison
 from jsctl.jetstream.backup.copy import StreamCopy
 from jsctl.units import format_bytes, format_count, format_duration, pluralize
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Lines, Result
 from jsctl.views.shared.text import transfer_rate
 from jsctl.views.stream import info as stream_info
 
@@ -33,7 +33,7 @@ def copied(copy: StreamCopy) -> Result:
     }
     status = ExitStatus.FAILURE if copy.failed else ExitStatus.OK
     sheet = stream_info.sheet(copy.info)
-    parts = [Text("\n".join(lines), "bad" if copy.failed else ""), *sheet.parts]
+    parts = [Lines(lines, "bad" if copy.failed else ""), *sheet.parts]
     return Result(parts, data=document, status=status)
 
 

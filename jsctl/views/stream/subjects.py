@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.units import pluralize
-from jsctl.views.result import Column, Result, Table, Text
+from jsctl.views.result import Column, Lines, Result, Table
 
 _COLUMNS = (Column("Subject", "subject"), Column("Count", "count", "count"))
 
@@ -25,6 +25,6 @@ def subjects(
     if not counts:
         return Result([Table("", _COLUMNS, (), empty=f"No subjects found matching {pattern}")], data=data)
     if names:
-        return Result([Text("\n".join(ordered), whole=True)], data=data)
+        return Result([Lines(ordered, whole=True)], data=data)
     title = f"{pluralize(len(ordered), 'Subject')} in stream {stream}"
     return Result([Table(title, _COLUMNS, [(subject, counts[subject]) for subject in ordered])], data=data)

@@ -8,7 +8,7 @@ from jsctl.errors import ExitStatus
 from jsctl.trace import model
 from jsctl.trace.model import Hop, Json, Step
 from jsctl.units import US, format_duration, parse_time_ns
-from jsctl.views.result import Column, Field, Part, Result, Section, Sheet, Table, Text
+from jsctl.views.result import Column, Field, Lines, Part, Result, Section, Sheet, Table, Text
 
 _ARROWS = {
     model.CLIENT: "--C",
@@ -32,7 +32,7 @@ def tree(subject: str, documents: Mapping[str, Json], *, times: bool, deliver: b
         fields = [Field(kind, count, "count") for kind, count in sorted(counts.items())]
         parts.append(Sheet("Egress Count:", [Section("", fields)]))
     if reasons := model.list_reasons(root):
-        parts.append(Text("\n".join(["Nobody received it:", *(f"  {reason}" for reason in reasons)]), "warn"))
+        parts.append(Lines(["Nobody received it:", *(f"  {reason}" for reason in reasons)], "warn"))
     streams = [step.stream for _, step in root.deliveries if step.type == "js"]
     if len(streams) > 1:
         parts.append(Text(f"warning: {len(streams)} streams store it: {', '.join(sorted(streams))}", "warn"))

@@ -31,3 +31,13 @@ def test_unfinished_puts_are_removed(files: Path, cli: Cli, url: str) -> None:
     assert "Would remove 1 unfinished put" in cli("object rm FILES --unfinished --dry-run", status=0).out
     cli("object rm FILES --unfinished --force", status=0)
     assert js.info(url, "OBJ_FILES")["state"]["messages"] == 4
+
+
+def test_a_line_end_in_a_name_begins_no_line(cli: Cli) -> None:
+    cli("object add O", status=0)
+    cli(["object", "put", "O", "-", "--name", "a\nRemoved O > b"], stdin="x", status=0)
+    for line in (["--dry-run"], ["--force"]):
+        outcome = cli(["object", "rm", "O", "a\nRemoved O > b", *line], status=0)
+        assert outcome.out.startswith(
+            ("Would remove O > a\\nRemoved O > b", "Removed O > a\\nRemoved O > b\n")
+        )

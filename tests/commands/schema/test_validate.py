@@ -1,11 +1,14 @@
 """`schema validate`."""
 
 import json
+from itertools import islice, repeat
 from typing import Any
 
 import pytest
 
+from jsctl.render.emit import format_json_pieces, format_lines
 from jsctl.schema.validator import validate
+from jsctl.views.schema import schemas
 from tests.support.run import Cli
 
 
@@ -52,3 +55,21 @@ def test_a_message_of_an_unknown_type_is_any_object(offline_cli: Cli) -> None:
     line = "schema validate unknown_message -"
     assert "is a valid" in offline_cli(line, stdin='{"type": "io.example.v1.x", "a": [1]}', status=0).out
     assert "is not a valid" in (outcome := offline_cli(line, stdin="[]")).out + outcome.err
+
+
+def test_keys_are_foreign_text(offline_cli: Cli) -> None:
+    """None of it begins a line, and long keys are cut."""
+    keys = {"a\nlimit is not known": 1, "\x1b[2J\u202e": 1, "k" * 5000: 1}
+    text = json.dumps({"name": "S", "storage": "file", **keys})
+    lines = offline_cli("schema validate stream_configuration -", stdin=text, status=1).out.splitlines()
+    assert lines[2:] == [
+        r"  a\nlimit is not known is not known",
+        r"  \x1b[2J\u202e is not known",
+        f"  {'k' * 100}... is not known",
+    ]
+
+
+def test_errors_without_end_are_shown_as_they_are_found() -> None:
+    result = schemas.validated("x.json", "x", repeat("wrong"))
+    assert [*islice(format_lines(result, box=False), 4)][2:] == ["  wrong", "  wrong"]
+    assert next(format_json_pieces(result.document())).count("wrong") > 1

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.monitor.report.recording import Recorder, Recording, is_recording
+from jsctl.monitor.report import recording as module
+from jsctl.monitor.report.recording import VERSION, Recorder, Recording, encode_round, is_recording
+from tests.fuzz.record import Record
 
 
 def record(path: Path, *documents: dict[str, Any], keep: float | None = None, at: float = 1000.0) -> None:
@@ -42,10 +44,10 @@ def test_a_kill_costs_the_last_round_at_most(tmp_path: Path) -> None:
     path = tmp_path / "rec"
     record(path, {"a": 1}, {"a": 2})
     whole = path.read_bytes()
-    first = Recording(path).entries[0].size
+    first = len(encode_round({"jsctl_report": VERSION, "a": 1}, 1000))
     for size in range(first, len(whole)):
         path.write_bytes(whole[:size])
-        assert len(Recording(path).entries) == 1
+        assert len(Recording(path).times) == 1
         record(path, {"a": 3}, at=1010)
         recording = Recording(path)
         assert [recording.load(n)["a"] for n in range(2)] == [1, 3]
@@ -62,7 +64,7 @@ def test_old_rounds_are_forgotten(tmp_path: Path) -> None:
     record(path, *({"a": n} for n in range(10)))
     record(path, {"a": "new"}, keep=5, at=1012)
     recording = Recording(path)
-    assert [recording.load(n)["a"] for n in range(len(recording.entries))] == [7, 8, 9, "new"]
+    assert [recording.load(n)["a"] for n in range(len(recording.times))] == [7, 8, 9, "new"]
 
 
 def test_other_files(tmp_path: Path) -> None:
@@ -89,8 +91,29 @@ def test_damaged_rounds(tmp_path: Path) -> None:
     path = tmp_path / "rec"
     record(path, {"a": 1}, {"a": 2})
     data = bytearray(path.read_bytes())
-    data[Recording(path).entries[1].offset + 40] ^= 0xFF
+    data[len(data) // 2 + 40] ^= 0xFF
     path.write_bytes(data)
     assert Recording(path).load(0)["a"] == 1
     with pytest.raises(BadInput, match=r"round 2 of .* is damaged"):
         Recording(path).load(1)
+
+
+@pytest.mark.slow
+def test_the_index_of_tiny_rounds_is_small(tmp_path: Path) -> None:
+    path = tmp_path / "rec"
+    path.write_bytes(encode_round({"jsctl_report": VERSION}, 1.0) * 300_000)
+    with Record("index of tiny rounds", limit=20 << 20):
+        assert len(Recording(path).times) == 300_000
+
+
+def test_a_file_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rec"
+    monkeypatch.setattr(module, "MAX_ROUNDS", 3)
+    with pytest.raises(JsctlError, match=r"would have more than .* rounds.*--keep"):
+        record(path, *({"a": n} for n in range(4)))
+    assert len(Recording(path).times) == 3
+    record(path, {"a": 4}, keep=2, at=1004)  # makes room
+    assert [Recording(path).load(n)["a"] for n in range(2)] == [2, 4]
+    path.write_bytes(path.read_bytes() * 2)
+    with pytest.raises(BadInput, match="has more than"):
+        Recording(path)
