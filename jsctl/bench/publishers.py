@@ -7,7 +7,7 @@ from jsctl.bench.client import Client, Exchange, parse_refusal
 from jsctl.bench.meter import now
 from jsctl.errors import JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.message.publish import parse_ack
-from jsctl.jetstream.message.publish_atomic import LARGEST_BATCH
+from jsctl.jetstream.message.publish_atomic import MAX_BATCH
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.units import SECOND
@@ -286,7 +286,7 @@ async def publish_batches(client: Client) -> None:
         batches = 0
         while client.wants_more:
             first = meter.done
-            count = client.left(min(plan.batch, LARGEST_BATCH))
+            count = client.left(min(plan.batch, MAX_BATCH))
             began = now() if pace.is_free else await pace.due(first)
             name = f"{plan.run}-{client.number}-{batches}"
             batches += 1

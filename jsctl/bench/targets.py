@@ -137,7 +137,7 @@ async def prepare_consumer(api: Api, plan: Plan) -> str:
         config = (await consumers.fetch_info(api, plan.name, plan.consumer))["config"]
         if not consumers.is_pull(config):
             raise BadInput(
-                f"consumer {plan.name} > {plan.consumer} is push based: nothing can be pulled from it",
+                f"consumer {plan.name} > {plan.consumer} is push-based: nothing can be pulled from it",
                 "jsctl consumer ls shows what there is",
             )
         return str(config.get("ack_policy") or "explicit")

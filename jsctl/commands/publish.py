@@ -197,13 +197,13 @@ async def _publish_with_progress(
     """Yield what was published, below a progress bar where messages are not reported one by one."""
     total = 0 if options.quiet or options.reports else options.total
     with env.progress("Publishing", total) as advance:
-        async with aclosing(publisher.batches(advance)) as batches:
+        async with aclosing(publisher.read_batches(advance)) as batches:
             async for batch in batches:
                 yield batch
 
 
 def _build_composition(env: Env, options: Options) -> Composition:
-    headers = options.schedule.headers(env.clock(), options.header_names)
+    headers = options.schedule.build_headers(env.clock(), options.header_names)
     if options.ttl is not None:
         headers.append(("Nats-TTL", format_ttl(options.ttl)))
     return build_composition(options, fixed_headers=headers, reply=options.reply)

@@ -181,7 +181,7 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
         timestamp=options.timestamp,
         delta=options.delta,
     )
-    batches = receiver.batches()
+    batches = receiver.read_batches()
     if options.translate:
         batches = translate_messages(batches, split_command(options.translate))
     if options.dump not in ("", "-"):

@@ -1,7 +1,7 @@
-"""Lists that the server pages: fetching their pages, and collecting what is wanted of them.
+"""Lists that the server divides into pages: fetching the pages, and collecting values from them.
 
-STREAM.LIST and CONSUMER.LIST page alike (nats-server: jetstream_api.go). In a cluster a page may name streams
-or consumers whose leader did not answer (`missing`) or that no server can run (`offline`).
+STREAM.LIST and CONSUMER.LIST are paged alike (nats-server: jetstream_api.go). In a cluster a page may name
+streams or consumers whose leader did not answer (`missing`) or that no server can run (`offline`).
 """
 
 import itertools
@@ -16,7 +16,7 @@ from jsctl.loops import Begun, cancel_all, start
 
 T = TypeVar("T")
 
-_AHEAD = 16
+_MAX_PARALLEL = 16
 """Pages of a list that are requested at once."""
 
 
@@ -24,7 +24,7 @@ class Collected(NamedTuple, Generic[T]):
     """A whole list.
 
     items: what `extract` returned for each stream or consumer, by name. missing: names that the server knows
-    but could not ask. offline: name -> why no server can run it (a server too old for its configuration).
+    but could not reach. offline: name -> why no server can run it (a server too old for its configuration).
     """
 
     items: Mapping[str, T]
@@ -44,7 +44,7 @@ class PageCollector(Generic[T]):
         self._offline: dict[str, str] = {}
 
     def add(self, page: Json) -> None:
-        """Add a page. An entry that two pages hold counts once."""
+        """Add a page. An entry on two pages counts once."""
         for info in page.get(self._key) or ():
             if (item := self._extract(info)) is not None:
                 name = info["name"] if "name" in info else info["config"]["name"]
@@ -52,8 +52,8 @@ class PageCollector(Generic[T]):
         self._missing.update(page.get("missing") or ())
         self._offline.update(page.get("offline") or {})
 
-    def result(self) -> Collected[T]:
-        """Return what all pages held, in the server's order."""
+    def build_result(self) -> Collected[T]:
+        """Return the items of all pages, in the server's order."""
         silent = self._missing - self._offline.keys() - self._items.keys()
         return Collected(self._items, sorted(silent), self._offline)
 
@@ -63,19 +63,19 @@ async def fetch_pages(
 ) -> AsyncGenerator[Json, None]:
     """Yield the pages of a list in its order; after the first, several are requested ahead.
 
-    subject: the request's, below the API prefix. key: where a page holds its items. Lists state their
-    `total`; the page size is the first page's `limit`. Items that are created or removed meanwhile may be
-    missed or come twice. For little memory, keep no page. Raises what `Api.call` raises.
+    subject: the request's, below the API prefix. key: of the items in a page. Lists state their `total`; the
+    page size is the first page's `limit`. Items that are created or removed meanwhile may be missed or appear
+    twice. Raises what `Api.call` raises.
     """
     first = await api.call(subject, {**(body or {}), "offset": 0})
     count = len(first.get(key) or [])
     total, limit = int(first.get("total", 0)), max(int(first.get("limit", 0)), 0) or count
     offsets = iter(range(limit, total, limit) if 0 < count < total and limit else ())
-    seen = {_digest(first, key)}  #: of all pages: two may take turns
+    digests = {_compute_digest(first, key)}  #: of all pages, as a faulty server may alternate between two
     requests: deque[asyncio.Task[bytes] | Begun[bytes]] = deque()
 
     def request_ahead() -> None:
-        for offset in itertools.islice(offsets, _AHEAD - len(requests)):
+        for offset in itertools.islice(offsets, _MAX_PARALLEL - len(requests)):
             request = api.call_raw(subject, {**(body or {}), "offset": offset})
             requests.append(start(request))
 
@@ -87,22 +87,22 @@ async def fetch_pages(
             data = await requests.popleft()
             request_ahead()
             page = parse_response(data, f"{api.prefix}.{subject}")
-            # A total that is not true, or a server that repeats itself: nothing new will come.
-            digest = _digest(page, key)
-            if not page.get(key) or digest in seen:
+            # The total was wrong, or the server repeats itself: there is nothing new.
+            digest = _compute_digest(page, key)
+            if not page.get(key) or digest in digests:
                 return
-            seen.add(digest)
+            digests.add(digest)
             yield page
     finally:
         await cancel_all(requests)
 
 
-def _digest(page: Json, key: str) -> int:
-    """Return a number that is the same for pages that hold the same entries."""
-    return hash(repr([_name(item) for item in page.get(key) or ()]))
+def _compute_digest(page: Json, key: str) -> int:
+    """Return a number that is equal for pages with the same entries."""
+    return hash(repr([_get_name(item) for item in page.get(key) or ()]))
 
 
-def _name(item: Any) -> Any:
+def _get_name(item: Any) -> Any:
     if not isinstance(item, dict):
         return item
     return item.get("name") or (item.get("config") or {}).get("name")
@@ -120,12 +120,13 @@ async def fetch_sorted_pages(
     body: Mapping[str, Any] | None = None,
     name: Callable[[Any], str] = str,
 ) -> AsyncGenerator[list[Any], None]:
-    """Yield the items of a list page by page, sorted by name, as servers page them; an item that two pages
-    hold comes once. name: returns an item's name; see `fetch_pages` for the rest."""
+    """Yield the items of a list page by page, sorted by name, as servers send them; an item on two
+    consecutive pages is yielded once. name: returns an item's name; see `fetch_pages` for the other
+    arguments."""
     previous: set[str] = set()
     async for page in fetch_pages(api, subject, key, body):
         items = {name(item): item for item in page.get(key) or ()}
-        yield [items[new] for new in sorted(items.keys() - previous)]
+        yield [items[new_name] for new_name in sorted(items.keys() - previous)]
         previous = set(items)
 
 
@@ -134,10 +135,10 @@ async def collect(
 ) -> Collected[T]:
     """Fetch all pages of a list, several at once, and return what `extract` takes from each entry.
 
-    subject: the request's, below the API prefix. extract: returns None for an entry to leave out. An entry
-    is dropped with its page, so that only what was extracted stays in memory. Raises what `Api.call` raises.
+    subject: the request's, below the API prefix. extract: returns None for an entry to leave out. Only what
+    it returns stays in memory. Raises what `Api.call` raises.
     """
     collector = PageCollector(extract, key)
     async for page in fetch_pages(api, subject, key, body):
         collector.add(page)
-    return collector.result()
+    return collector.build_result()

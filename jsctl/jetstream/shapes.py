@@ -1,6 +1,6 @@
-"""What the answers of JetStream must look like: each field that jsctl reads has a shape.
+"""The shapes of JetStream's answers: the type of each field that jsctl reads.
 
-Fields that are not known stay as they are (ADR-1; nats-server: jetstream_api.go, stream.go, consumer.go).
+Unknown fields are kept as they are (ADR-1; nats-server: jetstream_api.go, stream.go, consumer.go).
 """
 
 import re
@@ -163,7 +163,7 @@ _OTHER = Shape(
 )
 
 
-def _page(key: str, item: Any) -> Shape:
+def _build_page(key: str, item: Any) -> Shape:
     return Shape({**_PAGE, key: [item], "missing": [str], "offline": _TEXTS})
 
 
@@ -171,8 +171,8 @@ _SHAPES: Mapping[str, Shape] = {
     "STREAM.INFO": _STREAM_INFO,
     "STREAM.CREATE": _STREAM_INFO,
     "STREAM.UPDATE": _STREAM_INFO,
-    "STREAM.NAMES": _page("streams", str),
-    "STREAM.LIST": _page("streams", _STREAM_INFO),
+    "STREAM.NAMES": _build_page("streams", str),
+    "STREAM.LIST": _build_page("streams", _STREAM_INFO),
     "STREAM.SNAPSHOT": Shape({"config": STREAM_CONFIG, "state": STATE}, ("config", "state")),
     "STREAM.RESTORE": Shape({"deliver_subject": str}, ("deliver_subject",)),
     "STREAM.PURGE": Shape({"success": bool, "purged": int}),
@@ -181,8 +181,8 @@ _SHAPES: Mapping[str, Shape] = {
     "CONSUMER.CREATE": CONSUMER_INFO,
     "CONSUMER.DURABLE.CREATE": CONSUMER_INFO,
     "CONSUMER.RESET": CONSUMER_INFO,
-    "CONSUMER.NAMES": _page("consumers", str),
-    "CONSUMER.LIST": _page("consumers", CONSUMER_INFO),
+    "CONSUMER.NAMES": _build_page("consumers", str),
+    "CONSUMER.LIST": _build_page("consumers", CONSUMER_INFO),
     "INFO": _ACCOUNT,
 }
 _VERB = (
@@ -194,7 +194,7 @@ _VERB = (
 def check_answer(answer: Any, subject: str) -> None:
     """Raise Malformed, with the path of the wrong value, unless an answer on `subject` has the expected
     types."""
-    check(answer, _shape_of(subject))
+    check(answer, _find_shape(subject))
 
 
 def check_error(error: Any) -> None:
@@ -206,7 +206,7 @@ def check_error(error: Any) -> None:
 
 
 @lru_cache(256)
-def _shape_of(subject: str) -> Shape:
+def _find_shape(subject: str) -> Shape:
     if subject in _SHAPES:
         return _SHAPES[subject]
     if match := re.search(_VERB, subject):

@@ -1,4 +1,4 @@
-"""Values that are read from the infos of streams and consumers in several places."""
+"""Values from the infos of streams and consumers that several modules need."""
 
 from jsctl.jetstream.api import Json
 from jsctl.units import NEVER
@@ -10,7 +10,7 @@ def count_deleted(state: Json) -> int:
 
 
 def count_lost(state: Json) -> tuple[int, int]:
-    """Return how many messages, and how many bytes, the server has lost of a stream."""
+    """Return how many messages and bytes of a stream the server has lost."""
     lost = state.get("lost") or {}
     return len(lost.get("msgs") or ()), int(lost.get("bytes", 0))
 
@@ -22,7 +22,7 @@ def find_required_level(config: Json) -> int:
 
 
 def format_origin_filters(source: Json) -> str:
-    """Return what a mirror or source takes, in words: `a.> to b.>, c untransformed`; empty for all."""
+    """Describe the subjects that a mirror or source copies: `a.> to b.>, c untransformed`; empty for all."""
     transforms = source.get("subject_transforms") or []
     parts = [
         f"{t.get('src', '')} to {t['dest']}" if t.get("dest") else f"{t.get('src', '')} untransformed"
@@ -34,14 +34,14 @@ def format_origin_filters(source: Json) -> str:
 
 
 def read_last_active(source: Json) -> int:
-    """Return the time in ns since a mirror or source heard from its origin; NEVER if it has not yet."""
-    seen = int(source.get("active", NEVER))
+    """Return the ns since a mirror or source last heard from its origin; NEVER if it never has."""
+    active = int(source.get("active", NEVER))
     # Older servers write the largest number for never.
-    return NEVER if seen < 0 or seen >= (1 << 63) - 1 else seen
+    return NEVER if active < 0 or active >= (1 << 63) - 1 else active
 
 
 def format_placement(config: Json) -> str:
-    """Return where a stream asks to be placed: `cluster: c1 tags: a, b`."""
+    """Describe the configured placement of a stream: `cluster: c1 tags: a, b`."""
     placement = config.get("placement") or {}
     parts = [f"cluster: {placement['cluster']}"] if placement.get("cluster") else []
     if placement.get("tags"):
@@ -52,7 +52,7 @@ def format_placement(config: Json) -> str:
 def format_followers(cluster: Json) -> tuple[str, ...]:
     """Return the followers of a Raft group by name; `!` marks one that is offline or behind."""
     replicas = cluster.get("replicas")
-    if not replicas:  # of 10,000 streams, most
+    if not replicas:  # the usual case, returned quickly
         return ()
     return tuple(
         peer["name"] + ("!" if peer.get("offline") or not peer.get("current") else "")

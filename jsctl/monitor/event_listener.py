@@ -92,7 +92,7 @@ class EventListener:
                     stack.push_async_callback(reader.stop, work)
                 else:
                     await self._subscribe(stack)
-                async for batch in self._buffer.batches(self.selection.idle):
+                async for batch in self._buffer.read_batches(self.selection.idle):
                     yield batch
 
     async def _subscribe(self, stack: AsyncExitStack) -> None:

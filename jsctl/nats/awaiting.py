@@ -2,8 +2,10 @@
 
 import asyncio
 import types
-from collections.abc import Awaitable, Coroutine, Generator
-from typing import Any
+from collections.abc import Awaitable, Coroutine, Generator, Iterable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 async def wait_for(awaitable: Awaitable[Any], timeout: float | None) -> Any:
@@ -29,3 +31,19 @@ def await_rest(work: Coroutine[Any, Any, None], awaited: Any) -> Generator[Any, 
     """Await the rest of a coroutine that was started without a task."""
     yield awaited
     yield from work
+
+
+async def gather_or_cancel(work: Iterable[Awaitable[T]]) -> list[T]:
+    """Return all results; when one fails or this is cancelled, cancel the others and wait until they have
+    ended.
+
+    `asyncio.gather` would leave the others running.
+    """
+    tasks = [asyncio.ensure_future(awaitable) for awaitable in work]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise

@@ -33,7 +33,7 @@ def validate_existing_name(name: str, what: str = "stream") -> str:
     """
     if "\\" in name:  # an escape: no name contains a backslash
         name = re.sub(_ESCAPE, lambda escape: chr(int(escape[1] or escape[2], 16)), name)
-    if re.fullmatch(_EXISTING_NAME, name) and len(name) <= 255 and _is_unicode(name):
+    if re.fullmatch(_EXISTING_NAME, name) and len(name) <= 255 and is_sendable(name):
         return name
     return validate_name(name, what)
 
@@ -56,7 +56,7 @@ def validate_subject(subject: str, purpose: str = "publish to") -> str:
 
     purpose: "publish to", where wildcards are refused too, "subscribe to" or "reply on".
     """
-    broken = any(c.isspace() or c < " " for c in subject) or not _is_unicode(subject)
+    broken = any(c.isspace() or c < " " for c in subject) or not is_sendable(subject)
     if not subject or broken or not all(subject.split(".")):
         raise BadInput(f"{subject!r} is not a valid subject to {purpose}")
     if purpose == "publish to" and any(token in ("*", ">") for token in subject.split(".")):
@@ -64,8 +64,8 @@ def validate_subject(subject: str, purpose: str = "publish to") -> str:
     return subject
 
 
-def _is_unicode(text: str) -> bool:
-    """Return whether text can be sent; a lone surrogate, which JSON can hold, cannot."""
+def is_sendable(text: str) -> bool:
+    """Return whether text can be sent as UTF-8; a lone surrogate, which JSON may contain, cannot."""
     return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 

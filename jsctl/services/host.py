@@ -125,7 +125,7 @@ class EchoService:
         """Answer each request, and yield it. Raises Denied, Unreachable."""
         with self._connection.watching(self._buffer.close_on):
             async with self._responder:
-                async for batch in self._buffer.batches():
+                async for batch in self._buffer.read_batches():
                     first = self._requests - len(batch)
                     yield [Request(message, first + at) for at, message in enumerate(batch)]
                 await asyncio.shield(self._connection.flush())

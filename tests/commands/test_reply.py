@@ -33,7 +33,7 @@ def test_a_command_that_writes_without_end_or_never_ends(
     for command in ("yes", "sh -c 'yes | cat'"):
         refused = cli(["stream", "get", "S", "1", "--translate", command], status=64)
         assert f"{command.split()[0]} wrote more than 67,108,864 bytes and was ended" in refused.err
-    monkeypatch.setattr(user_command, "LONGEST", SECOND // 2)
+    monkeypatch.setattr(user_command, "MAX_DURATION", SECOND // 2)
     for command in ("sleep 60", "sh -c 'sleep 60 & sleep 60'"):
         began = time.monotonic()
         refused = cli(["stream", "get", "S", "1", "--translate", command], status=64)

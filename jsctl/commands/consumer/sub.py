@@ -54,4 +54,4 @@ async def sub(
         warn=env.say,
         announce=(lambda text: None) if quiet else env.say,
     )
-    return view.events(receiver, receiver.batches(), view.Show(raw=raw))
+    return view.events(receiver, receiver.read_batches(), view.Show(raw=raw))

@@ -33,6 +33,6 @@ async def watch(env: Env, subject: str, stream: str, updates: bool, count: int) 
 
 
 async def _decode_batches(receiver: Receiver) -> AsyncGenerator[Sequence[Counter], None]:
-    async with aclosing(receiver.batches()) as batches:
+    async with aclosing(receiver.read_batches()) as batches:
         async for batch in batches:
             yield [counters.decode_counter(received.message) for received in batch]

@@ -82,7 +82,7 @@ async def watch(env: Env, options: Options) -> Events[Entry]:
 async def _decode_batches(
     store: Bucket, receiver: Receiver, *, with_deletes: bool
 ) -> AsyncGenerator[Sequence[Entry], None]:
-    async with aclosing(receiver.batches()) as batches:
+    async with aclosing(receiver.read_batches()) as batches:
         async for batch in batches:
             entries = [decode_entry(store, received.message) for received in batch]
             yield [entry for entry in entries if with_deletes or entry.is_value]

@@ -131,12 +131,12 @@ class _Observer(uploads.PutObserver):
     def advance(self, size: int) -> None:
         self._advance(size)
 
-    def resumed(self, size: int) -> None:
+    def on_resume(self, size: int) -> None:
         self._env.say(
             f"An earlier put of {self._label} was interrupted; {format_bytes(size)} are already stored"
         )
 
-    def retried(self, reason: str) -> None:
+    def on_retry(self, reason: str) -> None:
         self._env.say(f"jsctl: {reason}; sending again what is missing")
 
 

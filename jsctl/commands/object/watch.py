@@ -22,4 +22,4 @@ async def watch(env: Env, bucket: str, updates_only: bool, count: int) -> Events
     name = await pick_bucket(env, api, bucket)
     await buckets.fetch_info(api, name)
     watcher = Watcher(api, name, env.say, updates_only=updates_only)
-    return view.events(watcher.batches(), limit=count, stop=watcher.stop)
+    return view.events(watcher.read_batches(), limit=count, stop=watcher.stop)

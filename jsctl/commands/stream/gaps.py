@@ -3,7 +3,7 @@
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
-from jsctl.jetstream.message.gaps import find_gaps, must_read
+from jsctl.jetstream.message.gaps import find_gaps, needs_reading
 from jsctl.jetstream.state import count_lost
 from jsctl.jetstream.stream import requests as streams
 from jsctl.units import format_bytes, format_count
@@ -25,7 +25,7 @@ async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
     info = await streams.fetch_info(api, name)
     state = info["state"]
     sequences = 0
-    if must_read(info):
+    if needs_reading(info):
         what = f"{format_count(state['messages'])} messages, {format_bytes(state['bytes'])}"
         facts = {"stream": name, "messages": state["messages"], "bytes": state["bytes"]}
         await env.confirm(Intent(f"read all of Stream {name} ({what})", facts), force=force)

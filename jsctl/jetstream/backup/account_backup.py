@@ -2,11 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jsctl.errors import JsctlError, NotFound
 from jsctl.files import sync_folder
@@ -25,6 +25,7 @@ from jsctl.jetstream.backup.events import AccountBackupStarted, Advance, Observe
 from jsctl.jetstream.backup.stream_backup import BackupOptions, save_stream
 from jsctl.jetstream.backup.target import BackupTarget, lock_target, remove_path
 from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.awaiting import gather_or_cancel
 
 _CONCURRENT = 4
 """Streams that are backed up at the same time."""
@@ -154,16 +155,4 @@ async def _save_to(
                 return build_outcome(name, "warning", manifest["state"], remark)
             return build_outcome(name, "saved", manifest["state"])
 
-    return await _gather(save(name) for name in names)
-
-
-async def _gather(work: Iterable[Coroutine[Any, Any, StreamOutcome]]) -> list[StreamOutcome]:
-    """Run coroutines as `asyncio.gather` does; when one fails or is cancelled, wait until all have ended."""
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
-    try:
-        return list(await asyncio.gather(*tasks))
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
+    return await gather_or_cancel(save(name) for name in names)

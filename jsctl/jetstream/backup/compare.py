@@ -11,6 +11,7 @@ from jsctl.jetstream.backup.copy_transfer import Endpoint
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.message import Message
 
 _CONCURRENT = 4
@@ -76,14 +77,7 @@ async def compare_streams(
                 await _compare_messages(source, target, source_messages, target_messages, comparison, advance)
 
     starts = range(first, last + 1, width) if int(state["messages"]) else range(0)
-    tasks = [asyncio.ensure_future(compare_range(start)) for start in starts]
-    try:
-        await asyncio.gather(*tasks)
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
+    await gather_or_cancel(compare_range(start) for start in starts)
     return comparison
 
 

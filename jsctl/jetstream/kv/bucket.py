@@ -15,7 +15,7 @@ from jsctl.nats.error_codes import ErrorCode
 if TYPE_CHECKING:
     from jsctl.jetstream import api_levels
     from jsctl.jetstream.kv import config as configs
-else:  # what reads single keys does without
+else:  # reading single keys does not need them
     api_levels = Later("jsctl.jetstream.api_levels")
     configs = Later("jsctl.jetstream.kv.config")
 
@@ -23,9 +23,9 @@ else:  # what reads single keys does without
 class Bucket(NamedTuple):
     """A bucket that exists.
 
-    info: of its stream, as the server sent it. prefix: what the subjects of its stored keys begin with; those
-    of a mirror have the origin's name in them. target: what comes before a key to write it; a mirror's values
-    are written to its origin.
+    info: its stream's, as the server sent it. prefix: of the subjects of its stored keys; those of a mirror
+    contain the origin's name. target: the prefix of the subject to which a key's values are published; those
+    of a mirror go to its origin.
     """
 
     api: Api
@@ -55,8 +55,8 @@ class Bucket(NamedTuple):
         """Whether replicas and mirrors answer reads."""
         return bool(self.stream_config.get("allow_direct"))
 
-    def key_of(self, subject: str) -> str:
-        """Return the key that a stored subject stands for."""
+    def subject_to_key(self, subject: str) -> str:
+        """Return the key of a stored subject."""
         return subject.removeprefix(self.prefix)
 
 
@@ -80,15 +80,15 @@ async def open_bucket(api: Api, name: str) -> Bucket:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
             raise missing_error(api, name) from None
         raise
-    return _bucket(api, name, info)
+    return _build_bucket(api, name, info)
 
 
-def _bucket(api: Api, name: str, info: Json) -> Bucket:
-    own = build_subject_prefix(name)
-    prefix = target = own
+def _build_bucket(api: Api, name: str, info: Json) -> Bucket:
+    prefix_here = build_subject_prefix(name)
+    prefix = target = prefix_here
     if mirror := info["config"].get("mirror"):
         origin = build_subject_prefix(stream_to_bucket(str(mirror["name"])))
-        prefix, target = _stored_prefix(mirror, origin), origin
+        prefix, target = _find_stored_prefix(mirror, origin), origin
         if external := (mirror.get("external") or {}).get("api"):
             return Bucket(api, name, info, prefix, f"{external}.{origin}")
     if api.prefix != build_api_prefix():
@@ -96,7 +96,7 @@ def _bucket(api: Api, name: str, info: Json) -> Bucket:
     return Bucket(api, name, info, prefix, target)
 
 
-def _stored_prefix(mirror: Json, origin: str) -> str:
+def _find_stored_prefix(mirror: Json, origin: str) -> str:
     """Return the prefix of the subjects in a mirror."""
     for transform in mirror.get("subject_transforms") or []:
         if transform.get("src") == f"{origin}>" and str(transform.get("dest")).endswith(".>"):
@@ -116,14 +116,16 @@ async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
             text = f"bucket {name} exists with another configuration"
             raise ApiError(error.code, error.err_code, text, "jsctl kv edit changes it") from None
         raise
-    return _bucket(api, name, info), created
+    return _build_bucket(api, name, info), created
 
 
 async def update(bucket: Bucket, config: Json) -> Bucket:
     """Change a bucket's configuration. Raises BadInput, ApiError."""
     await api_levels.require(bucket.api, configs.BUCKET.find_needed_levels(config))
     live = strip_server_keys(bucket.stream_config)
-    return _bucket(bucket.api, bucket.name, await streams.update(bucket.api, configs.to_stream(config, live)))
+    return _build_bucket(
+        bucket.api, bucket.name, await streams.update(bucket.api, configs.to_stream(config, live))
+    )
 
 
 def strip_server_keys(config: Json) -> Json:

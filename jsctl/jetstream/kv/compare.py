@@ -1,4 +1,4 @@
-"""What differs between the values of two buckets."""
+"""The differences between the values of two buckets."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ Change = Literal["added", "removed", "changed"]
 
 
 class KeyDifference(NamedTuple):
-    """A key whose values differ. before: in the first bucket, after: in the second; None without one."""
+    """A key whose values differ. before: in the first bucket, after: in the second; None if it has none."""
 
     key: str
     before: Entry | None
@@ -27,10 +27,14 @@ class KeyDifference(NamedTuple):
         return "removed" if self.after is None else "changed"
 
 
-async def compare(one: Bucket, other: Bucket, patterns: Sequence[str]) -> tuple[list[KeyDifference], int]:
-    """Return the keys whose newest values differ, sorted, and how many have the same. Deleted keys count as
-    missing; revisions and times do not matter."""
-    first, second = await asyncio.gather(_values(one, patterns), _values(other, patterns))
+async def compare(
+    first_bucket: Bucket, second_bucket: Bucket, patterns: Sequence[str]
+) -> tuple[list[KeyDifference], int]:
+    """Return the keys whose newest values differ, sorted, and the number of those with equal values. Deleted
+    keys count as missing; revisions and times do not matter."""
+    first, second = await asyncio.gather(
+        _fetch_values(first_bucket, patterns), _fetch_values(second_bucket, patterns)
+    )
     differing = []
     for key in sorted(first.keys() | second.keys()):
         before, after = first.get(key), second.get(key)
@@ -39,7 +43,7 @@ async def compare(one: Bucket, other: Bucket, patterns: Sequence[str]) -> tuple[
     return differing, len(first.keys() | second.keys()) - len(differing)
 
 
-async def _values(bucket: Bucket, patterns: Sequence[str]) -> dict[str, Entry]:
+async def _fetch_values(bucket: Bucket, patterns: Sequence[str]) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
     async with aclosing(fetch_newest_entries(bucket, patterns)) as pages:
         async for page in pages:

@@ -1,9 +1,9 @@
-"""The configuration of a bucket, in its own words, and that of the stream which holds it (ADR-8).
+"""The configuration of a bucket, in its own keys, and that of the stream which holds it (ADR-8).
 
     {"name": "CONFIG", "history": 5, "ttl": 86400000000000}
     {"name": "KV_CONFIG", "max_msgs_per_subject": 5, "max_age": 86400000000000, ...}
 
-What a stream has and a bucket has no word for stays as it is.
+Keys of a stream that a bucket has no name for stay as they are.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,12 +21,12 @@ from jsctl.jetstream.stream.fields import FIELDS as STREAM_FIELDS
 from jsctl.jetstream.stream.fields import STORAGE
 from jsctl.jetstream.stream.origins import Origin, is_imported
 
-MOST_HISTORY = 64
-"""Maximum number of values of a key that other clients keep; the server takes any number."""
+MAX_HISTORY = 64
+"""Maximum number of values of a key that other clients keep; the server accepts any number."""
 
 
 class BucketOrigin(Origin):
-    """A bucket that is mirrored or that values are collected from: its name, with or without the prefix of
+    """A bucket that is mirrored, or from which values are collected: its name, with or without the prefix of
     its stream."""
 
     metavar = "BUCKET"
@@ -151,10 +151,10 @@ FIELDS: tuple[Field, ...] = (
 
 _REMOVALS = {"no-mirror": "mirror", "no-republish": "republish"}
 
-_SAME = ("description", "storage", "placement", "metadata", "republish")
+_SAME_KEYS = ("description", "storage", "placement", "metadata", "republish")
 """Keys with one name in both configurations."""
 
-_RENAMED = {
+_RENAMED_KEYS = {
     "history": "max_msgs_per_subject",
     "ttl": "max_age",
     "replicas": "num_replicas",
@@ -162,7 +162,7 @@ _RENAMED = {
     "max_bucket_size": "max_bytes",
 }
 
-_OF_BUCKETS: Mapping[str, Any] = {
+_BUCKET_DEFAULTS: Mapping[str, Any] = {
     "retention": "limits",
     "discard": "new",
     "max_msgs": -1,
@@ -174,7 +174,7 @@ _OF_BUCKETS: Mapping[str, Any] = {
     "deny_delete": True,
     "allow_direct": True,
 }
-"""What makes a stream a bucket (nats.go: prepareKeyValueConfig)."""
+"""The configuration that makes a stream a bucket (nats.go: prepareKeyValueConfig)."""
 
 
 class BucketSchema(Schema):
@@ -187,7 +187,7 @@ class BucketSchema(Schema):
             yield str(error)
         republish = config.get("republish")
         if config.get("mirror") and config.get("sources"):
-            yield "a bucket has a --mirror or --sources, not both"
+            yield "a bucket can have a --mirror or --source, not both"
         if config.get("mirror") and config.get("marker_ttl"):
             yield "a mirror has the markers of its origin: leave out --marker-ttl"
         if 0 < int(config.get("marker_ttl") or 0) < 1_000_000_000:
@@ -204,19 +204,19 @@ BUCKET = BucketSchema("bucket", FIELDS, _REMOVALS)
 
 
 def find_warnings(config: Json) -> list[str]:
-    """Return warnings about what the server accepts and other clients do not."""
+    """Return warnings about values that the server accepts and other clients do not."""
     history = int(config.get("history") or 1)
-    if history > MOST_HISTORY:
-        return [f"a history of {history} is more than other clients create: {MOST_HISTORY}"]
+    if history > MAX_HISTORY:
+        return [f"a history of {history} is more than other clients create: {MAX_HISTORY}"]
     return []
 
 
 def to_stream(config: Json, live: Json | None = None) -> Json:
     """Return the stream configuration for a bucket's. live: the configuration of the stream, if it exists."""
     bucket = str(config["name"])
-    stream: Json = {**(_OF_BUCKETS if live is None else live), "name": bucket_to_stream(bucket)}
+    stream: Json = {**(_BUCKET_DEFAULTS if live is None else live), "name": bucket_to_stream(bucket)}
     unknown = {key: value for key, value in config.items() if key not in BUCKET.kinds}
-    for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
+    for key, name in [*((key, key) for key in _SAME_KEYS), *_RENAMED_KEYS.items()]:
         if config.get(key) is not None:
             stream[name] = config[key]
         elif live is not None:
@@ -235,72 +235,80 @@ def to_stream(config: Json, live: Json | None = None) -> Json:
 
 
 def _reset(stream: Json, key: str) -> None:
-    """Give a key that a configuration no longer has the value of a new bucket."""
-    if key in _OF_BUCKETS:
-        stream[key] = _OF_BUCKETS[key]
+    """Reset a key that a configuration no longer has to its value in a new bucket."""
+    if key in _BUCKET_DEFAULTS:
+        stream[key] = _BUCKET_DEFAULTS[key]
     elif key not in ("storage", "num_replicas", "max_msgs_per_subject"):
         stream.pop(key, None)
 
 
 def _put_origins(stream: Json, config: Json, bucket: str) -> None:
-    own = build_subject_prefix(bucket) + ">"
+    own_subjects = build_subject_prefix(bucket) + ">"
     mirror, sources = config.get("mirror"), config.get("sources")
     for key in ("mirror", "sources"):
         stream.pop(key, None)
     if mirror:
         origin = {**mirror, "name": bucket_to_stream(stream_to_bucket(str(mirror["name"])))}
         if not is_imported(origin) and "subject_transforms" not in origin:
-            origin = _renamed(origin, own)  # else its keys would be found below the origin's name only
+            origin = _with_transform(
+                origin, own_subjects
+            )  # otherwise its keys would only be found below the origin's name
         stream |= {"mirror": origin, "mirror_direct": True}
         stream.pop("subjects", None)
         return
-    stream["subjects"] = stream.get("subjects") or [own]
+    stream["subjects"] = stream.get("subjects") or [own_subjects]
     stream.pop("mirror_direct", None)
     if sources:
         stream["sources"] = [
             source
             if "subject_transforms" in source or (is_imported(source) and source["name"] == stream["name"])
-            else _renamed(source, own)
+            else _with_transform(source, own_subjects)
             for source in (
                 {**each, "name": bucket_to_stream(stream_to_bucket(str(each["name"])))} for each in sources
             )
         ]
 
 
-def _renamed(origin: Json, own: str) -> Json:
+def _with_transform(origin: Json, own_subjects: str) -> Json:
     """Return an origin with a transform that stores its keys under the bucket's own name."""
-    theirs = build_subject_prefix(stream_to_bucket(str(origin["name"]))) + ">"
-    return origin if theirs == own else {**origin, "subject_transforms": [{"src": theirs, "dest": own}]}
+    origin_subjects = build_subject_prefix(stream_to_bucket(str(origin["name"]))) + ">"
+    return (
+        origin
+        if origin_subjects == own_subjects
+        else {**origin, "subject_transforms": [{"src": origin_subjects, "dest": own_subjects}]}
+    )
 
 
 def from_stream(stream: Json) -> Json:
     """Return the bucket configuration for a stream's, without the keys that the server adds."""
     bucket = stream_to_bucket(str(stream["name"]))
     config: Json = {"name": bucket}
-    for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
+    for key, name in [*((key, key) for key in _SAME_KEYS), *_RENAMED_KEYS.items()]:
         if stream.get(name) not in (None, "", {}):
             config[key] = stream[name]
     if metadata := config.get("metadata"):
-        own = {key: value for key, value in metadata.items() if not key.startswith("_nats.")}
-        config["metadata"] = own
-        if not own:
+        user_metadata = {key: value for key, value in metadata.items() if not key.startswith("_nats.")}
+        config["metadata"] = user_metadata
+        if not user_metadata:
             del config["metadata"]
     if stream.get("compression") == "s2":
         config["compress"] = True
     if stream.get("subject_delete_marker_ttl"):
         config["marker_ttl"] = stream["subject_delete_marker_ttl"]
     if stream.get("mirror"):
-        config["mirror"] = _of_bucket(stream["mirror"], bucket)
+        config["mirror"] = _to_bucket_origin(stream["mirror"], bucket)
     if stream.get("sources"):
-        config["sources"] = [_of_bucket(source, bucket) for source in stream["sources"]]
+        config["sources"] = [_to_bucket_origin(source, bucket) for source in stream["sources"]]
     return config
 
 
-def _of_bucket(origin: Json, bucket: str) -> Json:
-    """Return an origin in a bucket's form: without what follows from the names."""
+def _to_bucket_origin(origin: Json, bucket: str) -> Json:
+    """Return an origin in a bucket's form: without the transform that follows from the names."""
     name = stream_to_bucket(str(origin["name"]))
-    usual = [{"src": f"{build_subject_prefix(name)}>", "dest": f"{build_subject_prefix(bucket)}>"}]
-    rest = {key: value for key, value in origin.items() if value not in (None, "", [])}
-    if rest.get("subject_transforms") == usual:
-        del rest["subject_transforms"]
-    return {**rest, "name": name}
+    default_transforms = [
+        {"src": f"{build_subject_prefix(name)}>", "dest": f"{build_subject_prefix(bucket)}>"}
+    ]
+    config = {key: value for key, value in origin.items() if value not in (None, "", [])}
+    if config.get("subject_transforms") == default_transforms:
+        del config["subject_transforms"]
+    return {**config, "name": name}

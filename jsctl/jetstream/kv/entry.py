@@ -10,12 +10,12 @@ from jsctl.nats.message import Message
 
 OPERATION, REASON, TTL, ROLLUP = "KV-Operation", "Nats-Marker-Reason", "Nats-TTL", "Nats-Rollup"
 PUT, DELETE, PURGE = "PUT", "DEL", "PURGE"
-_SIZE = "Nats-Msg-Size"  #: of a value that was left out
-_BOOKKEEPING = "Nats-"  #: what headers of clients and servers begin with, that are not for those who read
-_ONLY_SIZE = b"NATS/1.0\r\nNats-Msg-Size: "  #: of a block with no other header
-_new = tuple.__new__  #: a third of the time of a named tuple's own
-_OF_REASONS = {"MaxAge": PURGE, "Purge": PURGE, "Remove": DELETE}
-"""What the server's markers mean to clients (nats.go: kv.go)."""
+_SIZE = "Nats-Msg-Size"  #: header with the size of a value that was left out
+_SERVER_PREFIX = "Nats-"  #: of the headers that clients and servers use themselves
+_ONLY_SIZE = b"NATS/1.0\r\nNats-Msg-Size: "  #: the beginning of a block with no other header
+_new_tuple = tuple.__new__  #: three times as fast as calling the named tuple
+_REASON_OPERATIONS = {"MaxAge": PURGE, "Purge": PURGE, "Remove": DELETE}
+"""The operations that the server's markers stand for (nats.go: kv.go)."""
 
 REASONS = {
     "MaxAge": "expired",
@@ -28,10 +28,10 @@ REASONS = {
 class Entry(NamedTuple):
     """The entry of a key at a revision.
 
-    operation: PUT, or DEL and PURGE for a marker without a value. value: empty where only the entry's
-    headers were read; size: its bytes all the same. reason: why the server wrote a marker; empty for what a
-    client did. ttl: as it was stored, empty without one. headers: those that have nothing to do with buckets
-    and streams.
+    operation: PUT, or DEL and PURGE for a marker without a value. value: empty if only the entry's headers
+    were read. size: the value's in bytes, in any case. reason: why the server wrote a marker; empty for a
+    client's. ttl: as it was stored, empty without one. headers: those that clients and servers do not use
+    themselves.
     """
 
     key: str
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
 
     @property
     def is_value(self) -> bool:
-        """Whether it is a value, instead of a marker."""
+        """Whether it is a value, not a marker."""
         return self.operation == PUT
 
     @property
@@ -63,14 +63,14 @@ def decode_entry(bucket: Bucket, message: Message) -> Entry:
     metadata = message.metadata
     sequence, time = (metadata.sequence, metadata.timestamp) if metadata else (0, "")
     if not block or (block.startswith(_ONLY_SIZE) and block.count(b"\r\n") == 3):  # nearly always
-        left_out = block[len(_ONLY_SIZE) : -4] if block and not data else b""
-        length = int(left_out) if left_out.isdigit() else len(data)
-        return _new(Entry, (key, data, sequence, time, PUT, length, "", "", ()))
+        omitted_size = block[len(_ONLY_SIZE) : -4] if block and not data else b""
+        length = int(omitted_size) if omitted_size.isdigit() else len(data)
+        return _new_tuple(Entry, (key, data, sequence, time, PUT, length, "", "", ()))
     headers = message.headers
     values = dict(headers)
     size, reason, operation = values.get(_SIZE, ""), values.get(REASON, ""), values.get(OPERATION, "")
     if reason and not operation:
-        operation = _OF_REASONS.get(reason, DELETE)
+        operation = _REASON_OPERATIONS.get(reason, DELETE)
     return Entry(
         key,
         data,
@@ -80,7 +80,7 @@ def decode_entry(bucket: Bucket, message: Message) -> Entry:
         int(size) if size.isdigit() and not data else len(data),
         reason,
         values.get(TTL, ""),
-        [pair for pair in headers if pair[0] != OPERATION and not pair[0].startswith(_BOOKKEEPING)],
+        [pair for pair in headers if pair[0] != OPERATION and not pair[0].startswith(_SERVER_PREFIX)],
     )
 
 

@@ -7,7 +7,7 @@ read and removed whatever their names.
 import re
 
 from jsctl.errors import BadInput
-from jsctl.nats.subjects import is_subject, validate_existing_name
+from jsctl.nats.subjects import is_sendable, is_subject, validate_existing_name
 
 STREAM_PREFIX = "KV_"
 _BUCKET = r"[a-zA-Z0-9_-]+"
@@ -36,7 +36,7 @@ def build_subject_prefix(bucket: str) -> str:
 
 
 def validate_bucket(name: str) -> str:
-    """Return the name of a new bucket. Raises ValueError."""
+    """Return a name if a new bucket may have it. Raises ValueError."""
     if not name:
         raise ValueError("a bucket needs a name")
     if not re.fullmatch(_BUCKET, name):
@@ -47,7 +47,7 @@ def validate_bucket(name: str) -> str:
 
 
 def validate_new_key(key: str) -> str:
-    """Return a key that every client can read. Raises BadInput."""
+    """Return a key if every client can read it. Raises BadInput."""
     if not re.fullmatch(_KEY, key) or not is_subject(key):
         raise BadInput(
             f"{key!r} is not a valid key",
@@ -57,11 +57,14 @@ def validate_new_key(key: str) -> str:
 
 
 def parse_existing_key(text: str) -> str:
-    """Return a key that may exist, control characters as they are or as they are shown. Raises BadInput."""
+    """Return an existing key; its control characters may be typed as they are, or as jsctl shows them.
+
+    Raises BadInput.
+    """
     key = text
     if "\\" in text:
-        key = ".".join(_unescape(token) for token in text.split("."))
-    if not is_subject(key) or is_pattern(key) or not _is_sendable(key):
+        key = ".".join(_unescape_token(token) for token in text.split("."))
+    if not is_subject(key) or is_pattern(key) or not is_sendable(key):
         raise BadInput(f"{text!r} is not a valid key", "give tokens separated by dots")
     return key
 
@@ -71,7 +74,7 @@ def parse_key_pattern(text: str) -> str:
     Raises BadInput."""
     if not is_pattern(text):
         return parse_existing_key(text)
-    if not is_subject(text) or not _is_sendable(text):
+    if not is_subject(text) or not is_sendable(text):
         raise BadInput(
             f"{text!r} is not a valid pattern of keys",
             "* stands for a whole token, > for the rest: 'user.*', 'user.>'",
@@ -84,12 +87,8 @@ def is_pattern(key: str) -> bool:
     return any(token in _WILDCARDS for token in key.split("."))
 
 
-def _unescape(token: str) -> str:
+def _unescape_token(token: str) -> str:
     try:
         return validate_existing_name(token, "key")
     except ValueError:
         return token
-
-
-def _is_sendable(key: str) -> bool:
-    return key.isascii() or not re.search("[\ud800-\udfff]", key)

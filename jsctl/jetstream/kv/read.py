@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PAGE = 1000  #: entries that are handed over at once
 _BATCH = 2000  #: entries of a history that are asked for at once
-_LISTED = 10_000  #: keys that are looked through for one like a missing one
+_LISTED = 10_000  #: maximum number of keys among which one similar to a missing key is looked for
 
 
 # -- single keys ------------------------------------------------------------------------------------
@@ -78,16 +78,16 @@ def missing_key_error(bucket: Bucket, key: str) -> JsctlError:
 
 
 async def list_keys(api: Api, bucket: str) -> list[str]:
-    """Return all keys of a bucket that something is stored for, deleted ones too."""
+    """Return all keys of a bucket that have an entry, including deleted ones."""
     return await list_matching_keys(await open_bucket(api, bucket), [">"])
 
 
 async def list_matching_keys(bucket: Bucket, patterns: Sequence[str]) -> list[str]:
-    """Return the keys that match a pattern, sorted; those of which only a marker is left, too."""
+    """Return the keys that match a pattern, sorted, including those with only a marker left."""
     keys: set[str] = set()
     for pattern in patterns:
         counts = await streams.count_subjects(bucket.api, bucket.stream, bucket.prefix + pattern)
-        keys.update(map(bucket.key_of, counts))
+        keys.update(map(bucket.subject_to_key, counts))
     return sorted(keys)
 
 
@@ -113,10 +113,10 @@ async def fetch_newest_heads(bucket: Bucket, patterns: Sequence[str]) -> list[En
     by key: values may be large. Raises what requests raise."""
     receiver = read_entries(bucket, patterns, "last_per_subject", headers_only=True, to_end=True)
     entries: list[Entry] = []
-    async with aclosing(receiver.batches()) as batches:
+    async with aclosing(receiver.read_batches()) as batches:
         async for batch in batches:
             entries += [decode_entry(bucket, received.message) for received in batch]
-    newest = {entry.key: entry for entry in entries}  # what changed meanwhile came again
+    newest = {entry.key: entry for entry in entries}  # keys that changed meanwhile came twice
     return [newest[key] for key in sorted(newest)]
 
 
@@ -137,10 +137,10 @@ def read_entries(
 ) -> "Receiver":
     """Return a receiver of a bucket's entries as they are stored, through a consumer.
 
-    start: a delivery policy. sequence: of `by_start_sequence`. limit: entries, 0 for all. to_end: end with
-    what is stored now.
+    start: a delivery policy. sequence: for `by_start_sequence`. limit: number of entries, 0 for all. to_end:
+    end with the last entry that is stored now.
     """
-    from jsctl.jetstream.message.receive import (  # `kv get` does without
+    from jsctl.jetstream.message.receive import (  # `kv get` does not need it
         ReceiveOptions,
         Receiver,
         StreamSource,
@@ -171,11 +171,11 @@ def deduplicate_patterns(patterns: Sequence[str]) -> list[str]:
 async def fetch_history(bucket: Bucket, pattern: str) -> AsyncGenerator[list[Entry], None]:
     """Yield all stored entries of the keys that match a pattern, the oldest first, in pages."""
     if is_pattern(pattern) and not bucket.allows_direct:
-        async with aclosing(read_entries(bucket, [pattern], "all", to_end=True).batches()) as batches:
+        async with aclosing(read_entries(bucket, [pattern], "all", to_end=True).read_batches()) as batches:
             async for batch in batches:
                 yield [decode_entry(bucket, received.message) for received in batch]
         return
-    # Without a filter servers need not count what is left that matches, each time.
+    # Without a filter the server need not count the remaining matches for each batch.
     subject = "" if pattern == ">" else bucket.prefix + pattern
     bulk = is_pattern(pattern)
     messages = browse.read(bucket.api, bucket.stream, subject=subject, bulk=bulk, batch=_BATCH)

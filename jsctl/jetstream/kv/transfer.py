@@ -1,10 +1,10 @@
-"""Buckets as JSON lines: every entry that is stored, in its order, so that it can be stored again.
+"""Buckets as JSON lines: every stored entry, in its order, so that it can be stored again.
 
     {"bucket": "CONFIG", "key": "user.1", "revision": 7, "created": "2026-11-21T06:57:05.123456789Z",
      "operation": "PUT", "size": 4, "value": "text"}
 
-`value_base64` stands in for `value` where that is not UTF-8. Revisions and times are for reading: an import
-gives new ones, in the same order.
+`value_base64` replaces `value` if that is not UTF-8. Revisions and times are informative: an import assigns
+new ones, in the same order.
 """
 
 import base64
@@ -37,14 +37,16 @@ def parse_entry(record: Any) -> Entry:
     if not isinstance(key, str) or not is_subject(key) or is_pattern(key):
         raise BadInput(f"{key!r} is not a valid key")
     if operation not in (PUT, DELETE, PURGE):
-        raise BadInput(f"{operation!r} is not an operation", f"one of {PUT}, {DELETE}, {PURGE}")
+        raise BadInput(f"{operation!r} is not a valid operation", f"use one of {PUT}, {DELETE}, {PURGE}")
     ttl, headers = record.get("ttl", ""), record.get("headers") or {}
     if not isinstance(ttl, str) or not isinstance(headers, dict):
         raise BadInput(f"the ttl or the headers of key {key} cannot be read")
-    return Entry(key, _value(key, record), 0, "", operation, ttl=ttl, headers=parse_json_headers(headers))
+    return Entry(
+        key, _decode_value(key, record), 0, "", operation, ttl=ttl, headers=parse_json_headers(headers)
+    )
 
 
-def _value(key: str, record: dict[str, Any]) -> bytes:
+def _decode_value(key: str, record: dict[str, Any]) -> bytes:
     try:
         if "value_base64" in record:
             return base64.b64decode(record["value_base64"], validate=True)
@@ -93,4 +95,4 @@ def _parse_line(line: bytes, place: str) -> Entry:
     except BadInput as error:
         raise BadInput(f"{place}: {error.message}", error.hint) from None
     except ValueError:
-        raise BadInput(f"{place} is not JSON", "give what jsctl kv export writes") from None
+        raise BadInput(f"{place} is not JSON", "use a file that jsctl kv export wrote") from None

@@ -1,4 +1,5 @@
-"""Writing a bucket: values with the revision that they replace, markers, and many of both at once (ADR-8)."""
+"""Writing to a bucket: values with the revision that they replace, markers, and many of both at once
+(ADR-8)."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.units import SECOND, to_ns
 
-_TOGETHER = 256  #: messages handed to the connection at once
+_BURST = 256  #: messages handed to the connection at once
 
 Advance = Callable[[int], None]
 """Called with the number of entries done since the last call."""
@@ -31,8 +32,8 @@ class Conflict(JsctlError):
 
 
 def format_ttl(span: int) -> str:
-    """Return the value of `Nats-TTL` for a TTL in ns; empty for 0. Raises BadInput: servers count in
-    seconds."""
+    """Return the value of `Nats-TTL` for a TTL in ns; empty for 0. Raises BadInput unless it is in
+    whole seconds, as servers count in these."""
     if span and (span < SECOND or span % SECOND):
         raise BadInput("--ttl must be whole seconds, 1s or more")
     return f"{span // SECOND}s" if span else ""
@@ -41,15 +42,15 @@ def format_ttl(span: int) -> str:
 async def put(bucket: Bucket, key: str, value: bytes, *, ttl: str = "", expected: int | None = None) -> int:
     """Store a value; return its revision.
 
-    ttl: of `format_ttl`. expected: the revision that the key must have, 0 for none. Raises ApiError, BadInput
-    for a value that is too large, NoResponders.
+    ttl: from `format_ttl`. expected: the revision that the key must have, 0 for none. Raises ApiError,
+    BadInput for a value that is too large, NoResponders.
     """
     return await _store(bucket, key, value, build_headers(PUT, ttl, expected))
 
 
 async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> int:
-    """Store a value for a key that has none: it is new, or its newest entry is a marker. Returns its
-    revision. Raises Conflict."""
+    """Store a value for a key that has none: it is new, or its newest entry is a marker. Return the revision.
+    Raises Conflict."""
     expected = 0
     while True:
         try:
@@ -60,7 +61,7 @@ async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> in
             refusal = error
         entry = await fetch_newest_entry(bucket, key)
         if entry is None or (not entry.is_value and entry.revision == expected):
-            raise refusal  # it keeps changing, or the bucket is not what it seems
+            raise refusal  # it keeps changing, or it is not an ordinary bucket
         if entry.is_value:
             raise Conflict(
                 f"key {key} already exists at revision {entry.revision}",
@@ -71,7 +72,7 @@ async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> in
 
 
 async def update(bucket: Bucket, key: str, value: bytes, expected: int) -> int:
-    """Store a value in place of the one at a revision (0: of none); return the new revision.
+    """Store a value in place of the one at a revision (0 for none); return the new revision.
     Raises Conflict, NotFound."""
     try:
         return await put(bucket, key, value, expected=expected)
@@ -96,15 +97,15 @@ async def mark(bucket: Bucket, key: str, operation: str, ttl: str = "") -> int:
 async def mark_all(
     bucket: Bucket, keys: Sequence[str], operation: str, ttl: str = "", advance: Advance = lambda count: None
 ) -> int:
-    """Store a marker for each of many keys; return how many. What is done when an error is raised stays."""
+    """Store a marker for each of many keys; return how many. Those stored before an error stay."""
     block = encode_headers(build_headers(operation, ttl))
 
-    async def bursts() -> AsyncIterator[list[OutgoingMessage]]:
-        for start in range(0, len(keys), _TOGETHER):
-            some = keys[start : start + _TOGETHER]
-            yield [OutgoingMessage(bucket.target + key, b"", "", block) for key in some]
+    async def build_bursts() -> AsyncIterator[list[OutgoingMessage]]:
+        for start in range(0, len(keys), _BURST):
+            burst_keys = keys[start : start + _BURST]
+            yield [OutgoingMessage(bucket.target + key, b"", "", block) for key in burst_keys]
 
-    return await store_all(bucket, bursts(), advance)
+    return await store_all(bucket, build_bursts(), advance)
 
 
 async def store_all(
@@ -121,9 +122,9 @@ async def store_all(
     try:
         await publish_with_acks(bucket.api.connection, bursts, totals, handle)
     except NoResponders:
-        raise _nobody(bucket) from None
+        raise _unanswered_error(bucket) from None
     except ApiError as error:
-        raise _explained(bucket, error) from None
+        raise _with_hint(bucket, error) from None
     return totals.messages
 
 
@@ -136,14 +137,14 @@ async def _store(bucket: Bucket, key: str, value: bytes, headers: list[tuple[str
         reply = await api.connection.request_message(message, timeout=api.timeout)
         ack = parse_ack(subject, reply)
     except NoResponders:
-        raise _nobody(bucket) from None
+        raise _unanswered_error(bucket) from None
     except ApiError as error:
-        raise _explained(bucket, error) from None
+        raise _with_hint(bucket, error) from None
     api.show(f"<<< {subject}", reply.data.decode(errors="replace"))
     return int(ack.get("seq") or 0)
 
 
-def _nobody(bucket: Bucket) -> NoResponders:
+def _unanswered_error(bucket: Bucket) -> NoResponders:
     mirror = bucket.stream_config.get("mirror")
     if mirror:
         return NoResponders(
@@ -155,8 +156,8 @@ def _nobody(bucket: Bucket) -> NoResponders:
     )
 
 
-def _explained(bucket: Bucket, error: ApiError) -> ApiError:
-    """Return a refusal of the server with a hint."""
+def _with_hint(bucket: Bucket, error: ApiError) -> ApiError:
+    """Return the server's refusal with a hint."""
     hint = error.hint
     if error.err_code == ErrorCode.MESSAGE_TTL_DISABLED:
         hint = f"jsctl kv edit {bucket.name} --marker-ttl 1m allows it"
@@ -174,10 +175,9 @@ def _is_conflict(error: ApiError) -> bool:
 
 
 class Removal(NamedTuple):
-    """The removal that compacting makes for a deleted key: all before its marker, and the marker where it is
-    old.
+    """The removal of a deleted key by compacting: of all entries before its marker, and of an old marker.
 
-    with_marker: whether the marker goes, too.
+    with_marker: whether the marker is removed, too.
     """
 
     entry: Entry
@@ -187,14 +187,14 @@ class Removal(NamedTuple):
 def plan_removals(entries: Iterable[Entry], before: int) -> list[Removal]:
     """Return what compacting removes.
 
-    entries: the newest of each key. before: ns since 1970; newer markers stay, so that clients that were away
-    learn of them.
+    entries: the newest of each key. before: ns since the epoch; newer markers stay, so that clients that were
+    disconnected learn of the deletion.
     """
     return [Removal(entry, to_ns(entry.time) < before) for entry in entries if not entry.is_value]
 
 
 async def remove(bucket: Bucket, removal: Removal) -> int:
-    """Remove what is left of a deleted key; return the number of messages removed. A value that was stored
+    """Remove the remains of a deleted key; return the number of messages removed. A value that was stored
     meanwhile stays."""
     entry = removal.entry
     return await streams.purge(

@@ -18,27 +18,26 @@ from jsctl.units import SECOND
 BATCH = 500
 """Messages requested at once."""
 
-_BYTES = 8 << 20  #: of messages asked for at once
+_BYTES = 8 << 20  #: of messages requested at once
 
 
 class Batch(NamedTuple):
-    """A batch of messages. messages: in their order. decoder: how the batch ended; its status is None when it
-    did not."""
+    """A batch of messages, in their order. decoder: how the batch ended; its status is None if it did not."""
 
     messages: list[Message]
     decoder: BatchDecoder
 
     @property
     def is_supported(self) -> bool:
-        """Whether direct gets of batches work for this stream, here."""
+        """Whether the server and the stream support direct gets of batches."""
         status = self.decoder.status
         return not self.decoder.is_single and (status is None or status[0] in (END, NO_MESSAGE))
 
 
 async def fetch_batch(api: Api, stream: str, sequence: int, subject: str = "", batch: int = BATCH) -> Batch:
-    """Fetch the messages from a sequence on, up to `batch` of them. subject: a filter, empty for all.
+    """Fetch up to `batch` messages, beginning at a sequence. subject: a filter, empty for all.
 
-    The replica that answers may lag, or lack messages; only the stream's leader has them all. Raises
+    The replica that answers may lag or lack messages; only the stream's leader has them all. Raises
     Unreachable.
     """
     return await _fetch(api, stream, {"seq": sequence, "next_by_subj": subject or ">", "batch": batch})
@@ -47,7 +46,7 @@ async def fetch_batch(api: Api, stream: str, sequence: int, subject: str = "", b
 async def fetch_last_batch(
     api: Api, stream: str, subjects: list[str], sequence: int, batch: int = BATCH
 ) -> Batch:
-    """Fetch the last message of each subject that a filter matches, from a sequence on, up to `batch`.
+    """Fetch up to `batch` last messages of the subjects that a filter matches, beginning at a sequence.
 
     Raises JsctlError for too many subjects, Unreachable.
     """
@@ -64,49 +63,48 @@ async def fetch_last_batch(
 async def _fetch(api: Api, stream: str, body: Json) -> Batch:
     connection, decoder = api.connection, BatchDecoder(stream)
     messages: list[Message] = []
-    ended = asyncio.Event()
+    has_ended = asyncio.Event()
 
     def handle(reply: Message) -> None:
         message = decoder.decode(reply)
         if message is not None:
             messages.append(message)
         elif decoder.is_ended:
-            ended.set()
+            has_ended.set()
 
     inbox = connection.new_inbox()
     subject = f"{api.prefix}.DIRECT.GET.{stream}"
-    with connection.watching(_on_denied(subject, decoder, ended)):
+    with connection.watching(_build_denial_watch(subject, decoder, has_ended)):
         async with connection.receive(inbox, handle):
             request = json.dumps({**body, "max_bytes": _BYTES}).encode()
             await connection.send(encode_publish(subject, request, inbox))
-            before = -1
-            while not ended.is_set() and len(messages) > before:
-                before = len(messages)
+            count_before = -1
+            while not has_ended.is_set() and len(messages) > count_before:
+                count_before = len(messages)
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(api.timeout / SECOND):
-                        await ended.wait()
+                        await has_ended.wait()
     return Batch(messages, decoder)
 
 
-def _on_denied(
-    subject: str, decoder: BatchDecoder, ended: "asyncio.Event"
+def _build_denial_watch(
+    subject: str, decoder: BatchDecoder, has_ended: "asyncio.Event"
 ) -> Callable[[ConnectionEvent], bool]:
     def watch(event: ConnectionEvent) -> bool:
         if not isinstance(event, PermissionDenied) or event.subject != subject:
             return False
         decoder.status = (403, event.text)
-        ended.set()
+        has_ended.set()
         return True
 
     return watch
 
 
 async def count_from(api: Api, stream: str, sequence: int, subject: str) -> int | None:
-    """Count the messages of a subject from a sequence on, as a replica knows them.
+    """Count the messages of a subject beginning at a sequence, as a replica knows them.
 
-    None when there is no direct get, or no batches yet (before 2.11), or when another stream answers: a
-    mirror may answer for its origin, also with messages that were deleted there. 0 may come from a replica
-    that lags.
+    None without direct get, without batches (before 2.11), or when another stream answers: a mirror may
+    answer for its origin, and still have messages that were deleted there. A replica that lags may answer 0.
     """
     body = json.dumps({"seq": sequence, "next_by_subj": subject or ">", "batch": 1}).encode()
     request = f"{api.prefix}.DIRECT.GET.{stream}"
@@ -119,7 +117,7 @@ async def count_from(api: Api, stream: str, sequence: int, subject: str) -> int 
     parsed = parse_direct_reply(first.header_block)
     if parsed is None or parsed.stream != stream.encode() or parsed.pending is None:
         return None
-    # The message's own number counts it on 2.11, and does not on later servers; the batch's end is the same.
+    # On 2.11 the message's own number includes it, on later servers it does not; the batch's end is the same.
     replies = await api.connection.request_many(request, body, expect=2, timeout=api.timeout)
-    left = find_header(replies[-1].header_block, "Nats-Num-Pending") if len(replies) == 2 else ""
-    return int(left) + 1 if left.isdigit() else None
+    pending = find_header(replies[-1].header_block, "Nats-Num-Pending") if len(replies) == 2 else ""
+    return int(pending) + 1 if pending.isdigit() else None

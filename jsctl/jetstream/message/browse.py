@@ -1,7 +1,7 @@
-"""Stored messages, read without a consumer: nothing is left behind, and any stream can be read.
+"""Stored messages, read without a consumer: nothing is left on the server, and any stream can be read.
 
 Pages come from the stream's leader (STREAM.MSG.GET, ADR-1). Bulk reads use batch direct get (ADR-31)
-where the stream allows it; what it leaves out (a follower may lag) is requested from the leader again.
+if the stream allows it; messages missing there (a follower may lag) are requested from the leader.
 """
 
 import base64
@@ -16,12 +16,12 @@ from jsctl.nats.acks import Metadata
 from jsctl.nats.direct_get import END, NO_MESSAGE
 from jsctl.nats.message import Message
 
-_MOST_FOREIGN = 5
+_MAX_FOREIGN_BATCHES = 5
 """Consecutive batches that a mirror may answer before everything is requested from the leader."""
 _ATTEMPTS = 50
 _PAUSE = 0.25
-"""Seconds between two looks for new messages."""
-_AHEAD = 32
+"""Seconds between two requests for new messages."""
+_MAX_PARALLEL = 32
 """Maximum number of requests to the leader at the same time."""
 
 
@@ -36,8 +36,8 @@ def get_record(message: Message) -> Json:
 
 
 def compute_stored_size(message: Message, storage: str) -> int:
-    """Return the bytes that a message takes in a store (nats-server: fileStoreMsgSizeRaw,
-    memStoreMsgSizeRaw)."""
+    """Return how many bytes a message takes in a store (nats-server: fileStoreMsgSizeRaw,
+    memStoreMsgSizeRaw). storage: "file" or "memory"."""
     size = len(message.subject.encode()) + message.size
     if storage == "memory":
         return size + 16
@@ -53,7 +53,7 @@ async def fetch(api: Api, stream: str, sequence: int) -> Message:
 
 
 async def fetch_last(api: Api, stream: str, subject: str) -> Message:
-    """Fetch the last message on a subject (wildcards too). Raises NotFound."""
+    """Fetch the last message on a subject, which may have wildcards. Raises NotFound."""
     message = await _get(api, stream, {"last_by_subj": subject})
     if message is None:
         raise NotFound(
@@ -63,12 +63,13 @@ async def fetch_last(api: Api, stream: str, subject: str) -> Message:
 
 
 async def fetch_next(api: Api, stream: str, sequence: int, subject: str = "") -> Message | None:
-    """Fetch the first message at or after a sequence (on a subject, wildcards too); None without one."""
+    """Fetch the first message at or after a sequence (on a subject, which may have wildcards), or None."""
     return await _get(api, stream, {"seq": max(sequence, 1), "next_by_subj": subject or ">"})
 
 
 async def fetch_since(api: Api, stream: str, time: str, subject: str = "") -> Message | None:
-    """Fetch the first message stored at or after a time (RFC 3339). Raises BadInput before server 2.11."""
+    """Fetch the first message stored at or after a time (RFC 3339), or None. Raises BadInput for servers
+    before 2.11."""
     from jsctl.jetstream import api_levels
     from jsctl.jetstream.api_levels import ApiLevel
 
@@ -86,10 +87,10 @@ async def read(
     bulk: bool = False,
     batch: int = BATCH,
 ) -> AsyncGenerator[Message, None]:
-    """Yield messages from a sequence on, in order, up to the last.
+    """Yield messages in order, from a sequence to the last.
 
-    last: the stream's last sequence, as far as known; up to it, several messages are requested at once. bulk:
-    read by batch direct get, up to `batch` messages a request; only for a stream that allows that.
+    last: the stream's last known sequence; up to it, several messages are requested at once. bulk: read by
+    batch direct get, up to `batch` messages per request; only for a stream that allows it.
     """
     position, width = max(start, 1), 4
     check = _HoleCheck(api, stream) if bulk and not subject else None
@@ -98,12 +99,12 @@ async def read(
         if bulk:
             fetched = await fetch_batch(api, stream, position, subject, batch)
             foreign = foreign + 1 if fetched.decoder.is_foreign else 0
-            bulk = fetched.is_supported and foreign < _MOST_FOREIGN
-            messages = await check.trusted(position, fetched.messages) if check else fetched.messages
+            bulk = fetched.is_supported and foreign < _MAX_FOREIGN_BATCHES
+            messages = await check.select_trusted(position, fetched.messages) if check else fetched.messages
             for message in messages:
                 yield message
             if messages:
-                position = _after(messages[-1].sequence, position, stream)
+                position = _advance_past(messages[-1].sequence, position, stream)
                 continue
         elif not subject and width > 1 and position < last:
             sequences = range(position, min(position + width, last + 1))
@@ -112,45 +113,47 @@ async def read(
             for message in messages:
                 yield message
             position = sequences.stop
-            width = min(width * 2, _AHEAD) if 2 * len(messages) > len(sequences) else max(width // 2, 1)
+            width = (
+                min(width * 2, _MAX_PARALLEL) if 2 * len(messages) > len(sequences) else max(width // 2, 1)
+            )
             continue
         following = await fetch_next(api, stream, position, subject)
         if following is None:
             return
-        width = min(width * 2, _AHEAD) if following.sequence == position else width
-        next_position = _after(following.sequence, position, stream)
+        width = min(width * 2, _MAX_PARALLEL) if following.sequence == position else width
+        next_position = _advance_past(following.sequence, position, stream)
         yield following
         position = next_position
 
 
-def _after(sequence: int, position: int, stream: str) -> int:
-    """Return the sequence after a message that was requested from `position` on.
+def _advance_past(sequence: int, position: int, stream: str) -> int:
+    """Return the sequence after a message that answers a request from `position`.
 
-    Raises MalformedAnswer for an earlier one, as it would be read repeatedly.
+    Raises MalformedAnswer for an earlier message: reading would repeat itself.
     """
     if sequence < position:
-        why = f"it holds message {sequence}, where {position} or a later one was asked for"
-        raise MalformedAnswer(f"messages of {stream}", why)
+        reason = f"it holds message {sequence}, but {position} or a later one was requested"
+        raise MalformedAnswer(f"messages of {stream}", reason)
     return sequence + 1
 
 
 class _HoleCheck:
-    """A check that tells deleted messages from those that a replica lacks, by asking the stream's leader."""
+    """A check that distinguishes deleted messages from those that a replica lacks, by asking the leader."""
 
     def __init__(self, api: Api, stream: str) -> None:
         self._api = api
         self._stream = stream
-        self._deleted = 0  #: that may still be met
+        self._deleted = 0  #: number of deleted messages that may still lie ahead
 
-    async def trusted(self, position: int, messages: list[Message]) -> list[Message]:
-        """Return the messages of a batch from `position` on, up to where some may be missing."""
+    async def select_trusted(self, position: int, messages: list[Message]) -> list[Message]:
+        """Return the messages of a batch requested from `position`, up to where some may be missing."""
         if not messages:
             return messages
         missing = messages[-1].sequence - position + 1 - len(messages)
         if messages[0].sequence > position:
-            leaders = await fetch_next(self._api, self._stream, position)
-            if leaders is not None and leaders.sequence < messages[0].sequence:
-                return [leaders]
+            leader_message = await fetch_next(self._api, self._stream, position)
+            if leader_message is not None and leader_message.sequence < messages[0].sequence:
+                return [leader_message]
             missing -= messages[0].sequence - position
         if missing > self._deleted:
             self._deleted = int(
@@ -168,9 +171,9 @@ async def read_last(
 ) -> AsyncGenerator[list[Message], None]:
     """Yield the last message of each subject that a filter matches, by direct gets, in pages.
 
-    A replica that lags knows older messages as the last ones. Reading on after the last message that comes
-    from here leaves nothing out. Raises NotFound without direct get, JsctlError when a mirror keeps answering
-    in the stream's place, or for too many subjects.
+    A replica that lags takes older messages for the last ones; reading from the last message on then leaves
+    nothing out. Raises NotFound without direct get, JsctlError when a mirror keeps answering in the stream's
+    place, or for too many subjects.
     """
     position, attempts = 1, 0
     while True:
@@ -178,7 +181,7 @@ async def read_last(
         decoder = fetched.decoder
         if fetched.messages:
             yield fetched.messages
-            position, attempts = _after(decoder.last, position, stream), 0
+            position, attempts = _advance_past(decoder.last, position, stream), 0
         if not decoder.is_broken:
             if not fetched.is_supported:
                 raise NotFound(
@@ -198,7 +201,7 @@ async def read_last(
 
 
 async def _has_any(api: Api, stream: str, subjects: list[str], sequence: int) -> bool:
-    """Return whether the stream's leader has a message on one of the subjects, from a sequence on."""
+    """Return whether the stream's leader has a message on one of the subjects, at or after a sequence."""
     messages = await asyncio.gather(*(fetch_next(api, stream, sequence, subject) for subject in subjects))
     return any(message is not None for message in messages)
 
@@ -206,7 +209,7 @@ async def _has_any(api: Api, stream: str, subjects: list[str], sequence: int) ->
 async def follow(
     api: Api, stream: str, *, start: int, subject: str = "", bulk: bool = False
 ) -> AsyncGenerator[Message, None]:
-    """Yield messages from a sequence on, and then those that are stored later.
+    """Yield messages beginning at a sequence, and then those that are stored later.
 
     Waits for a lost connection to return. Raises ApiError when the stream is deleted.
     """
@@ -226,8 +229,8 @@ async def follow(
 
 
 async def count_before(api: Api, stream: str, sequence: int, subject: str, total: int) -> int | None:
-    """Return how many of `total` messages on a subject are before a sequence, None when no direct get can
-    tell."""
+    """Return how many of `total` messages on a subject are before a sequence; None when direct gets cannot
+    answer that."""
     count = await count_from(api, stream, sequence, subject)
     if count == 0 and await fetch_next(api, stream, sequence, subject) is not None:
         return None  # a follower that lags

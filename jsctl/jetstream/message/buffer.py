@@ -12,8 +12,8 @@ E = TypeVar("E")
 
 
 class EventBuffer(Generic[E]):
-    """A buffer that holds events until they are taken. What is added between two reads of the socket is one
-    batch, which costs a tenth of what a queue costs for each event."""
+    """A buffer of events. Those added between two reads of the socket form one batch, which costs a tenth of
+    what a queue costs for each event."""
 
     def __init__(self) -> None:
         self._events: list[E] = []
@@ -27,19 +27,19 @@ class EventBuffer(Generic[E]):
             self._wake.set()
         self._events.append(event)
 
-    def touch(self) -> None:
-        """Start the idle time of `batches` again, without an event."""
+    def reset_idle_time(self) -> None:
+        """Start the idle time of `read_batches` again, without an event."""
         self._wake.set()
 
     def close(self, error: BaseException | None = None) -> None:
-        """End `batches` after the events that are there, with the first error that was given."""
+        """End `read_batches` after the buffered events, with the error of the first call that has one."""
         self._error = self._error or error
         self.is_closed = True
         self._wake.set()
 
     def close_on(self, event: ConnectionEvent) -> bool:
-        """Close when a connection ends or a subscription is denied. Returns whether nobody else needs to know
-        of the event: for `Connection.watching`."""
+        """Close when a connection ends or a subscription is denied. Return whether the event is handled: an
+        EventHandler for `Connection.watching`."""
         match event:
             case Closed():
                 self.close(Unreachable(event.text))
@@ -51,15 +51,15 @@ class EventBuffer(Generic[E]):
     def close_after(self, work: "asyncio.Future[None]") -> None:
         """Close when `work` ends, with the error that it raises."""
 
-        def ended(work: "asyncio.Future[None]") -> None:
+        def close_buffer(work: "asyncio.Future[None]") -> None:
             self.close(None if work.cancelled() else work.exception())
 
-        work.add_done_callback(ended)
+        work.add_done_callback(close_buffer)
 
-    async def batches(self, idle: int = 0) -> AsyncIterator[list[E]]:
-        """Yield what was added since the last batch, until the buffer is closed.
+    async def read_batches(self, idle: int = 0) -> AsyncIterator[list[E]]:
+        """Yield the events added since the last batch, until the buffer is closed.
 
-        idle: ns without an event after which it ends as well; 0 for no limit.
+        idle: ns without an event after which it ends, too; 0 for no limit. Raises the error of `close`.
         """
         seconds = idle / 1e9 if idle else None
         while True:

@@ -34,7 +34,7 @@ class Draft(NamedTuple):
         return all(template.fixed is not None for template in templates)
 
     def compose(self, moment: Moment) -> OutgoingMessage:
-        """Return the message of a moment. Raises BadInput for what templates turn into a bad subject."""
+        """Return the message for a moment. Raises BadInput when templates produce an invalid subject."""
         subject = self.subject.render(moment).decode(errors="replace")
         if self.subject.fixed is None:
             validate_subject(subject)
@@ -65,9 +65,9 @@ def compile_headers(headers: Sequence[str]) -> list[tuple[str, Template]]:
 class Composition:
     """The parts that messages are composed of.
 
-    body: None takes stdin. headers: `K:V`, values are templates. fixed_headers: as they are, in place of all
-    headers of the same name. count: how many messages; of each line with by_line. by_line: each line of
-    stdin is a body. templates: whether templates in subject and body are filled in.
+    body: None to read it from stdin. headers: `K:V`, whose values are templates. fixed_headers: sent as they
+    are, in place of all headers of the same name. count: number of messages; with by_line, of each line.
+    by_line: each line of stdin is a body. templates: whether templates in subject and body are filled in.
     """
 
     subject: str
@@ -81,32 +81,32 @@ class Composition:
 
     @property
     def replaced_headers(self) -> set[str]:
-        """The names of headers that nothing else may set, in lower case."""
+        """The names of fixed headers, in lower case."""
         return {name.lower() for name, _ in self.fixed_headers}
 
-    def draft(self) -> Draft:
-        """Return the draft of every message, without its body. Raises BadInput."""
+    def compile_draft(self) -> Draft:
+        """Return the draft of all messages, without their body. Raises BadInput."""
         replaced = self.replaced_headers
         headers = [
             (name, value) for name, value in compile_headers(self.headers) if name.lower() not in replaced
         ]
         fixed = [(name, Template([encode_text(value)])) for name, value in self.fixed_headers]
-        draft = Draft(
+        compile_draft = Draft(
             compile_template(encode_text(self.subject), enabled=self.templates),
             compile_template(b""),
             [*headers, *fixed],
             self.reply,
         )
-        if draft.subject.unknown:
+        if compile_draft.subject.unknown:
             raise BadInput(
-                f"{{{{{draft.subject.unknown[0]}}}}} in the subject is not a template function",
+                f"{{{{{compile_draft.subject.unknown[0]}}}}} in the subject is not a template function",
                 "--no-templates sends the subject as it is",
             )
-        if draft.subject.fixed is not None:
+        if compile_draft.subject.fixed is not None:
             validate_subject(self.subject)
         if self.reply:
             validate_subject(self.reply, "reply on")
-        return draft
+        return compile_draft
 
 
 async def compose(
@@ -116,20 +116,20 @@ async def compose(
 
     warn: called with a sentence about templates that are sent as they are, once for each.
     """
-    draft = composition.draft()
+    compile_draft = composition.compile_draft()
     warnings = _Warnings(warn)
-    warnings.check([value for _, value in draft.headers])
+    warnings.check([value for _, value in compile_draft.headers])
     if composition.body is not None or not composition.by_line:
         body = composition.body if composition.body is not None else await read_all(stdin)
-        draft = draft._replace(body=compile_template(body, enabled=composition.templates))
-        warnings.check([draft.body])
-        for messages in _bursts(draft.compose_many(1, composition.count), burst):
+        compile_draft = compile_draft._replace(body=compile_template(body, enabled=composition.templates))
+        warnings.check([compile_draft.body])
+        for messages in _split_bursts(compile_draft.compose_many(1, composition.count), burst):
             yield messages
         return
     first, count = 1, composition.count
     async for lines in read_lines(stdin):
         numbered = zip(range(first, first + count * len(lines), count), lines, strict=True)
-        for messages in _bursts(_of_lines(draft, numbered, composition, warnings), burst):
+        for messages in _split_bursts(_compose_lines(compile_draft, numbered, composition, warnings), burst):
             yield messages
         first += count * len(lines)
 
@@ -148,45 +148,45 @@ class _Warnings:
             self._warn(warning)
 
 
-def _of_lines(
-    draft: Draft, lines: Iterable[tuple[int, bytes]], composition: Composition, warnings: "_Warnings"
+def _compose_lines(
+    compile_draft: Draft, lines: Iterable[tuple[int, bytes]], composition: Composition, warnings: "_Warnings"
 ) -> Iterator[OutgoingMessage]:
-    """Compose the messages of lines; each has the number of its first message."""
+    """Compose the messages of lines. lines: each with the number of its first message."""
     for first, line in lines:
         body = compile_template(line, enabled=composition.templates)
         warnings.check([body])
-        yield from draft._replace(body=body).compose_many(first, composition.count)
+        yield from compile_draft._replace(body=body).compose_many(first, composition.count)
 
 
 async def read_dump(
     path: str, stdin: TextIO, composition: Composition, *, burst: int = _BURST
 ) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
-    """Yield the messages of a dump (`-` is stdin) in bursts of at most `burst`, with the subject of a
-    composition where it has one, and its headers added. Raises BadInput."""
+    """Yield the messages of a dump (`-` is stdin) in bursts of at most `burst`, with the subject of the
+    composition if it has one, and with its headers added. Raises BadInput."""
     from jsctl.jetstream.message import dump
 
-    draft = replace(composition, subject=composition.subject or "unused").draft()
+    compile_draft = replace(composition, subject=composition.subject or "unused").compile_draft()
     replaced = composition.replaced_headers
 
     def change(numbered: Iterable[tuple[int, OutgoingMessage]]) -> Iterator[OutgoingMessage]:
         for number, message in numbered:
             moment = Moment(number)
-            headers = [(name, value.render(moment).decode()) for name, value in draft.headers]
+            headers = [(name, value.render(moment).decode()) for name, value in compile_draft.headers]
             changed = message
             if headers:
-                own = parse_headers(message.header_block)
-                others = [pair for pair in own if pair[0].lower() not in replaced]
-                block = encode_headers([*others, *headers])
+                pairs = parse_headers(message.header_block)
+                other_headers = [pair for pair in pairs if pair[0].lower() not in replaced]
+                block = encode_headers([*other_headers, *headers])
                 changed = changed._replace(header_block=block)
             if composition.subject:
-                subject = draft.subject.render(moment).decode(errors="replace")
+                subject = compile_draft.subject.render(moment).decode(errors="replace")
                 changed = changed._replace(subject=validate_subject(subject))
             yield changed
 
     count = 0
     async for messages in dump.read(path, stdin):
-        for some in _bursts(change(enumerate(messages, count + 1)), burst):
-            yield some
+        for burst_messages in _split_bursts(change(enumerate(messages, count + 1)), burst):
+            yield burst_messages
         count += len(messages)
 
 
@@ -211,12 +211,12 @@ async def keep_original_pace(
     async for burst in bursts:
         for message in burst:
             first = first or message.time
-            left = message.time - first - (time.monotonic_ns() - started)
-            if message.time and left > 0:
-                await asyncio.sleep(left / SECOND)
+            delay = message.time - first - (time.monotonic_ns() - started)
+            if message.time and delay > 0:
+                await asyncio.sleep(delay / SECOND)
             yield [message]
 
 
-def _bursts(messages: Iterator[OutgoingMessage], size: int) -> Iterator[Sequence[OutgoingMessage]]:
+def _split_bursts(messages: Iterator[OutgoingMessage], size: int) -> Iterator[Sequence[OutgoingMessage]]:
     while burst := list(islice(messages, size)):
         yield burst

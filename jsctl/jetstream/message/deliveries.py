@@ -18,15 +18,15 @@ _IN_FLIGHT = 2 * pull.BATCH
 
 
 class Delivery(NamedTuple):
-    """A message. ack: how it is acknowledged without waiting for the confirmation; None when that is
-    reported by an Acknowledgement, or when nobody takes acknowledgements."""
+    """A message. ack: its acknowledgement, which is sent without waiting for the confirmation; None when an
+    Acknowledgement reports it, or when nobody receives acknowledgements."""
 
     message: Message
     ack: bytes | None = None
 
 
 class Acknowledgement(NamedTuple):
-    """The acknowledgement of the message before it. delay: ns that passed before."""
+    """The acknowledgement of the preceding message. delay: ns between the two."""
 
     ack: bytes
     delay: int
@@ -34,8 +34,8 @@ class Acknowledgement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOptions:
-    """Options of pulling. limit: messages. ack: how to acknowledge them, None not at all. wait: ns before an
-    acknowledgement at most; how long is random. group: the priority group to pull for."""
+    """Options of pulling. limit: number of messages. ack: how to acknowledge them, None not at all. wait:
+    maximum of a random time before an acknowledgement, in ns. group: the priority group to pull for."""
 
     limit: int = 1
     ack: bytes | None = ACK
@@ -44,7 +44,7 @@ class DeliveryOptions:
 
 
 class Deliveries:
-    """One run of pulling: iterate over `batches`."""
+    """One run of pulling: iterate over `read_batches`."""
 
     def __init__(self, api: Api, stream: str, consumer: str, options: DeliveryOptions) -> None:
         self.options = options
@@ -57,16 +57,16 @@ class Deliveries:
 
     @property
     def acks_sent(self) -> int:
-        """Acknowledgements that were sent."""
+        """Number of acknowledgements that were sent."""
         return self._acks.sent
 
     @property
     def acks_ignored(self) -> int:
-        """Acknowledgements that nobody listened for."""
-        return self._acks.untaken
+        """Number of acknowledgements for which nobody listened."""
+        return self._acks.unanswered
 
-    async def batches(self) -> AsyncGenerator[Sequence[Delivery | Acknowledgement], None]:
-        """Yield messages as they arrive; they are acknowledged when the next batch is asked for.
+    async def read_batches(self) -> AsyncGenerator[Sequence[Delivery | Acknowledgement], None]:
+        """Yield messages as they arrive; they are acknowledged when the next batch is requested.
 
         Raises NotFound when there is no message at all, RequestTimeout when acknowledgements are not
         confirmed, and what `pull` raises.
@@ -81,10 +81,10 @@ class Deliveries:
             batch=1 if options.wait else pull.BATCH,
             group=options.group,
         )
-        async with acks, aclosing(pulled) as batches:
-            async for messages in batches:
+        async with acks, aclosing(pulled) as read_batches:
+            async for messages in read_batches:
                 self.received += len(messages)
-                # The first one goes alone: it shows whether anybody takes acknowledgements.
+                # The first message is delivered alone: it shows whether anybody receives acknowledgements.
                 parts = (messages,) if acks.sent or not options.ack else (messages[:1], messages[1:])
                 for part in filter(None, parts):
                     async for events in self._deliver(part):
@@ -96,7 +96,7 @@ class Deliveries:
     ) -> AsyncGenerator[Sequence[Delivery | Acknowledgement], None]:
         ack, wait, acks = self.options.ack, self.options.wait, self._acks
         alone = bool(wait) or not acks.sent
-        reported = ack if ack and not (alone or acks.untaken) else None
+        reported = ack if ack and not (alone or acks.unanswered) else None
         yield [Delivery(message, reported) for message in messages]
         if not ack:
             return
@@ -104,5 +104,5 @@ class Deliveries:
         await asyncio.sleep(delay / SECOND)
         await acks.send(messages, ack)
         await acks.settle(0 if alone else _IN_FLIGHT, self.timeout)
-        if alone and not acks.untaken:
+        if alone and not acks.unanswered:
             yield [Acknowledgement(ack, delay)]

@@ -1,5 +1,4 @@
-"""A feed without a consumer: direct gets in batches (ADR-31), and the stream's leader where these are
-incomplete."""
+"""A feed without a consumer: direct gets in batches (ADR-31), completed by the stream's leader."""
 
 import asyncio
 import contextlib
@@ -40,41 +39,41 @@ class DirectFeed(Feed):
             try:
                 async with aclosing(browse.read_last(self._api, stream, subjects, self._batch)) as pages:
                     async for page in pages:
-                        if self._hand_each(page):
+                        if self._deliver_each(page):
                             return
                 if self._finished:
                     return
             except JsctlError as error:
                 if not is_transient(error) or not self._last:
                     raise
-                self._in_trouble(error.message)  # reading on after it leaves nothing out
-                await self._connected_again()
+                self._report_trouble(error.message)  # reading on after it leaves nothing out
+                await self._wait_until_connected()
             await self._read(self._last + 1 if self._last else position)
         else:
-            await self._read(await self._first(state))
+            await self._read(await self._find_first(state))
 
     @property
     def _batch(self) -> int:
-        return min(BATCH, self._left) if self._options.limit else BATCH
+        return min(BATCH, self._remaining) if self._options.limit else BATCH
 
-    async def _first(self, state: Json) -> int:
-        """Return the sequence to begin with."""
+    async def _find_first(self, state: Json) -> int:
+        """Return the sequence to begin with, by the delivery policy."""
         start, stream = self._options.start, self._options.stream
-        after = int(state.get("last_seq", 0)) + 1
+        next_sequence = int(state.get("last_seq", 0)) + 1
         match start.get("deliver_policy", "all"):
             case "by_start_sequence":
                 return int(start["opt_start_seq"])
             case "by_start_time":
                 first = await browse.fetch_since(self._api, stream, start["opt_start_time"])
-                return first.sequence if first else after
+                return first.sequence if first else next_sequence
             case "last":
-                return max([await self._newest(subject) for subject in self._options.subjects or [">"]])
+                return max([await self._find_newest(subject) for subject in self._options.subjects or [">"]])
             case "new":
-                return after
+                return next_sequence
             case _:
                 return max(int(state.get("first_seq", 0)), 1)
 
-    async def _newest(self, subject: str) -> int:
+    async def _find_newest(self, subject: str) -> int:
         """Return the sequence of the last message on a subject, 1 when there is none."""
         try:
             return (await browse.fetch_last(self._api, self._options.stream, subject)).sequence
@@ -82,7 +81,7 @@ class DirectFeed(Feed):
             return 1
 
     async def _read(self, position: int) -> None:
-        """Read from a sequence on, over lost connections, to the end that is wanted."""
+        """Read from a sequence to the requested end, across lost connections."""
         api, stream = self._api, self._options.stream
         subjects = self._options.subjects
         subject = subjects[0] if len(subjects) == 1 else ""
@@ -98,36 +97,36 @@ class DirectFeed(Feed):
                         api, stream, start=position, subject=subject, bulk=True, batch=self._batch
                     )
                     async with aclosing(reading) as messages:
-                        if await self._hand_all(messages) or self._options.to_end:
+                        if await self._deliver_all(messages) or self._options.to_end:
                             return
                 else:
                     await asyncio.sleep(_POLL)
             except JsctlError as error:
                 if not is_transient(error):
                     raise
-                self._in_trouble(error.message)
-                await self._connected_again()
+                self._report_trouble(error.message)
+                await self._wait_until_connected()
 
-    async def _connected_again(self) -> None:
-        """Wait, without a limit, until a lost connection is established again."""
+    async def _wait_until_connected(self) -> None:
+        """Wait without a time limit until a lost connection is made again."""
         while not self._finished and not self._connection.is_connected:
             with contextlib.suppress(Unreachable):
                 await self._connection.wait_until_connected()
             await asyncio.sleep(_POLL)
 
-    async def _hand_all(self, messages: AsyncGenerator[Message, None]) -> bool:
-        """Deliver messages; return whether no more are wanted."""
+    async def _deliver_all(self, messages: AsyncGenerator[Message, None]) -> bool:
+        """Deliver messages; return whether the feed is finished."""
         async for message in messages:
-            if self._hand_each((message,)):
+            if self._deliver_each((message,)):
                 return True
         return self._finished
 
-    def _hand_each(self, messages: Iterable[Message]) -> bool:
+    def _deliver_each(self, messages: Iterable[Message]) -> bool:
         subjects = self._options.subjects
         for message in messages:
             self._last = max(self._last, message.sequence)
             if not subjects or any(matches(pattern, message.subject) for pattern in subjects):
-                self._hand(message)
+                self._deliver(message)
             if self._finished:
                 return True
         return False

@@ -3,8 +3,8 @@
     {"sequence": 7, "time": "2026-11-21T06:57:05.123456789Z", "stream": "ORDERS", "subject": "orders.eu",
      "reply": "", "headers": {"K": ["v"]}, "data": "text"}
 
-`data_base64` stands in for `data` where the payload is not UTF-8. What the `nats` tool dumps
-(`{"Subject", "Reply", "Header", "Data"}`, files in a folder or separated by NUL) is read as well.
+`data_base64` replaces `data` if the payload is not UTF-8. Dumps of the `nats` tool
+(`{"Subject", "Reply", "Header", "Data"}`, files in a folder or separated by NUL) are read as well.
 """
 
 import base64
@@ -29,7 +29,7 @@ from jsctl.user_folders import expand_home
 Record = dict[str, Any]
 
 RECORD_SIZE = 96 << 20
-"""Maximum number of bytes of a record: those of the largest payload in base64, and more for its headers."""
+"""Maximum number of bytes of a record: the largest payload in base64, and room for its headers."""
 
 _SEPARATOR = re.compile(rb"(\n|\0+)")
 
@@ -37,8 +37,7 @@ _SEPARATOR = re.compile(rb"(\n|\0+)")
 def record(item: Message, number: int, received: int) -> Record:
     """Return the JSON object of a message.
 
-    number, received: in place of sequence and time (ns since the epoch) for a message that comes from no
-    stream.
+    number, received: replace sequence and time (ns since the epoch) for a message that comes from no stream.
     """
     meta = item.metadata
     fields: Record = {
@@ -76,13 +75,13 @@ def parse_record(record: Any) -> OutgoingMessage:
             data,
             validate_subject(reply, "reply on") if reply else "",
             encode_headers(parse_json_headers(headers)),
-            0 if native else _time(record),
+            0 if native else _parse_time(record),
         )
     except (binascii.Error, TypeError, AttributeError, UnicodeEncodeError):
         raise BadInput("a dumped message cannot be read: its data or headers are damaged") from None
 
 
-def _time(record: Record) -> int:
+def _parse_time(record: Record) -> int:
     text = str(record.get("time", ""))
     if not text:
         return 0
@@ -95,24 +94,24 @@ def _time(record: Record) -> int:
 async def read(path: str, stdin: TextIO) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
     """Yield the messages of a dump, in groups as they become available.
 
-    path: of a file of lines, of a folder of files, or `-` for stdin. Raises BadInput, after the messages that
-    come first.
+    path: a file of lines, a folder of files, or `-` for stdin. Raises BadInput for a record that cannot be
+    read, after yielding the messages before it.
     """
     if path == "-":
         records = _Records("stdin")
         async for chunk in read_chunks(stdin):
-            for group in _parsed(records.feed(chunk)):
+            for group in _parse_records(records.feed(chunk)):
                 yield group
-        for group in _parsed(records.end()):
+        for group in _parse_records(records.end()):
             yield group
         return
-    where = expand_home(path)
-    for file in sorted(where.glob("*.json"), key=_number) if _is_folder(where) else [where]:
+    location = expand_home(path)
+    for file in sorted(location.glob("*.json"), key=_build_sort_key) if _is_folder(location) else [location]:
         records = _Records(escape_path(file))
         for chunk in read_blocks(file):
-            for group in _parsed(records.feed(chunk)):
+            for group in _parse_records(records.feed(chunk)):
                 yield group
-        for group in _parsed(records.end()):
+        for group in _parse_records(records.end()):
             yield group
 
 
@@ -123,37 +122,37 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _number(file: Path) -> tuple[int, str]:
+def _build_sort_key(file: Path) -> tuple[int, str]:
     """Return the sort key of a file: `7.json` before `10.json`, and before `7_reply.json`."""
     digits = file.stem.split("_")[0]
     return (int(digits) if digits.isdigit() else 0, file.stem)
 
 
 class _Records:
-    """A splitter of a dump into its records: one per line, or separated by NUL. name: how errors call it."""
+    """A splitter of a dump into its records: one per line, or separated by NUL. name: used in errors."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._begun: list[bytes] = []  #: the parts of the last record
+        self._parts: list[bytes] = []  #: the parts of the last record
         self._size = 0
         self._line = 1
 
     def feed(self, chunk: bytes) -> Iterator[tuple[str, bytes]]:
-        """Yield the records that a chunk completes, each with its place. Raises BadInput for one that is too
-        large."""
+        """Yield the records that a chunk completes, each with its position. Raises BadInput for a record that
+        is too large."""
         parts = _SEPARATOR.split(chunk)
         for separator, part in zip(["", *parts[1::2]], parts[::2], strict=True):
             if separator:
                 yield from self.end()
                 self._line += separator == b"\n"
-            self._begun.append(part)
+            self._parts.append(part)
             self._size += len(separator) + len(part)
             if self._size > RECORD_SIZE:
                 raise BadInput(f"{self._place}: more than {RECORD_SIZE:,} bytes without the end of a message")
 
     def end(self) -> Iterator[tuple[str, bytes]]:
         """Yield the last record, unless it is empty."""
-        text, self._begun = b"".join(self._begun), []
+        text, self._parts = b"".join(self._parts), []
         if text.strip():
             self._size = 0
             yield self._place, text
@@ -163,19 +162,20 @@ class _Records:
         return f"{self._name} line {self._line}"
 
 
-def _parsed(records: Iterator[tuple[str, bytes]]) -> Iterator[Sequence[OutgoingMessage]]:
-    """Yield the messages of records: those before one that cannot be read, which is raised then."""
+def _parse_records(records: Iterator[tuple[str, bytes]]) -> Iterator[Sequence[OutgoingMessage]]:
+    """Yield the messages of records; for one that cannot be read, yield those before it and raise
+    BadInput."""
     messages: list[OutgoingMessage] = []
     try:
         for place, text in records:
-            messages.append(_message(place, text))
+            messages.append(_parse_message(place, text))
     except BadInput:
         yield messages
         raise
     yield messages
 
 
-def _message(place: str, text: bytes) -> OutgoingMessage:
+def _parse_message(place: str, text: bytes) -> OutgoingMessage:
     try:
         return parse_record(parse_json(text))
     except ValueError:

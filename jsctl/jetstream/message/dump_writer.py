@@ -32,17 +32,17 @@ def build_nats_record(message: Message) -> dict[str, Any]:
 
 
 class DumpWriter:
-    """A writer of messages to a file of JSON lines (FILE.jsonl), or each to a file of a folder, named by its
-    sequence, in the form of the `nats` tool.
+    """A writer of messages to a file of JSON lines (FILE.jsonl), or to a folder with a file for each message,
+    named by its sequence, in the form of the `nats` tool.
 
-    A context manager. Raises BadInput when the file or folder cannot be created, and JsctlError when it takes
-    no more: then it holds whole messages, and says how many.
+    A context manager. Raises BadInput when the file or folder cannot be created, and JsctlError when writing
+    fails: the dump then holds complete messages, and the error says how many.
     """
 
     def __init__(self, path: str) -> None:
         self._path = expand_home(path)
         self._file: FileIO | None = None
-        self._messages = 0  #: whole ones on the disk
+        self._messages = 0  #: number of complete messages on the disk
 
     def __enter__(self) -> "DumpWriter":
         try:
@@ -63,7 +63,7 @@ class DumpWriter:
             self._file.close()
         except OSError as failure:
             if error is None:
-                raise self._failure(failure) from None
+                raise self._build_error(failure) from None
 
     def write(self, batch: Sequence[Received]) -> None:
         """Write messages, and the replies that were matched to them."""
@@ -82,7 +82,7 @@ class DumpWriter:
                 lines = [_encode(dump.record(message, number, now)) for message, number, _ in messages]
                 self._write_lines(self._file, "".join(line + "\n" for line in lines).encode())
         except OSError as error:
-            raise self._failure(error) from None
+            raise self._build_error(error) from None
 
     def _write_file(self, message: Message, number: int, suffix: str) -> None:
         path = self._path / f"{message.sequence or number}{suffix}.json"
@@ -90,17 +90,17 @@ class DumpWriter:
         self._messages += 1
 
     def _write_lines(self, file: FileIO, text: bytes) -> None:
-        done = 0
+        written = 0
         try:
-            while done < len(text):
-                done += file.write(text[done:])
+            while written < len(text):
+                written += file.write(text[written:])
         finally:
-            whole = text.rfind(b"\n", 0, done) + 1
-            self._messages += text.count(b"\n", 0, whole)
-            if whole < done and file.seekable():  # the disk is full: no half of a message stays
-                file.truncate(file.tell() - (done - whole))
+            complete = text.rfind(b"\n", 0, written) + 1
+            self._messages += text.count(b"\n", 0, complete)
+            if complete < written and file.seekable():  # the disk is full: no partial message stays
+                file.truncate(file.tell() - (written - complete))
 
-    def _failure(self, error: OSError) -> JsctlError:
+    def _build_error(self, error: OSError) -> JsctlError:
         messages = "message" if self._messages == 1 else f"{format_count(self._messages)} messages"
         hint = f"it holds the first {messages}" if self._messages else ""
         return JsctlError(f"cannot write to {self._path}: {error.strerror}", hint)

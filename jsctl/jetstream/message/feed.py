@@ -1,8 +1,8 @@
 """Messages of a stream as they are stored: through an ephemeral consumer, a durable one, or direct gets.
 
-A feed hands each message to a sink until it reaches its limit, the stream's end or its cancellation. It
+A feed passes each message to a sink until it reaches its limit or the stream's end, or is cancelled. It
 recovers by itself: a lost consumer, a gap, a silent server or a new connection is reported and counted, and
-reading continues after the last message that was handed over.
+reading continues after the last delivered message.
 """
 
 import asyncio
@@ -27,19 +27,19 @@ Sink = Callable[[Message], bool]
 """Called with a message; returns whether it counts towards the limit."""
 
 BATCH = 2000
-"""Messages requested at once; the next are requested when half of them have arrived."""
+"""Number of messages requested at once; the next ones are requested when half of them have arrived."""
 
 _EXPIRES = 30 * SECOND
 _HEARTBEAT = 5 * SECOND
-_LINGERS = 300 * SECOND  #: how long the server keeps an ephemeral consumer that nobody pulls from
-_RETRY = 0.5
-_LEAVING = 0.8  #: seconds in which a server may learn that we stop; it finds out by itself later
+_INACTIVE_THRESHOLD = 300 * SECOND  #: how long the server keeps an ephemeral consumer that nobody pulls from
+_RETRY_SECONDS = 0.5
+_STOP_SECONDS = 0.8  #: seconds for telling the server that the feed stops; it notices by itself later
 
 
 @dataclass(slots=True)
 class Options:
-    """Options of a feed. start: the consumer's delivery policy and what belongs to it. limit: messages, 0 for
-    no limit. ack: None acknowledges what the consumer wants acknowledged."""
+    """Options of a feed. start: the consumer's delivery policy, with its sequence or time. limit: number of
+    messages, 0 for no limit. ack: whether to acknowledge; None follows the consumer's ack policy."""
 
     stream: str
     subjects: Sequence[str]
@@ -52,7 +52,7 @@ class Options:
 
 
 def is_transient(error: JsctlError) -> bool:
-    """Return whether an error is temporary: a server or leader is away, or is starting."""
+    """Return whether an error is temporary: a server or leader is unreachable, or starting."""
     return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.code in (500, 503))
 
 
@@ -66,57 +66,57 @@ class Feed:
         self._sink = sink
         self._say = say
         self._limit = options.limit
-        self._left = options.limit  #: messages that are still wanted, when there is a limit
-        self._last = 0  #: sequence of the last message that was handed over
+        self._remaining = options.limit  #: messages that may still be delivered, if there is a limit
+        self._last = 0  #: sequence of the last delivered message
         self._wake = asyncio.Event()
         self._finished = False
         self._trouble = ""
         self.troubles = 0
 
     async def run(self) -> None:
-        """Read until the feed ends. Raises what the server refuses."""
+        """Read until the feed ends. Raises ApiError and Denied for the server's refusals."""
         raise NotImplementedError
 
     async def stop(self, work: "asyncio.Future[None]") -> None:
-        """End `work`, which is `run`, and wait until the server knows, for a moment."""
+        """End `work`, the task of `run`, and wait a moment until the server knows."""
         self._end()
         work.cancel()
         with contextlib.suppress(asyncio.CancelledError, JsctlError, TimeoutError):
-            async with asyncio.timeout(_LEAVING):
+            async with asyncio.timeout(_STOP_SECONDS):
                 await work
 
-    def _hand(self, message: Message) -> None:
+    def _deliver(self, message: Message) -> None:
         if self._sink(message) and self._limit:
-            self._left -= 1
-            if self._left <= 0:
+            self._remaining -= 1
+            if self._remaining <= 0:
                 self._end()
 
     def _end(self) -> None:
         self._finished = True
         self._wake.set()
 
-    def _in_trouble(self, what: str) -> None:
-        self._trouble = self._trouble or what
+    def _report_trouble(self, reason: str) -> None:
+        self._trouble = self._trouble or reason
         self._wake.set()
 
     def _watch(self, event: ConnectionEvent) -> None:
         if isinstance(event, Reconnected):
-            self._in_trouble("reading on a new connection")
+            self._report_trouble("reading on a new connection")
 
 
 class ConsumerFeed(Feed):
-    """A feed that pulls from a consumer, always ahead, never more than is wanted."""
+    """A feed that pulls from a consumer, always ahead, and never more than its limit."""
 
     def __init__(self, api: Api, options: Options, sink: Sink, say: Callable[[str], None]) -> None:
         super().__init__(api, options, sink, say)
         self._ephemeral = not options.durable
         self._created_durable = False
         self._config: Json = {}
-        self._start = options.start  #: where an ephemeral consumer begins that has to be created again
+        self._start = options.start  #: start of an ephemeral consumer that is created again
         self._name = ""
         self._ack = False
         self._next = 1  #: consumer sequence that an ephemeral consumer sends next
-        self._open = 0  #: messages that were asked for and have not come
+        self._open = 0  #: messages that were requested and have not arrived
         self._inbox = ""
         self._request = 0
         self._batch = BATCH
@@ -149,21 +149,21 @@ class ConsumerFeed(Feed):
             try:
                 info = await consumers.fetch_info(self._api, options.stream, options.durable)
             except (Denied, NoResponders, RequestTimeout):
-                # Behind an import there may be NEXT and ACK alone: it is what it must be for those.
+                # An import may offer only NEXT and ACK: assume the configuration that these need.
                 info = {"config": {"ack_policy": "explicit"}, "num_pending": 1}
             except ApiError as error:
                 if error.err_code != ErrorCode.CONSUMER_NOT_FOUND:
                     raise
-                consumer_config = {**self._wanted(options.start), "durable_name": options.durable}
+                consumer_config = {**self._build_config(options.start), "durable_name": options.durable}
                 info, _ = await consumers.create(
                     self._api, options.stream, {**consumer_config, "ack_policy": "explicit"}
                 )
                 self._created_durable = True
                 self._say(f"Created durable consumer {options.durable} on stream {options.stream}")
         else:
-            config = self._ephemeral_config(options.start)
+            config = self._build_ephemeral_config(options.start)
             info, _ = await consumers.create(self._api, options.stream, config, is_name_new=True)
-            self._start = _resumable(options.start, info)
+            self._start = _find_restart(options.start, info)
         self._config = info.get("config") or {}
         self._name = str(info.get("name") or options.durable)
         self._batch = int(self._config.get("max_batch") or 0) or BATCH
@@ -173,25 +173,25 @@ class ConsumerFeed(Feed):
         self._next = 1
         return info
 
-    def _wanted(self, start: Json) -> Json:
+    def _build_config(self, start: Json) -> Json:
         config: Json = {**start}
         if self._options.headers_only:
             config["headers_only"] = True
         subjects = list(self._options.subjects)
         if not subjects and start.get("deliver_policy") == "last_per_subject":
-            subjects = [">"]  # the server wants it said
+            subjects = [">"]  # the server requires a filter
         if len(subjects) == 1:
             config["filter_subject"] = subjects[0]
         elif subjects:
             config["filter_subjects"] = subjects
         return config
 
-    def _ephemeral_config(self, start: Json) -> Json:
+    def _build_ephemeral_config(self, start: Json) -> Json:
         return {
-            **self._wanted(start),
+            **self._build_config(start),
             "name": f"jsctl_{consumers.generate_name()}",
             "ack_policy": "none",
-            "inactive_threshold": _LINGERS,
+            "inactive_threshold": _INACTIVE_THRESHOLD,
             "mem_storage": True,
             "num_replicas": 1,
         }
@@ -206,10 +206,10 @@ class ConsumerFeed(Feed):
 
     async def _pull(self) -> None:
         while not self._finished:
-            self._wake.clear()  # first: what is set while we ask must not be lost
+            self._wake.clear()  # first, so that no event during the request is lost
             count = self._batch - self._open
             if self._options.limit:
-                count = min(count, self._left - self._open)
+                count = min(count, self._remaining - self._open)
             if self._open <= self._batch // 2 and count > 0:
                 await self._ask(count)
             if not self._finished and not self._trouble:
@@ -218,14 +218,14 @@ class ConsumerFeed(Feed):
                     async with asyncio.timeout(2.5 * _HEARTBEAT / SECOND):
                         await self._wake.wait()
                 except TimeoutError:
-                    self._in_trouble("the server sent no heartbeats")
+                    self._report_trouble("the server sent no heartbeats")
             if self._refusal:
                 raise self._refusal
             if self._trouble and not self._finished:
                 await self._recover()
 
     async def _listen(self) -> None:
-        """Wait until the feed ends; a push consumer delivers without requests."""
+        """Wait until the feed of a push consumer ends, which delivers without requests."""
         while not self._finished:
             self._wake.clear()
             await self._wake.wait()
@@ -244,20 +244,20 @@ class ConsumerFeed(Feed):
         )
 
     async def _recover(self) -> None:
-        """Continue after the last message: create an ephemeral consumer again, request from a durable one
-        again."""
+        """Continue after the last message: create an ephemeral consumer again, or request again from a
+        durable one."""
         self.troubles += 1
         start = _from_sequence(self._last + 1) if self._last else self._start
-        then = "reading again"
+        continuation = "reading again"
         if self._last or (self._ephemeral and "opt_start_seq" in start):
-            then = f"continuing after sequence {start['opt_start_seq'] - 1}"
-        self._say(f"jsctl: {self._trouble}; {then}")
+            continuation = f"continuing after sequence {start['opt_start_seq'] - 1}"
+        self._say(f"jsctl: {self._trouble}; {continuation}")
         while not self._finished:
             try:
                 await self._connection.wait_until_connected()
                 if self._ephemeral:
                     await self._leave()
-                    config = self._ephemeral_config(start)
+                    config = self._build_ephemeral_config(start)
                     info, _ = await consumers.create(
                         self._api, self._options.stream, config, is_name_new=True
                     )
@@ -268,24 +268,24 @@ class ConsumerFeed(Feed):
             except JsctlError as error:
                 if not is_transient(error):
                     raise
-                await asyncio.sleep(_RETRY)
+                await asyncio.sleep(_RETRY_SECONDS)
         self._trouble, self._open = "", 0
 
     def _handle(self, message: Message) -> None:
         metadata = message.metadata
         if metadata is None:
-            self._control(message)
+            self._handle_status(message)
             return
         if self._finished or metadata.consumer != self._name:
             return
         if self._ephemeral:
             if metadata.consumer_sequence != self._next:
-                self._in_trouble("messages were lost on the way")
+                self._report_trouble("messages were lost on the way")
                 return
             self._next += 1
         self._last = metadata.sequence
         self._open -= 1
-        self._hand(message)
+        self._deliver(message)
         if self._ack:
             self._connection.post(encode_publish(message.reply, ACK))
         if self._options.to_end and metadata.pending == 0:
@@ -293,7 +293,7 @@ class ConsumerFeed(Feed):
         elif self._open <= self._batch // 2:
             self._wake.set()
 
-    def _control(self, message: Message) -> None:
+    def _handle_status(self, message: Message) -> None:
         """Handle statuses of a pull (ADR-37), flow control and heartbeats of a push consumer (ADR-9)."""
         code, description = message.status
         if code == 100:
@@ -307,9 +307,9 @@ class ConsumerFeed(Feed):
             self._open -= int(find_header(message.header_block, "Nats-Pending-Messages") or 0)
             self._wake.set()
         elif end is PullEnd.NO_RESPONDERS:
-            self._in_trouble("the consumer was gone")
+            self._report_trouble("the consumer was gone")
         elif end in (PullEnd.LEADER_CHANGED, PullEnd.DELETED, PullEnd.SHUTDOWN):
-            self._in_trouble(f"the server reports {description}")
+            self._report_trouble(f"the server reports {description}")
         elif code:
             self._refusal = JsctlError(
                 f"consumer {self._options.stream} > {self._name}: the server says {description or code}",
@@ -323,10 +323,10 @@ def _from_sequence(sequence: int) -> Json:
     return {"deliver_policy": "by_start_sequence", "opt_start_seq": sequence}
 
 
-def _resumable(start: Json, info: Json) -> Json:
-    """Return where to begin again before anything was received, given the info of the new consumer.
+def _find_restart(start: Json, info: Json) -> Json:
+    """Return where to start again before anything was received. info: the new consumer's.
 
-    `new` and `last` would mean something else then: what was stored meanwhile would be left out.
+    The policies `new` and `last` would then leave out messages that were stored meanwhile.
     """
     if start.get("deliver_policy") == "last_per_subject" and info.get("num_pending"):
         return start

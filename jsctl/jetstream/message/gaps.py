@@ -1,4 +1,4 @@
-"""Gaps in a stream: sequences between its first and last message that hold none."""
+"""Gaps in a stream: sequences without a message between its first and its last one."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -7,31 +7,30 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import count_deleted
 
-Gap = tuple[int, int]  #: first and last sequence that is missing
+Gap = tuple[int, int]  #: first and last missing sequence
 
 MAX_DETAILS = 2_000_000
-"""Deleted messages up to which the server is asked which they are (7 bytes each in its reply); with more, the
-stream is read."""
+"""Maximum number of deleted messages that the server is asked to list (7 bytes each in its reply); with more,
+the stream is read."""
 
 _READERS = 8
 _MIN_RANGE = 5_000  #: sequences that a reader takes
 
 
-def must_read(info: Json) -> bool:
-    """Return whether a stream has too many deleted messages for its info to list, so that all of it is
-    read."""
+def needs_reading(info: Json) -> bool:
+    """Return whether a stream has too many deleted messages for its info to list, so that it must be read."""
     return count_deleted(info["state"]) > MAX_DETAILS
 
 
 async def find_gaps(api: Api, info: Json, advance: Callable[[int], None] = lambda count: None) -> list[Gap]:
     """Return the gaps in their order.
 
-    info: of the stream. advance: called with the number of sequences that were read.
+    info: the stream's. advance: called with the number of sequences that were read.
     """
     state = info["state"]
     if not count_deleted(state):
         return []
-    if not must_read(info):
+    if not needs_reading(info):
         name = info["config"]["name"]
         details = await api.call(f"STREAM.INFO.{name}", {"deleted_details": True})
         if deleted := details["state"].get("deleted"):
@@ -40,13 +39,13 @@ async def find_gaps(api: Api, info: Json, advance: Callable[[int], None] = lambd
 
 
 async def count_deleted_before(api: Api, info: Json, sequence: int) -> int:
-    """Return how many sequences from the first message up to `sequence` (exclusive) hold none."""
+    """Return the number of missing sequences between the first message and `sequence` (exclusive)."""
     gaps = await find_gaps(api, info)
     return sum(min(last + 1, sequence) - first for first, last in gaps if first < sequence)
 
 
 def merge_sequences(sequences: Iterable[int]) -> list[Gap]:
-    """Return (2, 4) and (9, 9) for `[2, 3, 4, 9]`."""
+    """Return the gaps that sequences form: (2, 4) and (9, 9) for `[2, 3, 4, 9]`."""
     return _merge((sequence, sequence) for sequence in sorted(sequences))
 
 
@@ -84,7 +83,7 @@ async def _read_gaps(api: Api, info: Json, advance: Callable[[int], None]) -> li
 
 
 def _merge(gaps: Iterable[Gap]) -> list[Gap]:
-    """Return gaps in their order, those that touch or overlap as one."""
+    """Merge gaps that touch or overlap; return them in their order."""
     merged: list[Gap] = []
     for start, end in gaps:
         if merged and merged[-1][1] >= start - 1:

@@ -10,19 +10,19 @@ from jsctl.later import asyncio
 from jsctl.nats.direct_get import parse_direct_reply
 from jsctl.nats.message import Message
 
-_SUBJECTS = 1000
+_MAX_SUBJECTS = 1000
 """Subjects requested at once; the server answers 1,024 at most."""
-_BYTES = 4 << 20  #: of data asked for at once, as far as the stream's average tells
-_REQUEST = 256 << 10  #: bytes of subjects in a request
-_AHEAD = 3  #: requests at once
-_AT_ONCE = 64  #: requests at once to the leader, for single subjects
+_MAX_BYTES = 4 << 20  #: of data requested at once, estimated from the stream's average
+_MAX_REQUEST_SIZE = 256 << 10  #: bytes of subjects in a request
+_MAX_PARALLEL = 3  #: requests at once
+_MAX_SINGLE = 64  #: requests at once to the leader, for single subjects
 
 
 async def fetch_newest(api: Api, stream: str, subject: str, *, direct: bool) -> Message | None:
-    """Fetch the newest message of a subject; None without one.
+    """Fetch the newest message of a subject, or None.
 
-    The leader answers, so that what was just stored is seen. direct: whether replicas answer those who may
-    not ask the leader. Raises what requests raise.
+    The leader answers, so that a message that was just stored is seen. direct: whether to ask replicas when
+    the login may not ask the leader. Raises what requests raise.
     """
     try:
         return await browse.fetch_last(api, stream, subject)
@@ -41,18 +41,19 @@ async def fetch_newest_messages(
 ) -> AsyncGenerator[list[Message], None]:
     """Yield the newest messages of many subjects in their order, in pages; subjects without one are left out.
 
-    They come from any replica in batches of many subjects. What a replica does not have yet, and all where
-    batches are not possible, comes from the leader. info: of the stream. Raises what requests raise.
+    They come from any replica in batches of many subjects. Messages that a replica does not have yet come
+    from the leader, and so do all if batches are not possible. info: the stream's. Raises what requests
+    raise.
     """
     state = info["state"]
     average = int(state.get("bytes") or 0) // max(int(state.get("messages") or 0), 1)
-    size = max(1, min(_SUBJECTS, _BYTES // max(average, 1)))
+    size = max(1, min(_MAX_SUBJECTS, _MAX_BYTES // max(average, 1)))
     reader = _Reader(api, info["config"])
     ahead: list[asyncio.Task[list[Message]]] = []
     try:
-        for page in _pages(subjects, size):
+        for page in _split_pages(subjects, size):
             ahead.append(asyncio.ensure_future(reader.read(page)))
-            if len(ahead) >= _AHEAD:
+            if len(ahead) >= _MAX_PARALLEL:
                 yield await ahead.pop(0)
         while ahead:
             yield await ahead.pop(0)
@@ -61,13 +62,13 @@ async def fetch_newest_messages(
             task.cancel()
 
 
-def _pages(subjects: Sequence[str], limit: int) -> list[list[str]]:
-    """Split subjects into what one request names."""
+def _split_pages(subjects: Sequence[str], limit: int) -> list[list[str]]:
+    """Split subjects into groups for one request each."""
     pages: list[list[str]] = []
     size = 0
     for subject in subjects:
         size += len(subject)
-        if not pages or len(pages[-1]) >= limit or size > _REQUEST:
+        if not pages or len(pages[-1]) >= limit or size > _MAX_REQUEST_SIZE:
             pages.append([])
             size = len(subject)
         pages[-1].append(subject)
@@ -75,7 +76,7 @@ def _pages(subjects: Sequence[str], limit: int) -> list[list[str]]:
 
 
 class _Reader:
-    """Reads pages of subjects: in batches, and from the leader once these turn out to be impossible."""
+    """A reader of pages of subjects: in batches, and from the leader once these turn out to be impossible."""
 
     def __init__(self, api: Api, config: Json) -> None:
         self._api = api
@@ -94,10 +95,10 @@ class _Reader:
             except JsctlError:
                 self._batches = False
         missing = [subject for subject in subjects if subject not in by_subject]
-        for start in range(0, len(missing), _AT_ONCE):
-            some = missing[start : start + _AT_ONCE]
+        for start in range(0, len(missing), _MAX_SINGLE):
+            part = missing[start : start + _MAX_SINGLE]
             newest = await asyncio.gather(
-                *(fetch_newest(api, stream, subject, direct=self._direct) for subject in some)
+                *(fetch_newest(api, stream, subject, direct=self._direct) for subject in part)
             )
             by_subject |= {message.subject: message for message in newest if message}
         return [by_subject[subject] for subject in subjects if subject in by_subject]

@@ -1,4 +1,4 @@
-"""Publishing again messages that no stream takes at the moment, because their stream has no leader."""
+"""Publishing messages again that no stream accepts at the moment, because their stream has no leader."""
 
 import contextlib
 from collections.abc import Awaitable, Callable
@@ -16,10 +16,10 @@ from jsctl.units import parse_time_ns
 class Patience(NamedTuple):
     """The means to publish again.
 
-    is_taken: asks JetStream whether a stream takes a subject; None when it does not answer. say: writes a
-    line for people. find_batch: gets the id of an atomic batch, its last subject and the ns since it was
-    sent; returns what its ack says, an empty object when it is not stored and never will be, None when that
-    is unknown.
+    is_taken: asks JetStream whether a stream stores a subject; returns None when it does not answer. say:
+    writes a line for people. find_batch: called with the id of an atomic batch, its last subject and the ns
+    since it was sent; returns its ack, an empty object when it is not stored and never will be, or None when
+    that is unknown.
     """
 
     is_taken: Callable[[str], Awaitable[bool | None]]
@@ -27,7 +27,7 @@ class Patience(NamedTuple):
     find_batch: Callable[[str, str, int], Awaitable[Json | None]]
 
     async def check(self, subject: str, error: JsctlError) -> None:
-        """Raise the error when no stream takes the subject, so that waiting is pointless."""
+        """Raise the error when no stream stores the subject, so that waiting is pointless."""
         if isinstance(error, NoResponders) and await self.is_taken(subject) is False:
             raise error
 
@@ -47,15 +47,14 @@ def make_patience(api: Api, say: Callable[[str], None]) -> Patience:
     async def find_batch(batch: str, subject: str, age: int) -> Json | None:
         with contextlib.suppress(JsctlError):
             for stream in await streams.list_names(api, subject):
-                info = await streams.fetch_info(
-                    api, stream
-                )  # first: a batch that is missing then was lost before
+                # Fetched first: a batch that is missing afterwards was lost before.
+                info = await streams.fetch_info(api, stream)
                 with contextlib.suppress(NotFound):
                     last = await browse.fetch_last(api, stream, subject)
                     if find_header(last.header_block, "Nats-Batch-Id") == batch:
                         return {"stream": stream, "seq": last.sequence, "batch": batch}
                     if parse_time_ns(info["ts"]) - parse_time_ns(last.timestamp) < age:
-                        return None  # somebody else's, which may have come after it
+                        return None  # another client's, which may have come after it
                 return {} if _is_settled(info, age) else None
         return None
 
@@ -65,7 +64,7 @@ def make_patience(api: Api, say: Callable[[str], None]) -> Patience:
 def _is_settled(info: Json, age: int) -> bool:
     """Return whether messages that the former leader had not stored `age` ns ago are lost.
 
-    They are when there is a new leader since, and most replicas have all that it has.
+    They are if there has been a new leader since then, and most replicas are as current as it is.
     """
     cluster = info.get("cluster") or {}
     since, replicas = cluster.get("leader_since"), cluster.get("replicas") or []
@@ -85,10 +84,10 @@ def is_temporary(error: JsctlError) -> bool:
 
 
 def leaderless_error(subject: str, timeout: float, error: JsctlError) -> JsctlError:
-    """Return the error to raise when the time is over. timeout: seconds."""
+    """Return the error to raise when no stream accepted messages before the timeout. timeout: seconds."""
     if not isinstance(error, NoResponders):
         return error
     return NoResponders(
-        f"no stream took {subject} for {timeout:g}s",
+        f"no stream accepted {subject} for {timeout:g}s",
         "its stream may have no leader: see jsctl stream info; --timeout tries longer",
     )

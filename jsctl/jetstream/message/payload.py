@@ -8,9 +8,9 @@ from typing import Any
 from jsctl.nats.headers import Headers
 from jsctl.nats.message import Message
 
-_SHOWN = 256  #: bytes of a binary payload that people see
+_MAX_SHOWN = 256  #: bytes of a binary payload that are shown to people
 
-# Text may hold tabs, line ends and escapes (which are made visible before a terminal sees them).
+# Text may contain tabs, line ends and escapes (which are made visible before a terminal sees them).
 _BINARY = "[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\ufffe\uffff]"
 
 
@@ -32,20 +32,20 @@ def format_payload(data: bytes) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        return _hex_dump(data)
+        return _format_hex_dump(data)
     if text.isprintable():  # nearly always
         return text
-    return _hex_dump(data) if _is_binary(text) else text.replace("\r\n", "\n")
+    return _format_hex_dump(data) if _is_binary(text) else text.replace("\r\n", "\n")
 
 
-def _hex_dump(data: bytes) -> str:
-    lines = [_dump_line(at, data[at : at + 16]) for at in range(0, min(len(data), _SHOWN), 16)]
-    if len(data) > _SHOWN:
-        lines.append(f"… {len(data) - _SHOWN:,} bytes more; --raw or --json shows all")
+def _format_hex_dump(data: bytes) -> str:
+    lines = [_format_dump_line(at, data[at : at + 16]) for at in range(0, min(len(data), _MAX_SHOWN), 16)]
+    if len(data) > _MAX_SHOWN:
+        lines.append(f"… {len(data) - _MAX_SHOWN:,} bytes more; --raw or --json shows all")
     return "\n".join(lines)
 
 
-def _dump_line(at: int, piece: bytes) -> str:
+def _format_dump_line(at: int, piece: bytes) -> str:
     letters = "".join(chr(b) if 32 <= b < 127 else "." for b in piece)
     return f"{at:08x}  {piece.hex(' '):<47}  {letters}"
 

@@ -1,4 +1,4 @@
-"""Publishing without acks: many messages in bursts; and what all ways of publishing share."""
+"""Publishing without acks, many messages in bursts; and functions that all ways of publishing share."""
 
 import re
 from collections.abc import AsyncIterable, Callable, Sequence
@@ -16,8 +16,8 @@ Bursts = AsyncIterable[Sequence[OutgoingMessage]]
 
 @dataclass(slots=True)
 class PublishTotals:
-    """The totals of what was published so far. bytes: of data. acks: the first hundred. streams: the first
-    and last sequence in each. unsure: messages that may be stored without an ack, once publishing ended
+    """The totals of publishing so far. bytes: of data. acks: the first hundred. streams: the first and last
+    sequence in each. unsure: number of messages that may be stored without an ack, if publishing ended
     early."""
 
     messages: int = 0
@@ -41,7 +41,7 @@ PublishedHandler = Callable[[OutgoingMessage, Json | None], None]
 """Called for each message that was published, with its ack when there is one."""
 
 SentHandler = Callable[[Sequence[OutgoingMessage]], None]
-"""Called with messages that were published without acks, some at a time."""
+"""Called with groups of messages that were published without acks."""
 
 
 def handle_denied(handle: Callable[[Denied], None]) -> EventHandler:
@@ -64,20 +64,20 @@ async def publish(
     *,
     confirm: bool = False,
 ) -> None:
-    """Publish without acks. Returns when the server has everything.
+    """Publish without acks; return when the server has everything.
 
     confirm: wait for the server before each `handle_sent`. Raises Denied, BadInput, Unreachable.
     """
     refusals: list[Denied] = []
     with connection.watching(handle_denied(refusals.append)):
         async for burst in bursts:
-            await _burst(connection, burst, totals, handle_sent, confirm, refusals)
+            await _send_burst(connection, burst, totals, handle_sent, confirm, refusals)
         await connection.flush()
         if refusals:
             raise refusals[0]
 
 
-async def _burst(
+async def _send_burst(
     connection: Connection,
     burst: Sequence[OutgoingMessage],
     totals: PublishTotals,
@@ -128,7 +128,7 @@ _USUAL_ACK = rb'\{"stream":"([ -!#-[\]-~]+)", ?(?:"domain":"([ -!#-[\]-~]+)", ?)
 def parse_ack(subject: str, reply: Message) -> Json:
     """Parse the acknowledgement of a message that was published to `subject`.
 
-    Raises NoResponders, ApiError, and JsctlError when it is not one of a stream.
+    Raises NoResponders, ApiError, and JsctlError when it does not come from a stream.
     """
     if usual := re.fullmatch(_USUAL_ACK, reply.data):  # in a fifth of the time
         stream, domain, sequence = usual.groups()
@@ -139,7 +139,8 @@ def parse_ack(subject: str, reply: Message) -> Json:
         return ack
     if is_no_responders(reply):
         raise NoResponders(
-            f"no stream takes {subject}", "jsctl stream ls shows the streams, stream find who takes a subject"
+            f"no stream takes {subject}",
+            "jsctl stream ls lists the streams; jsctl stream find --subject finds those of a subject",
         )
     try:
         return parse_response(reply.data, subject)

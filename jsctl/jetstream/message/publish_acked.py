@@ -1,8 +1,8 @@
-"""Publishing to streams: many messages ahead of their acks, and again what a stream did not take.
+"""Publishing to streams: many messages ahead of their acks, and again those that were not stored.
 
 A stream that changes its leader has none for a moment: the server answers "no responders", nothing is stored,
-and the message is sent again. When the connection or the leader is lost, nobody knows what was stored;
-what has a `Nats-Msg-Id` is sent again, as the stream stores it once, and nothing else is.
+and the message is sent again. When the connection or the leader is lost, nobody knows what was stored; only
+messages with a `Nats-Msg-Id` are sent again, as the stream stores these once.
 """
 
 from collections import Counter
@@ -19,16 +19,16 @@ from jsctl.nats.events import ConnectionEvent, Disconnected
 from jsctl.nats.message import Message, OutgoingMessage
 
 WINDOW = 1024
-"""Messages on their way to a stream without an ack."""
+"""Maximum number of messages on their way to a stream without an ack."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.5
-"""Seconds before a message is tried again."""
+"""Seconds before a message is sent again."""
 
-_TOLD_AFTER, _TOLD_EVERY = 1.0, 5.0
+_REPORT_AFTER, _REPORT_INTERVAL = 1.0, 5.0
 """Seconds before the first line about a wait, and between two lines."""
 
-_KNOWN = 1000
-"""How many subjects that a stream took are remembered."""
+_MAX_SUBJECTS = 1000
+"""Maximum number of subjects that are remembered because a stream stores them."""
 
 
 def _has_id(message: OutgoingMessage) -> bool:
@@ -48,9 +48,9 @@ async def publish_with_acks(
 
     Messages are sent in order; those that are sent again keep their order among themselves.
 
-    patience: send messages again that find no leader or whose connection is lost, as long as acks arrive
-    within the timeout; without it, the first failure is raised. window: bytes of data that may be ahead
-    before a burst is sent; 0 for no limit.
+    patience: send messages again if there is no leader or the connection is lost, as long as acks arrive
+    within the timeout; without it, the first failure is raised. window: maximum number of bytes of data
+    without an ack before a burst is sent; 0 for no limit.
 
     When this raises, `totals.unsure` is the number of messages that may be stored without an ack. Raises
     NoResponders when no stream listens, ApiError for a refusal, RequestTimeout, Unreachable.
@@ -86,24 +86,26 @@ class _Run:
         self._number = 0
         self._waiting: dict[int, OutgoingMessage] = {}
         self._size = 0  #: bytes of their data
-        self._again: dict[int, JsctlError | None] = {}  #: what is to be sent again, and why it was not stored
+        self._to_resend: dict[
+            int, JsctlError | None
+        ] = {}  #: messages to send again, and why they were not stored
         self._attempts: Counter[int] = Counter()  #: beyond the first
-        self._refusals: Counter[int] = Counter()  #: answers that say that nothing was stored
-        self._known: set[str] = set()  #: subjects that a stream takes
+        self._refusals: Counter[int] = Counter()  #: number of answers after which nothing was stored
+        self._taken_subjects: set[str] = set()  #: subjects that a stream stores
         self._failure: JsctlError | None = None
         self._is_lost = False
         self._changed = asyncio.Event()
         self._pause = _FIRST_PAUSE
         self._timeout = connection.settings.timeout / units.SECOND
         self._loop = asyncio.get_running_loop()
-        self._progress = self._told = self._loop.time()
+        self._progress = self._reported_at = self._loop.time()
 
     @property
     def unsure(self) -> int:
         """The number of messages that may be stored although no ack arrived."""
         return sum(1 + self._attempts[number] > self._refusals[number] for number in self._waiting)
 
-    # -- what happens ------------------------------------------------------------------------------------
+    # -- events ------------------------------------------------------------------------------------------
 
     def handle(self, reply: Message) -> None:
         """Process an ack, or the error that came instead."""
@@ -116,15 +118,15 @@ class _Run:
         except JsctlError as error:
             self._refusals[number] += 1
             if self._patience is not None and is_temporary(error):
-                self._again[number] = error
+                self._to_resend[number] = error
             else:
                 self._failure = self._failure or error
         else:
             del self._waiting[number]
             self._size -= len(message.data)
-            self._again.pop(number, None)
-            if self._patience is not None and len(self._known) < _KNOWN:
-                self._known.add(message.subject)
+            self._to_resend.pop(number, None)
+            if self._patience is not None and len(self._taken_subjects) < _MAX_SUBJECTS:
+                self._taken_subjects.add(message.subject)
             self._progress = self._loop.time()
             self._pause = _FIRST_PAUSE
             self._totals.messages += 1
@@ -161,14 +163,14 @@ class _Run:
         await self._transmit(range(first, self._number + 1))
 
     async def settle(self, limit: int, size: int = 0) -> None:
-        """Wait until at most `limit` acks are missing, for messages of at most `size` bytes in all (0: any
-        number), and nothing is to be sent again. Raises the error of a message."""
+        """Wait until at most `limit` acks are missing, for messages of at most `size` bytes in all (0 for no
+        limit), and nothing has to be sent again. Raises the error of a message."""
         while True:
             if self._failure:
                 raise self._failure
             if self._is_lost:
                 await self._reconnect()
-            elif self._again:
+            elif self._to_resend:
                 await self._send_again()
             elif len(self._waiting) <= limit and not self._size > size > 0:
                 return
@@ -195,81 +197,87 @@ class _Run:
         """Wait for an answer; when none arrives for a while, mark the messages with an id to be sent
         again."""
         self._changed.clear()
-        nap = self._left()
+        nap = self._compute_seconds_left()
         if self._patience is not None:
             nap = min(nap, self._timeout / 4)
         try:
             async with asyncio.timeout(max(nap, 0)):
                 await self._changed.wait()
         except TimeoutError:
-            if self._left() <= 0:
-                raise self._silence() from None
-            self._again |= {n: None for n, message in self._waiting.items() if _has_id(message)}
-            self._tell("waiting for acks", len(self._waiting))
+            if self._compute_seconds_left() <= 0:
+                raise self._build_timeout_error() from None
+            self._to_resend |= {n: None for n, message in self._waiting.items() if _has_id(message)}
+            self._report_wait("waiting for acks", len(self._waiting))
 
     async def _reconnect(self) -> None:
         """Wait for another connection, and mark all messages to be sent again.
 
         Raises Unreachable when some have no id, as they may be stored already.
         """
-        lost = [message for number, message in self._waiting.items() if number not in self._again]
+        lost = [message for number, message in self._waiting.items() if number not in self._to_resend]
         without_id = sum(not _has_id(message) for message in lost)
         if self._patience is None or without_id:
-            where = f"lost the connection to {self._connection.url}"
+            text = f"lost the connection to {self._connection.url}"
             if not lost:
-                raise Unreachable(where)
+                raise Unreachable(text)
             count = f"{len(lost):,} message{'s' * (len(lost) != 1)}"
             raise Unreachable(
-                f"{where} before the acks of {count}, which may be stored",
+                f"{text} before the acks of {count}, which may be stored",
                 "with -H 'Nats-Msg-Id: {{ID}}', jsctl sends them again, and the stream stores each once",
             )
         await self._connection.wait_until_connected()
         self._is_lost = False
         self._progress = self._loop.time()
-        self._again |= dict.fromkeys(self._waiting)
+        self._to_resend |= dict.fromkeys(self._waiting)
 
     async def _send_again(self) -> None:
-        """Send the first message again, and when a stream takes it, the others."""
-        first = min(self._again)
-        error = self._again[first]
+        """Send the first message again, and once a stream has stored it, the others."""
+        first = min(self._to_resend)
+        error = self._to_resend[first]
         subject = self._waiting[first].subject
         if error is not None:
-            if self._patience is not None and subject not in self._known:
+            if self._patience is not None and subject not in self._taken_subjects:
                 await self._patience.check(subject, error)
-                self._known.add(subject)
-            if self._left() <= 0:
+                self._taken_subjects.add(subject)
+            if self._compute_seconds_left() <= 0:
                 raise leaderless_error(subject, self._timeout, error)
-            self._tell(f"no stream takes {subject} at the moment, trying again", len(self._again))
-            await asyncio.sleep(min(self._pause, max(self._left(), 0)))
+            self._report_wait(f"no stream takes {subject} at the moment, trying again", len(self._to_resend))
+            await asyncio.sleep(min(self._pause, max(self._compute_seconds_left(), 0)))
             self._pause = min(self._pause * 2, _LONGEST_PAUSE)
         await self._retransmit([first])
-        while first in self._waiting and first not in self._again and not (self._is_lost or self._failure):
+        while (
+            first in self._waiting and first not in self._to_resend and not (self._is_lost or self._failure)
+        ):
             await self._wait()
         if first not in self._waiting:
-            await self._retransmit(sorted(self._again))
+            await self._retransmit(sorted(self._to_resend))
 
     async def _retransmit(self, numbers: list[int]) -> None:
         waiting = [number for number in numbers if number in self._waiting]
         self._attempts.update(waiting)
         for number in numbers:
-            self._again.pop(number, None)
+            self._to_resend.pop(number, None)
         await self._transmit(waiting)
 
-    # -- what people see ----------------------------------------------------------------------------------
+    # -- reports to people ---------------------------------------------------------------------------------
 
-    def _left(self) -> float:
+    def _compute_seconds_left(self) -> float:
         """Return the seconds until the timeout."""
         return self._progress + self._timeout - self._loop.time()
 
-    def _tell(self, what: str, count: int) -> None:
-        """Write a line now and then about what is waited for."""
+    def _report_wait(self, reason: str, count: int) -> None:
+        """Write a line about the reason for a wait, at intervals."""
         now = self._loop.time()
-        if self._patience is None or now - self._progress < _TOLD_AFTER or now - self._told < _TOLD_EVERY:
+        if (
+            self._patience is None
+            or now - self._progress < _REPORT_AFTER
+            or now - self._reported_at < _REPORT_INTERVAL
+        ):
             return
-        self._told = now
-        self._patience.say(f"jsctl: {what}: {count:,} message{'s' * (count != 1)}; ctrl-C ends it")
+        self._reported_at = now
+        self._patience.say(f"jsctl: {reason}: {count:,} message{'s' * (count != 1)}; ctrl-C ends it")
 
-    def _silence(self) -> RequestTimeout:
+    def _build_timeout_error(self) -> RequestTimeout:
         subject = next(iter(self._waiting.values())).subject
         count = len(self._waiting)
         return RequestTimeout(

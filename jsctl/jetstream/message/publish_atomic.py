@@ -15,16 +15,16 @@ from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import generate_id
 
-LARGEST_BATCH = 1000  #: messages of an atomic batch (ADR-50; the server's default limit)
+MAX_BATCH = 1000  #: messages of an atomic batch (ADR-50; the server's default limit)
 
 _PAUSE = 0.25
 """Seconds before a batch is tried again."""
 
-_FIRST = 1.0
+_FIRST_SECONDS = 1.0
 """Seconds to wait for the first answer when a batch may be tried again, and twice as long each time."""
 
-_COMMITTED = 1.0
-"""Seconds after the commit in which its answer may come, before the stream is asked what it has."""
+_COMMIT_SECONDS = 1.0
+"""Seconds to wait for the answer to the commit before the stream is asked whether it has the batch."""
 
 
 class _NotStored(RequestTimeout):
@@ -36,25 +36,25 @@ async def publish_atomically(
 ) -> Json:
     """Store all messages or none of them; return the ack of the batch: `{stream, seq, batch, count}`.
 
-    patience: publish a batch again that a change of leaders interrupted before anything was stored, until the
-    settings' timeout. Raises BadInput for too many messages or a stream that does not take batches, ApiError
-    when the server refuses the batch, RequestTimeout.
+    patience: publish a batch again if a change of leaders interrupted it before anything was stored, until
+    the settings' timeout. Raises BadInput for too many messages or a stream that does not accept batches,
+    ApiError when the server refuses the batch, RequestTimeout.
     """
     if not messages:
         raise BadInput("there is no message to publish")
-    if len(messages) > LARGEST_BATCH:
-        raise BadInput(f"{len(messages):,} messages are too many: an atomic batch takes {LARGEST_BATCH:,}")
+    if len(messages) > MAX_BATCH:
+        raise BadInput(f"{len(messages):,} messages are too many: an atomic batch has at most {MAX_BATCH:,}")
     loop, timeout = asyncio.get_running_loop(), connection.settings.timeout / units.SECOND
     deadline, subject = loop.time() + timeout, messages[0].subject
-    is_known, first = False, _FIRST
+    is_known, first_timeout = False, _FIRST_SECONDS
     while True:
         try:
-            return await _publish(connection, messages, timeout, min(first, timeout), patience)
+            return await _publish(connection, messages, timeout, min(first_timeout, timeout), patience)
         except JsctlError as error:
-            if patience is None or not _stored_nothing(error):
+            if patience is None or not _is_not_stored(error):
                 raise
             if isinstance(error, _NotStored):
-                first *= 2
+                first_timeout *= 2
             elif not is_known:
                 await patience.check(subject, error)
                 is_known = True
@@ -63,7 +63,7 @@ async def publish_atomically(
             await asyncio.sleep(_PAUSE)
 
 
-def _stored_nothing(error: JsctlError) -> bool:
+def _is_not_stored(error: JsctlError) -> bool:
     """Return whether a batch was not stored, so that it may be sent again."""
     is_incomplete = (
         isinstance(error, ApiError) and error.err_code == ErrorCode.ATOMIC_PUBLISH_INCOMPLETE_BATCH
@@ -75,10 +75,10 @@ async def _publish(
     connection: Connection,
     messages: Sequence[OutgoingMessage],
     timeout: float,
-    first: float,
+    first_timeout: float,
     patience: Patience | None,
 ) -> Json:
-    """Publish one batch. timeout, first: seconds to wait for the last and the first answer."""
+    """Publish one batch. timeout, first_timeout: seconds to wait for the last and the first answer."""
     batch, last = generate_id(), len(messages)
     inbox = connection.new_inbox()
     answers: asyncio.Queue[Message] = asyncio.Queue()
@@ -88,20 +88,20 @@ async def _publish(
             if number == last:
                 headers.append(("Nats-Batch-Commit", "1"))
             block = encode_headers([*parse_headers(message.header_block), *headers])
-            # The first answer says early whether the stream takes batches at all.
-            asks = number in (1, last)
-            part = message._replace(header_block=block, reply=inbox if asks else message.reply)
-            connection.check_size(part)
-            await connection.send(part.encode())
-            if not asks:
+            # The first answer shows early whether the stream accepts batches.
+            wants_answer = number in (1, last)
+            outgoing = message._replace(header_block=block, reply=inbox if wants_answer else message.reply)
+            connection.check_size(outgoing)
+            await connection.send(outgoing.encode())
+            if not wants_answer:
                 continue
             if number == last:
                 break
             try:
-                async with asyncio.timeout(first if patience else timeout):
+                async with asyncio.timeout(first_timeout if patience else timeout):
                     answer = await answers.get()
             except TimeoutError:
-                raise _NotStored(_silence(message.subject), "nothing was stored") from None
+                raise _NotStored(_describe_silence(message.subject), "nothing was stored") from None
             if answer.size:
                 parse_ack(message.subject, answer)
                 raise BadInput(
@@ -118,31 +118,31 @@ async def _wait_for_ack(
     timeout: float,
     patience: Patience | None,
 ) -> Json:
-    """Return the ack of a batch whose commit was sent. A leader that steps down may store the batch, or not,
-    and say nothing: the stream keeps its id with the messages."""
+    """Return the ack of a batch whose commit was sent. A leader that steps down may store the batch or not,
+    without answering; the stream keeps the batch's id with its messages."""
     subject, loop = messages[-1].subject, asyncio.get_running_loop()
-    sent = loop.time()
-    while (left := sent + timeout - loop.time()) > 0:
+    sent_at = loop.time()
+    while (seconds_left := sent_at + timeout - loop.time()) > 0:
         try:
-            async with asyncio.timeout(min(left, _COMMITTED) if patience else left):
+            async with asyncio.timeout(min(seconds_left, _COMMIT_SECONDS) if patience else seconds_left):
                 return parse_ack(subject, await answers.get())
         except TimeoutError:
             if patience is None:
                 break
-        ack = await _find(patience, batch, subject, loop.time() - sent)
+        ack = await _find(patience, batch, subject, loop.time() - sent_at)
         if ack:
             return {**ack, "count": len(messages)}
         if ack is not None and answers.empty():
-            raise _NotStored(_silence(subject), "nothing was stored")
-    raise RequestTimeout(_silence(subject), "it may have been stored anyway")
+            raise _NotStored(_describe_silence(subject), "nothing was stored")
+    raise RequestTimeout(_describe_silence(subject), "it may have been stored anyway")
 
 
 async def _find(patience: Patience, batch: str, subject: str, age: float) -> Json | None:
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(2 * _COMMITTED):
+        async with asyncio.timeout(2 * _COMMIT_SECONDS):
             return await patience.find_batch(batch, subject, int(age * units.SECOND))
     return None
 
 
-def _silence(subject: str) -> str:
+def _describe_silence(subject: str) -> str:
     return f"no answer to the batch on {subject}"

@@ -30,10 +30,10 @@ class Published(NamedTuple):
 
 
 class Publisher:
-    """A publisher of bursts of messages: iterate over `batches`.
+    """A publisher of bursts of messages: iterate over `read_batches`.
 
-    reports: whether the messages are handed over one by one; a message without an ack is confirmed by the
-    server first. patience: for messages that a stream takes; see `publish_with_acks`.
+    reports: whether each message is yielded; one without an ack is confirmed by the server first. patience:
+    for messages to a stream; see `publish_with_acks`.
     """
 
     def __init__(
@@ -54,43 +54,42 @@ class Publisher:
         self.mode = mode
         self._advance: Callable[[int], None] = lambda messages: None
         self._report: Callable[[Published], None] = lambda published: None
-        self._started = self._ended = 0
+        self._started_at = self._ended_at = 0
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
-        return (self._ended - self._started) / 1e9
+        """The duration of publishing in seconds."""
+        return (self._ended_at - self._started_at) / 1e9
 
-    async def batches(self, advance: Callable[[int], None]) -> AsyncGenerator[Sequence[Published], None]:
-        """Publish everything. Yields what was published, when that is to be reported.
+    async def read_batches(self, advance: Callable[[int], None]) -> AsyncGenerator[Sequence[Published], None]:
+        """Publish everything; yield what was published, if that is to be reported.
 
-        advance: called with each number of messages that were published.
-        Raises Denied, BadInput, Unreachable, NoResponders, RequestTimeout, and ApiError for what a stream
-        refuses.
+        advance: called with the number of messages published since the last call. Raises Denied, BadInput,
+        Unreachable, NoResponders, RequestTimeout, and ApiError when a stream refuses a message.
         """
         self._advance = advance
-        self._started = time.perf_counter_ns()
+        self._started_at = time.perf_counter_ns()
         try:
-            async for batch in self._in_turn() if is_stepped() else self._meanwhile():
+            async for batch in self._publish_first() if is_stepped() else self._publish_meanwhile():
                 yield batch
         finally:
-            self._ended = time.perf_counter_ns()
+            self._ended_at = time.perf_counter_ns()
 
-    async def _in_turn(self) -> AsyncGenerator[Sequence[Published], None]:
+    async def _publish_first(self) -> AsyncGenerator[Sequence[Published], None]:
         """Publish, then yield."""
         batch: list[Published] = []
         self._report = batch.append
         await self._publish()
         yield batch
 
-    async def _meanwhile(self) -> AsyncGenerator[Sequence[Published], None]:
+    async def _publish_meanwhile(self) -> AsyncGenerator[Sequence[Published], None]:
         """Yield while more is published."""
         buffer = EventBuffer[Published]()
         self._report = buffer.add
         work = asyncio.ensure_future(self._publish())
         buffer.close_after(work)
         try:
-            async for batch in buffer.batches():
+            async for batch in buffer.read_batches():
                 yield batch
         finally:
             work.cancel()

@@ -1,7 +1,7 @@
-"""Pulling messages from a consumer with only NEXT and ACK, the least that an import may offer.
+"""Pulling messages from a consumer with only NEXT and ACK, the minimum that an import may offer.
 
 Replies to NEXT carry the subject of the stored message, so they need an inbox subscription of their own.
-Statuses: ADR-37; where a message stands is in its reply subject (ADR-15).
+Statuses: ADR-37. The reply subject of a message contains its sequences (ADR-15).
 """
 
 import asyncio
@@ -21,10 +21,10 @@ from jsctl.nats.message import Message
 from jsctl.units import MS, SECOND, format_exact_duration, parse_duration
 
 BATCH = 500
-"""Messages requested at once, well below the 1,000 that a consumer lets wait for acknowledgement."""
+"""Number of messages requested at once, well below the 1,000 that may await acknowledgement by default."""
 
-_SHORTEST = 50 * MS  #: that a request waits
-_MARGIN = 500 * MS  #: what a reply may take on its way beyond the request's own time
+_MIN_EXPIRES = 50 * MS  #: minimum time that a request waits
+_MARGIN = 500 * MS  #: time that a reply may be on its way after the request expired
 
 EndStatus = tuple[int, str]
 """A status that ended a request: code and description."""
@@ -33,36 +33,38 @@ EndStatus = tuple[int, str]
 async def pull(
     api: Api, stream: str, consumer: str, count: int, *, wait: int, batch: int = BATCH, group: str = ""
 ) -> AsyncGenerator[list[Message], None]:
-    """Iterate over up to `count` messages, in lists as they are received, never more.
+    """Iterate over at most `count` messages, in lists as they are received.
 
     wait: ns without a message after which it ends. group: the priority group to pull for. Raises NotFound
-    when there is no message at all, or no consumer; JsctlError for a push consumer and what else the
-    server refuses; Unreachable, Denied.
+    without any message or without the consumer; JsctlError for a push consumer and other refusals of the
+    server; Unreachable, Denied.
     """
     puller = _Puller(api, stream, consumer, wait, batch, group)
     with api.connection.watching(puller.watch):
         async with api.connection.receive(puller.inbox, puller.handle):
             async for messages in puller.run(count):
                 yield messages
-    if not puller.got:
+    if not puller.received:
         raise NotFound(f"no message for {stream} > {consumer} in {format_exact_duration(wait)}")
 
 
 class _Puller:
-    """Requests that are open, and what comes in on their inbox."""
+    """The open requests of a pull, and the replies on their inbox."""
 
     def __init__(self, api: Api, stream: str, consumer: str, wait: int, batch: int, group: str) -> None:
         self.inbox = api.connection.new_inbox()
-        self.got = 0
+        self.received = 0
         self._api = api
         self._stream, self._consumer = stream, consumer
         self._wait = wait
         self._batch = batch
         self._request: dict[str, str] = {"group": group} if group else {}
-        self._longest = wait  #: ns that the consumer lets a request wait
-        self._open = 0  #: messages that were asked for and have not come
+        self._longest = wait  #: ns that the consumer allows a request to wait
+        self._open = 0  #: messages that were requested and have not arrived
         self._messages: list[Message] = []
-        self._ended: list[tuple[EndStatus, int]] = []  #: statuses, and how many messages each leaves out
+        self._ends: list[
+            tuple[EndStatus, int]
+        ] = []  #: statuses that ended requests, each with the number of messages that it left out
         self._error: JsctlError | None = None
         self._wake = asyncio.Event()
 
@@ -73,13 +75,13 @@ class _Puller:
             if pin := block and find_header(block, "Nats-Pin-Id"):
                 self._request["id"] = pin
         elif (status := message.status)[0] != 100:
-            left = find_header(block, "Nats-Pending-Messages")
-            self._ended.append((status, int(left) if left.isdigit() else -1))
+            pending = find_header(block, "Nats-Pending-Messages")
+            self._ends.append((status, int(pending) if pending.isdigit() else -1))
         self._wake.set()
 
     def watch(self, event: ConnectionEvent) -> bool:
-        """Record that requests will not be answered: the server refused them, which is reported here alone,
-        or the connection was lost."""
+        """Record that requests will not be answered: the server refused them, or the connection was lost.
+        Return whether the event is handled."""
         if isinstance(event, Disconnected):
             self._error = Unreachable(f"lost the connection to {self._api.connection.url}")
         elif isinstance(event, PermissionDenied):
@@ -90,26 +92,26 @@ class _Puller:
     async def run(self, count: int) -> AsyncIterator[list[Message]]:
         loop = asyncio.get_running_loop()
         last = loop.time()
-        while self.got < count:
+        while self.received < count:
             idle = int((loop.time() - last) * SECOND)
             if idle >= self._wait and not self._open:
                 return
-            batch = min(self._batch, count - self.got) - self._open
+            batch = min(self._batch, count - self.received) - self._open
             if self._open <= self._batch // 2 and batch > 0:
-                await self._ask(batch, max(self._wait - idle, _SHORTEST))
-            messages = await self._next_messages(idle)
+                await self._ask(batch, max(self._wait - idle, _MIN_EXPIRES))
+            messages = await self._receive_messages(idle)
             if messages:
-                self.got += len(messages)
+                self.received += len(messages)
                 self._open -= len(messages)
                 yield messages
-                last = loop.time()  # the time that they are used for is not silence
+                last = loop.time()  # the time for which they are used does not count as silence
             elif self._error:
                 raise self._error
-            for status, left in self._ended:
-                self._open = 0 if left < 0 else max(0, self._open - left)
+            for status, pending in self._ends:
+                self._open = 0 if pending < 0 else max(0, self._open - pending)
                 if not self._adapt(status[1]):
                     await _raise_for_status(self._api, self._stream, self._consumer, status)
-            self._ended.clear()
+            self._ends.clear()
 
     async def _ask(self, number: int, expires: int) -> None:
         subject = f"{self._api.prefix}.CONSUMER.MSG.NEXT.{self._stream}.{self._consumer}"
@@ -118,9 +120,9 @@ class _Puller:
         self._open += number
         await self._api.connection.send(encode_publish(subject, body.encode(), self.inbox))
 
-    async def _next_messages(self, idle: int) -> list[Message]:
+    async def _receive_messages(self, idle: int) -> list[Message]:
         """Return the messages received so far, after waiting for the first."""
-        if not self._messages and not self._ended and self._error is None:
+        if not self._messages and not self._ends and self._error is None:
             self._wake.clear()
             try:
                 async with asyncio.timeout(max(self._wait - idle + _MARGIN, 0) / SECOND):
@@ -146,9 +148,9 @@ class _Puller:
 
 
 class Acks:
-    """Acknowledgements in flight: sent without waiting, confirmed by the server, counted.
+    """Acknowledgements: sent without waiting, confirmed by the server, counted.
 
-    `async with Acks(api) as acks`: `send`, then `settle` for those that are still open.
+    `async with Acks(connection) as acks`: call `send`, then `settle` to wait for confirmations.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -158,7 +160,7 @@ class Acks:
         self._wake = asyncio.Event()
         self.sent = 0
         self.confirmed = 0
-        self.untaken = 0  #: that nobody listened for
+        self.unanswered = 0  #: for which nobody listened
 
     async def __aenter__(self) -> "Acks":
         await self._receiver.__aenter__()
@@ -175,14 +177,12 @@ class Acks:
 
     @property
     def open(self) -> int:
-        """Acknowledgements that the server has not answered yet."""
-        return self.sent - self.confirmed - self.untaken
+        """Number of acknowledgements that the server has not answered yet."""
+        return self.sent - self.confirmed - self.unanswered
 
     async def settle(self, limit: int, wait: int) -> None:
-        """Wait until at most `limit` are open, or `wait` ns pass without a confirmation.
-
-        Raises RequestTimeout for the second.
-        """
+        """Wait until at most `limit` are open. Raises RequestTimeout after `wait` ns without a
+        confirmation."""
         while self.open > limit:
             self._wake.clear()
             try:
@@ -196,7 +196,7 @@ class Acks:
 
     def _handle(self, reply: Message) -> None:
         if reply.status[0] == 503:
-            self.untaken += 1
+            self.unanswered += 1
         else:
             self.confirmed += 1
         self._wake.set()
@@ -204,9 +204,9 @@ class Acks:
 
 _HINTS = {
     PullEnd.QUEUE_FULL: "other clients' pulls fill its queue; jsctl consumer info shows how many wait",
-    PullEnd.LIMIT_EXCEEDED: "ask for less: --count, --timeout",
+    PullEnd.LIMIT_EXCEEDED: "use a lower --count or --timeout",
     PullEnd.LEADER_CHANGED: "its leader changed; try again",
-    PullEnd.SHUTDOWN: "its server goes down; try again",
+    PullEnd.SHUTDOWN: "its server is shutting down; try again",
     PullEnd.BAD_GROUP: "name one of its priority groups: --group",
 }
 
@@ -214,7 +214,7 @@ _HINTS = {
 async def _raise_for_status(api: Api, stream: str, consumer: str, status: EndStatus) -> None:
     """Raise the error that a status stands for; some only end a request."""
     code, description = status
-    what = f"{stream} > {consumer}"
+    name = f"{stream} > {consumer}"
     end = explain_end(code, description)
     if end is PullEnd.COMPLETE:
         return
@@ -222,19 +222,20 @@ async def _raise_for_status(api: Api, stream: str, consumer: str, status: EndSta
         raise await _explain_silence(api, stream, consumer)
     if end is PullEnd.PUSH_BASED:
         raise JsctlError(
-            f"consumer {what} is push based: nothing can be pulled from it",
+            f"consumer {name} is push-based: nothing can be pulled from it",
             f"jsctl consumer sub {stream} {consumer} listens to it",
         )
     if end is PullEnd.DELETED:
-        raise NotFound(f"consumer {what} was removed meanwhile")
+        raise NotFound(f"consumer {name} was removed meanwhile")
     raise JsctlError(
-        f"consumer {what}: the server answers {description or 'without a reason'} ({code})",
+        f"consumer {name}: the server answers {description or 'without a reason'} ({code})",
         _HINTS.get(end, ""),
     )
 
 
 async def _explain_silence(api: Api, stream: str, consumer: str) -> JsctlError:
-    """Return why nobody answers NEXT. Needs more permissions than the pull itself, so it is a last resort."""
+    """Return the reason why nobody answers NEXT. It needs more permissions than the pull itself, so it is the
+    last resort."""
     try:
         await consumers.fetch_info(api, stream, consumer, timeout=SECOND)
     except (Unreachable, Denied):

@@ -1,7 +1,7 @@
-"""Why the server ended a pull (ADR-37).
+"""The reasons why the server ends a pull (ADR-37).
 
-Most reasons have one code, 409, and the words after it are all that distinguishes them; they are those of
-nats-server's consumer.go, here and nowhere else in jsctl.
+Most reasons share the code 409 and only differ in their description. Only this module knows these texts of
+nats-server's consumer.go.
 """
 
 from enum import Enum
@@ -10,17 +10,17 @@ from enum import Enum
 class PullEnd(Enum):
     """The reason why a pull ended."""
 
-    COMPLETE = "nothing more was to be delivered now"
+    COMPLETE = "nothing more can be delivered now"
     LEADER_CHANGED = "another server leads the consumer"
-    SHUTDOWN = "the server stops"
+    SHUTDOWN = "the server is shutting down"
     DELETED = "the consumer was removed"
     NO_RESPONDERS = "nobody answers for the consumer"
     PUSH_BASED = "nothing can be pulled from the consumer"
-    TOO_LARGE = "the next message alone is larger than the bytes that were asked for"
+    TOO_LARGE = "the next message is larger than the number of bytes requested"
     QUEUE_FULL = "too many pulls wait"
     LIMIT_EXCEEDED = "the consumer allows no pull of this size or length"
     BAD_GROUP = "the priority group is missing or not valid"
-    OTHER_CONFLICT = "a reason that is newer than jsctl; the next pull may do"
+    OTHER_CONFLICT = "a reason that is newer than jsctl; the next pull may succeed"
     UNKNOWN = "an error that is newer than jsctl"
 
 

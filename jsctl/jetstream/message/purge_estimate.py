@@ -1,4 +1,4 @@
-"""What a purge would remove: counted beforehand, so that the question can say it."""
+"""Estimates of what a purge would remove, for the question that is asked before."""
 
 from typing import NamedTuple
 
@@ -8,14 +8,14 @@ from jsctl.jetstream.message.gaps import count_deleted_before
 from jsctl.jetstream.stream import requests as streams
 
 _SAMPLE = 1000
-"""Messages that are read for their size; of more, the size is estimated from these."""
+"""Maximum number of messages that are read for their size; beyond it, the size is estimated from these."""
 
 _MIN_BULK = 10
-"""Messages from which on a batch is faster than single requests."""
+"""Number of messages above which a batch is faster than single requests."""
 
 
 class Loss(NamedTuple):
-    """Messages and bytes that would be removed. exact: whether all bytes were counted."""
+    """The number of messages and bytes that would be removed. exact: whether all bytes were counted."""
 
     messages: int
     bytes: int
@@ -25,9 +25,9 @@ class Loss(NamedTuple):
 async def estimate_purge(
     api: Api, info: Json, *, subject: str = "", sequence: int = 0, keep: int = 0
 ) -> Loss:
-    """Return what STREAM.PURGE with these limits would remove from a stream as it is now.
+    """Return what STREAM.PURGE with these limits would remove from a stream now.
 
-    sequence: only messages before it. keep: how many of the newest messages stay.
+    sequence: only messages before it. keep: number of the newest messages that stay.
     """
     state, name = info["state"], str(info["config"]["name"])
     everything = Loss(int(state["messages"]), int(state["bytes"]))
@@ -41,14 +41,14 @@ async def estimate_purge(
         messages = await _count_before(api, info, sequence, subject, matching)
     if messages == everything.messages:
         return everything
-    size, sampled = await _sample_size(api, info, subject, messages) if messages else (0, 0)
+    size, sampled = await _measure_sample(api, info, subject, messages) if messages else (0, 0)
     if sampled < messages:
         size = round(size * messages / sampled) if sampled else 0
     return Loss(messages, size, exact=sampled == messages)
 
 
-async def _sample_size(api: Api, info: Json, subject: str, messages: int) -> tuple[int, int]:
-    """Return the bytes of the first messages, and how many those are: all, or a sample."""
+async def _measure_sample(api: Api, info: Json, subject: str, messages: int) -> tuple[int, int]:
+    """Return the size in bytes of the first messages, all or a sample, and their number."""
     config, state = info["config"], info["state"]
     stored = browse.read(
         api,
@@ -68,7 +68,7 @@ async def _sample_size(api: Api, info: Json, subject: str, messages: int) -> tup
 
 
 async def _count_before(api: Api, info: Json, sequence: int, subject: str, matching: int) -> int:
-    """Return how many messages are before a sequence. matching: how many match the subject at all."""
+    """Return how many messages are before a sequence. matching: the number on the subject in all."""
     state, name = info["state"], str(info["config"]["name"])
     first, last = int(state["first_seq"]), int(state["last_seq"])
     if sequence <= first:
@@ -77,9 +77,9 @@ async def _count_before(api: Api, info: Json, sequence: int, subject: str, match
         return matching
     if not subject:
         return sequence - first - await count_deleted_before(api, info, sequence)
-    known = await browse.count_before(api, name, sequence, subject, matching)
-    if known is not None:
-        return known
+    count_by_replica = await browse.count_before(api, name, sequence, subject, matching)
+    if count_by_replica is not None:
+        return count_by_replica
     count = 0
     async for message in browse.read(api, name, start=first, subject=subject):
         if message.sequence >= sequence:

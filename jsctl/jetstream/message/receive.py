@@ -23,16 +23,16 @@ from jsctl.nats.subjects import matches, validate_subject
 
 _WORK_QUEUES = ("workqueue", "interest")
 _CONTROL = 100  #: status of flow control and heartbeats (ADR-9)
-_BLAME = 2.0  #: seconds after a stalled write in which a lost connection is blamed on it
+_BLAME = 2.0  #: seconds after a stalled write during which a lost connection is attributed to it
 
 
 @dataclass(frozen=True, slots=True)
 class StreamSource:
-    """Which messages of a stream to read, and how.
+    """The messages of a stream to read, and how to read them.
 
-    name: empty finds the stream by the first subject. start: a consumer's delivery policy and what belongs
-    to it. durable: the consumer to read through. direct: read without a consumer. to_end: end with the
-    stream's last message. config: of the stream, where it is known.
+    name: empty to find the stream by the first subject. start: a consumer's delivery policy, with its
+    sequence or time. durable: the consumer to read through. direct: read without a consumer. to_end: end with
+    the stream's last message. config: the stream's, if known.
     """
 
     name: str = ""
@@ -48,10 +48,10 @@ class StreamSource:
 class ReceiveOptions:
     """Options of receiving.
 
-    subjects: subject filters. queue: a queue group. stream: reads a stream in place of subscribing.
-    limit: messages, 0 for no limit. idle: ns without a message that end it, 0 for no limit. ignored: subject
-    filters to leave out. match_replies: hand over requests together with their replies. ack: whether to
-    acknowledge; None acknowledges what a consumer of the stream wants acknowledged.
+    subjects: subject filters. queue: a queue group. stream: read a stream instead of subscribing. limit:
+    number of messages, 0 for no limit. idle: ns without a message after which to end, 0 for no limit.
+    ignored: subject filters to leave out. match_replies: yield requests together with their replies. ack:
+    whether to acknowledge; None follows the ack policy of the stream's consumer.
     """
 
     subjects: Sequence[str] = ()
@@ -65,8 +65,8 @@ class ReceiveOptions:
 
 
 class Received(NamedTuple):
-    """A message. number: counts from 1. subscription: the subject filter that it came through, or its subject
-    where it comes from a stream. reply: the reply that was matched to it."""
+    """A message. number: counts from 1. subscription: the subject filter that it matched, or its subject if
+    it comes from a stream. reply: the reply that was matched to it."""
 
     message: Message
     number: int
@@ -76,8 +76,7 @@ class Received(NamedTuple):
 
 @dataclass(slots=True)
 class Statistics:
-    """Counts of what was received so far, and of what went wrong meanwhile. started: monotonic, in ns. bytes:
-    of data."""
+    """Counts of messages so far, and of interruptions. started: monotonic, in ns. bytes: of data."""
 
     started: int
     messages: int = 0
@@ -89,10 +88,10 @@ class Statistics:
 
 
 class Receiver:
-    """One run of receiving: iterate over `batches`; `stop` ends them in order.
+    """One run of receiving: iterate over `read_batches`; `stop` ends it in order.
 
-    warn: called with a sentence about what goes wrong and is dealt with. announce: called with one about
-    what is subscribed to.
+    warn: called with a sentence about each problem that is handled. announce: called with a sentence about
+    each subscription.
     """
 
     def __init__(
@@ -124,15 +123,15 @@ class Receiver:
         return self._statistics
 
     def stop(self) -> None:
-        """End `batches` after what has already been received."""
+        """End `read_batches` after the messages that have already been received."""
         self._buffer.close()
 
-    def output_stalled(self, seconds: float) -> None:
-        """Record that our output took nothing for `seconds`: the server may close the connection of a slow
+    def record_stall(self, seconds: float) -> None:
+        """Record that our output was blocked for `seconds`: the server may close the connection of a slow
         consumer."""
         self._stalled_at, self._stalled_for = time.monotonic(), seconds
 
-    async def batches(self) -> AsyncGenerator[Sequence[Received], None]:
+    async def read_batches(self) -> AsyncGenerator[Sequence[Received], None]:
         """Yield messages as they are received.
 
         Raises BadInput for a subject that is not valid, NotFound for a missing stream, Denied for a refused
@@ -149,7 +148,7 @@ class Receiver:
                     work = asyncio.ensure_future(self._feed.run())
                     self._buffer.close_after(work)
                     stack.push_async_callback(self._feed.stop, work)
-                async for batch in self._buffer.batches(self.options.idle):
+                async for batch in self._buffer.read_batches(self.options.idle):
                     yield batch
 
     async def _subscribe(self, stack: AsyncExitStack) -> None:
@@ -159,23 +158,23 @@ class Receiver:
             await stack.enter_async_context(connection.receive(replies, self._handle_reply))
             self._announce(f"Matching replies with inbox prefix {replies}")
         for subject in options.subjects:
-            handler = self._message_handler(subject)
+            handler = self._build_handler(subject)
             await stack.enter_async_context(connection.receive(subject, handler, queue=options.queue))
         await connection.flush()
-        more = " with acknowledgement of JetStream messages" if options.ack else ""
-        self._announce(f"Subscribing on {', '.join(options.subjects)}{more}")
+        suffix = " with acknowledgement of JetStream messages" if options.ack else ""
+        self._announce(f"Subscribing on {', '.join(options.subjects)}{suffix}")
 
     async def _open_feed(self, source: StreamSource) -> feed.Feed:
         options, api = self.options, self._api
         if api is None:
             raise ValueError("a stream is read through the JetStream API")
-        name = source.name or await _stream_of(api, options.subjects)
+        name = source.name or await _find_stream(api, options.subjects)
         config = source.config or {}
         if not source.durable and source.config is None:
             config = (await streams.fetch_info(api, name))["config"]
         direct = source.direct
         if config.get("retention") in _WORK_QUEUES and not direct:
-            # A consumer of ours would take the messages away from those they are meant for.
+            # A consumer of ours would take messages that are meant for others.
             direct = True
             self._announce(f"Stream {name} is a work queue: reading it with direct gets")
         feed_options = feed.Options(
@@ -191,11 +190,11 @@ class Receiver:
         on_subjects = f" on {', '.join(options.subjects)}" if options.subjects else ""
         self._announce(f"Subscribing to JetStream Stream {name}{on_subjects}")
         kind = DirectFeed if direct else feed.ConsumerFeed
-        return kind(api, feed_options, self._acceptor(), self._warn)
+        return kind(api, feed_options, self._build_acceptor(), self._warn)
 
-    def _message_handler(self, subscription: str) -> MessageHandler:
+    def _build_handler(self, subscription: str) -> MessageHandler:
         limit, acknowledges = self.options.limit, self.options.ack
-        statistics, buffer, accept = self._statistics, self._buffer, self._acceptor(subscription)
+        statistics, buffer, accept = self._statistics, self._buffer, self._build_acceptor(subscription)
 
         def handle(message: Message) -> None:
             if buffer.is_closed or (limit and statistics.messages >= limit):
@@ -212,22 +211,22 @@ class Receiver:
         return handle
 
     def _answer_flow_control(self, message: Message) -> None:
-        """Answer a flow control request of a push consumer, which is not shown.
+        """Answer a flow control request, which is not shown.
 
-        It arrives when somebody subscribes to the subject to which such a consumer delivers.
+        It arrives on a subscription to the subject to which a push consumer delivers.
         """
         answer = message.reply or find_header(message.header_block, "Nats-Consumer-Stalled")
         if answer:
             self._connection.post(encode_publish(answer, b""))
 
-    def _acceptor(self, subscription: str = "") -> Callable[[Message], bool]:
-        """Return the function that hands a message over; it returns whether the message counts.
+    def _build_acceptor(self, subscription: str = "") -> Callable[[Message], bool]:
+        """Return a function that adds a message to the buffer and returns whether the message counts.
 
-        It is called for each message: what does not change is looked up once, and `tuple.__new__` takes a
-        third of the time of `Received(...)`.
+        It is called for each message: constant values are looked up once, and `tuple.__new__` is three times
+        as fast as `Received(...)`.
         """
         ignored, matches_replies = self.options.ignored, self.options.match_replies
-        statistics, add, new = self._statistics, self._buffer.add, tuple.__new__
+        statistics, add, new_tuple = self._statistics, self._buffer.add, tuple.__new__
 
         def accept(message: Message) -> bool:
             subject = message.subject
@@ -235,10 +234,10 @@ class Receiver:
                 return False
             statistics.messages = number = statistics.messages + 1
             statistics.bytes += len(message.data)
-            received = new(Received, (message, number, subscription or subject, None))
+            received = new_tuple(Received, (message, number, subscription or subject, None))
             if matches_replies and message.reply:
                 self._requests[message.reply] = received
-                self._buffer.touch()
+                self._buffer.reset_idle_time()
             else:
                 add(received)
             return True
@@ -262,8 +261,8 @@ class Receiver:
                 if time.monotonic() - self._stalled_at < _BLAME:
                     self._statistics.slow += 1
                     self._warn(
-                        f"jsctl: slow consumer: our output was stuck for {self._stalled_for:.0f}s,"
-                        " and the server gave us up"
+                        f"jsctl: slow consumer: our output was blocked for {self._stalled_for:.0f}s,"
+                        " and the server closed the connection"
                     )
             case Reconnected():
                 self._statistics.reconnections += 1
@@ -274,11 +273,11 @@ class Receiver:
         return False
 
 
-async def _stream_of(api: Api, subjects: Sequence[str]) -> str:
-    """Return the one stream that takes the first subject. Raises NotFound, BadInput."""
+async def _find_stream(api: Api, subjects: Sequence[str]) -> str:
+    """Return the only stream that stores the first subject. Raises NotFound, BadInput."""
     names = await streams.list_names(api, subjects[0])
     if not names:
-        raise NotFound(f"no stream takes {subjects[0]}", "jsctl stream ls shows what is there")
+        raise NotFound(f"no stream takes {subjects[0]}", "jsctl stream ls lists the streams")
     if len(names) > 1:
         raise BadInput(f"{subjects[0]} is in {', '.join(sorted(names))}", "name one with --stream")
     return names[0]

@@ -11,8 +11,10 @@ from jsctl.jetstream.stream import requests as streams
 
 
 class PurgeLimits(NamedTuple):
-    """Which messages are purged: those on a subject, those before a sequence, or all but the newest `keep`.
-    What is empty or 0 limits nothing."""
+    """The messages to purge: those on a subject, those before a sequence, or all but the newest `keep`.
+
+    Empty values and 0 set no limit.
+    """
 
     subject: str = ""
     sequence: int = 0
@@ -20,7 +22,7 @@ class PurgeLimits(NamedTuple):
 
 
 class Purged(NamedTuple):
-    """A stream that was purged. messages: how many were removed. info: of the stream afterwards."""
+    """A stream that was purged. messages: number removed. info: the stream's afterwards."""
 
     messages: int
     info: Json

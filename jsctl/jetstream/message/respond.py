@@ -20,10 +20,10 @@ from jsctl.units import SECOND
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The way to answer requests: with `echo`, else with `command` (its words), else with `body`. Data of a
-    request is filled into these templates; templates in that data are not expanded.
+    """The way to answer requests: with `echo` the request's data, else the output of `command` (its words),
+    else `body`. Data of a request is filled into these templates; templates in that data are not expanded.
 
-    sleep: ns before an answer at most; how long is random.
+    sleep: maximum of a random time before an answer, in ns.
     """
 
     body: Template
@@ -43,8 +43,9 @@ class Request(NamedTuple):
 class Responder:
     """A responder to the requests on a subject, a member of a queue group.
 
-    weight: shares of the group's requests. limit: requests to answer, 0 for all. announce: called with a
-    sentence when it listens. warn: called with one about each request that is not answered as wanted.
+    weight: number of shares of the group's requests. limit: number of requests to answer, 0 for all.
+    announce: called with a sentence when it listens. warn: called with a sentence about each request that
+    cannot be answered properly.
     """
 
     def __init__(
@@ -68,14 +69,14 @@ class Responder:
         self._announce = announce
         self._warn = warn
         self._buffer: EventBuffer[Message] = EventBuffer()
-        self.answered = 0  #: requests that were dealt with
+        self.answered = 0  #: number of requests that were handled
 
     def stop(self) -> None:
         """End after the requests that have already been received."""
         self._buffer.close()
 
-    async def requests(self) -> AsyncGenerator[Sequence[Request], None]:
-        """Yield each request; it is answered when the next one is asked for.
+    async def answer_requests(self) -> AsyncGenerator[Sequence[Request], None]:
+        """Yield each request; it is answered when the next one is requested.
 
         Raises Denied for a refused subscription, Unreachable when the connection is closed for good.
         """
@@ -87,7 +88,7 @@ class Responder:
                     await stack.enter_async_context(handled)
                 await connection.flush()
                 self._announce(f'Listening on "{self._subject}" in group "{self._queue}"')
-                async for batch in self._buffer.batches():
+                async for batch in self._buffer.read_batches():
                     for message in batch:
                         yield [Request(message, self.answered)]
                         await self._answer(message)
@@ -108,11 +109,13 @@ class Responder:
             self._connection.check_size(answer)
         except BadInput as error:
             self._warn(f"jsctl: request {self.answered + 1} is answered with an error: {error.message}")
-            answer = OutgoingMessage(request.reply, b"", "", encode_headers(_failure(error.message)))
+            answer = OutgoingMessage(
+                request.reply, b"", "", encode_headers(_build_error_headers(error.message))
+            )
             if answer.size > self._connection.max_payload:
                 answer = OutgoingMessage(request.reply, b"")
         if not request.reply:
-            self._warn("jsctl: that was not a request: it names no reply subject")
+            self._warn("jsctl: that was not a request: it has no reply subject")
             return
         try:
             await self._connection.send(answer.encode())
@@ -131,20 +134,21 @@ class Responder:
         data, failure = await _run(answers.command, request, moment, self._connection.max_payload)
         if failure:
             self._warn(f"jsctl: {failure}")
-            headers += _failure(failure)
+            headers += _build_error_headers(failure)
         return data, headers
 
 
-def _failure(what: str) -> Headers:
+def _build_error_headers(reason: str) -> Headers:
     """Return the headers of an answer that is an error (ADR-32)."""
-    line = " ".join(what.split())
+    line = " ".join(reason.split())
     return [("Nats-Service-Error", line), ("Nats-Service-Error-Code", "500")]
 
 
 async def _run(
     command: Sequence[Template], request: Message, moment: Moment, largest: int
 ) -> tuple[bytes, str]:
-    """Run a command; return what it writes to stdout, and why it failed, if it did. largest: bytes of output.
+    """Run a command; return what it writes to stdout, and why it failed, empty for success. largest: maximum
+    number of bytes of output.
 
     Templates are filled in after the command was split into words: a request cannot add words.
     """

@@ -14,11 +14,11 @@ _TIMES = ("at", "after", "every", "cron")
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a stream publishes a message that it stores.
+    """The time at which a stream publishes a message that it stores.
 
-    One of: after (ns), at (RFC 3339), every (ns), cron (an expression). dest: the subject that it publishes
-    to. source: the subject whose last message it publishes in place of this one. message_ttl: ns until the
-    stream removes what it published.
+    One of: after (ns), at (RFC 3339), every (ns), cron (an expression). dest: the subject to publish to.
+    source: the subject whose last message is published in place of this one. message_ttl: ns until the stream
+    removes the published message.
     """
 
     after: int | None = None
@@ -34,32 +34,33 @@ class Schedule:
         """Whether nothing is scheduled."""
         return self == Schedule()
 
-    def headers(self, now: float, names: Iterable[str] = ()) -> Headers:
+    def build_headers(self, now: float, names: Iterable[str] = ()) -> Headers:
         """Return the headers of a scheduled message. Raises BadInput.
 
-        now: seconds since 1970. names: of headers that the message has already; they may stand for a
-        time and a destination.
+        now: seconds since the epoch. names: of headers that the message already has, which may set the time
+        and the destination.
         """
         if self.is_empty:
             return []
         present = {name.lower() for name in names}
         times = [name for name in _TIMES if getattr(self, name) is not None]
         if not self.dest and _TARGET.lower() not in present:
-            raise BadInput("a schedule needs a destination", "give --schedule-dest SUBJECT")
+            raise BadInput("a schedule needs a destination", "set --schedule-dest SUBJECT")
         if len(times) > 1 or (not times and _SCHEDULE.lower() not in present):
             raise BadInput(
-                "give one of --schedule-at, --schedule-after, --schedule-every and --schedule-cron"
+                "a schedule needs one time",
+                "set one of --schedule-at, --schedule-after, --schedule-every and --schedule-cron",
             )
-        headers = [(_SCHEDULE, self._expression(now))] if times else []
+        build_headers = [(_SCHEDULE, self._format_expression(now))] if times else []
         if self.dest:
-            headers.append((_TARGET, self.dest))
+            build_headers.append((_TARGET, self.dest))
         if self.message_ttl:
-            headers.append(("Nats-Schedule-TTL", format_ttl(self.message_ttl)))
+            build_headers.append(("Nats-Schedule-TTL", format_ttl(self.message_ttl)))
         if self.source:
-            headers.append(("Nats-Schedule-Source", self.source))
-        return headers
+            build_headers.append(("Nats-Schedule-Source", self.source))
+        return build_headers
 
-    def _expression(self, now: float) -> str:
+    def _format_expression(self, now: float) -> str:
         if self.at is not None:
             return f"@at {_format_utc(self.at)}"
         if self.after is not None:

@@ -1,4 +1,4 @@
-"""Selecting the stored messages of a stream, without a consumer (`stream view`)."""
+"""Selections of a stream's stored messages, read without a consumer (`stream view`)."""
 
 import re
 from collections.abc import AsyncGenerator, Sequence
@@ -14,17 +14,17 @@ from jsctl.nats.message import Message
 from jsctl.units import format_rfc3339
 
 _BATCH = 100  #: messages that are handed over at once
-_FEW = 100  #: messages that are soon read one by one
+_FEW = 100  #: number of messages that are quickly read one by one
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which messages of a stream to read.
+    """The messages of a stream to read.
 
-    start: the first sequence. since: ns since 1970, in place of it. subject: a subject filter, empty for all.
-    pattern: matches the payload. follow: continue with messages that are stored later. limit: how many are
-    wanted, 0 for all; it decides how they are read. translate: the words of a command that translates
-    payloads.
+    start: the first sequence. since: replaces it by a time in ns since the epoch. subject: a subject filter,
+    empty for all. pattern: matches the payload. follow: continue with messages that are stored later. limit:
+    number of messages, 0 for all; it decides how they are read. translate: the words of a command that
+    translates payloads.
     """
 
     start: int = 1
@@ -41,10 +41,10 @@ async def select(
 ) -> AsyncGenerator[Sequence[Message], None]:
     """Yield messages in batches of at most `batch`; with follow one at a time.
 
-    Raises NotFound for a missing stream, BadInput where the server cannot look for a time, ApiError.
+    Raises NotFound for a missing stream, BadInput when the server cannot search by time, ApiError.
     """
     info = await streams.fetch_info(api, stream)
-    messages = _read(api, info, await _first(api, info, selection), selection)
+    messages = _read(api, info, await _find_first(api, info, selection), selection)
     size = 1 if selection.follow else batch
     selected: list[Message] = []
     try:
@@ -52,7 +52,7 @@ async def select(
             async for message in messages:
                 if selection.pattern is not None and not selection.pattern.search(message.data):
                     continue
-                selected.append(await _translated(message, stream, selection.translate))
+                selected.append(await _translate_message(message, stream, selection.translate))
                 if len(selected) >= size:
                     yield selected
                     selected = []
@@ -64,13 +64,13 @@ async def select(
         yield selected
 
 
-async def _translated(message: Message, stream: str, command: Sequence[str]) -> Message:
+async def _translate_message(message: Message, stream: str, command: Sequence[str]) -> Message:
     if not command:
         return message
     return message.with_data(await translate(command, message.data, message.subject, stream))
 
 
-async def _first(api: Api, info: Json, selection: Selection) -> int:
+async def _find_first(api: Api, info: Json, selection: Selection) -> int:
     """Return the sequence to start at."""
     state = info["state"]
     if selection.since is None:
@@ -82,9 +82,9 @@ async def _first(api: Api, info: Json, selection: Selection) -> int:
 
 def _read(api: Api, info: Json, first: int, selection: Selection) -> AsyncGenerator[Message, None]:
     name, last = info["config"]["name"], int(info["state"]["last_seq"])
-    # A page is soon read from the leader; what goes through the whole stream is worth a faster way.
-    many = not 0 < selection.limit <= _FEW or selection.pattern is not None
-    bulk = many and bool(info["config"].get("allow_direct"))
+    # A page is quickly read from the leader; reading much of the stream is worth a faster way.
+    is_long = not 0 < selection.limit <= _FEW or selection.pattern is not None
+    bulk = is_long and bool(info["config"].get("allow_direct"))
     if selection.follow:
         return browse.follow(api, name, start=first, subject=selection.subject, bulk=bulk)
     return browse.read(api, name, start=first, subject=selection.subject, last=last, bulk=bulk)

@@ -16,53 +16,53 @@ from jsctl.loops import await_event_loop
 from jsctl.nats.codec import MAX_PAYLOAD
 
 _CHUNK = 1 << 16
-_CHUNKS = 64  #: read ahead at most: a fast writer must not fill our memory
+_CHUNKS = 64  #: maximum read ahead: a fast writer must not fill our memory
 
 
 def is_ours(stdin: TextIO) -> bool:
     """Return whether stdin is meant for this process alone.
 
-    That is so when it is a terminal, when our parent does not have it, or when it is a pipe to a shell that
-    has read nothing: `echo x | { jsctl pub s; }`. A loop (`while read ...`) reads its lines from the stdin
-    that it hands down, and a script the rest of its own input; what a pipe or a redirection gives to one
-    command, its shell does not keep open.
+    It is when it is a terminal, when our parent does not have it, or when it is a pipe to a shell that has
+    read nothing: `echo x | { jsctl pub s; }`. A loop (`while read ...`) shares its stdin with the commands in
+    it, and a script shares the rest of its own input; a pipe or redirection for a single command is not kept
+    open by the shell.
     """
     if stdin.isatty():
         return True
     try:
-        own = os.fstat(stdin.fileno())
+        stdin_status = os.fstat(stdin.fileno())
     except (OSError, ValueError):
-        return True  # not a file: input that was made for us
+        return True  # not a file, but an object for this process
     try:
-        parents = Path(f"/proc/{os.getppid()}/fd/0").stat()
+        parent_status = Path(f"/proc/{os.getppid()}/fd/0").stat()
     except PermissionError:
         return False
     except OSError:
-        return _has_proc() or sys.stdout.isatty()  # else as the `nats` tool decides
-    if (own.st_dev, own.st_ino) != (parents.st_dev, parents.st_ino):
+        return _has_proc() or sys.stdout.isatty()  # otherwise, as the `nats` tool decides
+    if (stdin_status.st_dev, stdin_status.st_ino) != (parent_status.st_dev, parent_status.st_ino):
         return True
-    return stat.S_ISFIFO(own.st_mode) and not _parent_has_read()
+    return stat.S_ISFIFO(stdin_status.st_mode) and not _has_parent_read()
 
 
 def has_input(stdin: TextIO) -> bool:
-    """Return whether stdin is a file or a pipe with something left to read."""
+    """Return whether stdin is a file or a pipe with unread data."""
     try:
         import fcntl
         import termios
     except ImportError:  # Windows
         return not stdin.isatty()
     try:
-        own = os.fstat(stdin.fileno())
-        if stat.S_ISREG(own.st_mode):
-            return os.lseek(stdin.fileno(), 0, os.SEEK_CUR) < own.st_size
-        if not stat.S_ISFIFO(own.st_mode):
+        status = os.fstat(stdin.fileno())
+        if stat.S_ISREG(status.st_mode):
+            return os.lseek(stdin.fileno(), 0, os.SEEK_CUR) < status.st_size
+        if not stat.S_ISFIFO(status.st_mode):
             return False
         return bool(struct.unpack("i", fcntl.ioctl(stdin.fileno(), termios.FIONREAD, bytes(4)))[0])
     except (OSError, ValueError):
         return False
 
 
-def _parent_has_read() -> bool:
+def _has_parent_read() -> bool:
     """Return whether the parent process, or a child of it that has ended, has read anything since its
     start."""
     try:
@@ -77,13 +77,13 @@ def _has_proc() -> bool:
 
 
 async def read_chunks(stdin: TextIO) -> AsyncIterator[bytes]:
-    """Yield what stdin has, as it becomes available."""
+    """Yield the bytes of stdin as they become available."""
     try:
         file = stdin.fileno()
     except (OSError, ValueError):
         yield stdin.read().encode(errors="surrogateescape")
         return
-    await await_event_loop()  # a thread waits for stdin meanwhile
+    await await_event_loop()  # a thread will read stdin while the loop runs
     loop = asyncio.get_running_loop()
     chunks: asyncio.Queue[bytes] = asyncio.Queue()
     room = threading.Semaphore(_CHUNKS)

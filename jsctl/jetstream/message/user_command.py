@@ -1,4 +1,4 @@
-"""Commands of the user whose output is data: bounded in size and time, ended with all that they started."""
+"""Commands of the user whose output is data: limited in size and time, and ended with all their processes."""
 
 import asyncio
 import contextlib
@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 from jsctl.units import SECOND, format_exact_duration
 
-LONGEST = 60 * SECOND
-"""How long a command may take for one message."""
+MAX_DURATION = 60 * SECOND
+"""Maximum time that a command may take for one message, in ns."""
 
 _BLOCK = 1 << 16
-_DYING = 1.0  #: seconds
+_KILL_SECONDS = 1.0  #: until a killed command has to end
 
 
 class Output(NamedTuple):
-    """The output of a command. failure: why it failed; empty for success. did_run: whether it ended by
-    itself."""
+    """The output of a command. failure: why it failed, empty for success. did_run: whether it started and was
+    not killed."""
 
     data: bytes
     failure: str = ""
@@ -27,7 +27,7 @@ class Output(NamedTuple):
 
 async def run_command(
     words: Sequence[str],
-    largest: int,
+    max_size: int,
     *,
     stdin: bytes | None = None,
     variables: Mapping[str, str] | None = None,
@@ -35,7 +35,7 @@ async def run_command(
 ) -> Output:
     """Run a command and return what it writes to stdout.
 
-    largest: bytes of output; with more, or after LONGEST, it is killed. stdin: what it reads; None for
+    max_size: bytes of output; with more, or after MAX_DURATION, it is killed. stdin: what it reads; None for
     nothing. variables: its environment, by default ours. with_stderr: include what it writes to stderr.
     """
     try:
@@ -52,14 +52,14 @@ async def run_command(
         return Output(b"", f"cannot run {words[0]}: {reason}", did_run=False)
     writing = asyncio.ensure_future(_write(process, stdin or b""))
     try:
-        async with asyncio.timeout(LONGEST / SECOND):
-            data = await _read(process, largest)
+        async with asyncio.timeout(MAX_DURATION / SECOND):
+            data = await _read(process, max_size)
             if data is None:
-                return Output(b"", f"{words[0]} wrote more than {largest:,} bytes and was ended", False)
+                return Output(b"", f"{words[0]} wrote more than {max_size:,} bytes and was ended", False)
             await process.wait()
     except TimeoutError:
         return Output(
-            b"", f"{words[0]} took longer than {format_exact_duration(LONGEST)} and was ended", False
+            b"", f"{words[0]} took longer than {format_exact_duration(MAX_DURATION)} and was ended", False
         )
     finally:
         writing.cancel()
@@ -79,18 +79,18 @@ async def _write(process: asyncio.subprocess.Process, data: bytes) -> None:
         process.stdin.close()
 
 
-async def _read(process: asyncio.subprocess.Process, largest: int) -> bytes | None:
-    """Return what the command writes; None for more than `largest` bytes."""
+async def _read(process: asyncio.subprocess.Process, max_size: int) -> bytes | None:
+    """Return what the command writes; None for more than `max_size` bytes."""
     data = bytearray()
     while process.stdout and (block := await process.stdout.read(_BLOCK)):
         data += block
-        if len(data) > largest:
+        if len(data) > max_size:
             return None
     return bytes(data)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill a command that still runs, and what it has started."""
+    """Kill a command that is still running, with the processes that it started."""
     if process.returncode is not None:
         return
     with contextlib.suppress(OSError):
@@ -99,7 +99,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         else:
             process.kill()
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_DYING):  # one that left its group may hold the pipe
+        async with asyncio.timeout(_KILL_SECONDS):  # a process that left the group may keep the pipe open
             while process.stdout and await process.stdout.read(_BLOCK):
                 pass
             await process.wait()

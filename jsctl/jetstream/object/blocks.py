@@ -1,4 +1,4 @@
-"""Reading a file in blocks beside the event loop, with checksums computed on the way."""
+"""Reading a file in blocks in a thread, with checksums computed on the way."""
 
 import asyncio
 import hashlib
@@ -11,20 +11,20 @@ with cheap_version("crc32c"):
     import crc32c
 
 _BLOCK = 2 << 20
-"""Bytes that are read ahead, at least a chunk."""
+"""Bytes that are read ahead, but at least one chunk."""
 
 
 class Readable(Protocol):
-    """A file that is read into memory that is there."""
+    """A file that is read into existing memory."""
 
     def readinto(self, buffer: memoryview, /) -> int | None:
-        """Read up to the size of the buffer; returns how many bytes, 0 at the end."""
+        """Read up to the size of the buffer; return how many bytes, 0 at the end."""
 
 
 class _Block:
-    """Memory that chunks are read into, repeatedly: new memory for each would cost a third of a put.
+    """Memory that is reused for chunks: new memory for each would cost a third of a put.
 
-    used: chunks that are still needed."""
+    used: number of chunks in it that are still needed."""
 
     def __init__(self, size: int) -> None:
         self.memory = bytearray(size)
@@ -46,11 +46,11 @@ class BlockReader:
     def __init__(self, file: Readable, chunk_size: int) -> None:
         self._file = file
         self._chunk_size = chunk_size
-        self._ahead_of = max(_BLOCK // chunk_size, 1)  #: chunks that are read at once
+        self._chunks_per_block = max(_BLOCK // chunk_size, 1)  #: chunks that are read at once
         self._hash = hashlib.sha256()
-        self._ahead: asyncio.Task[list[Chunk]] | None = None
+        self._reading: asyncio.Task[list[Chunk]] | None = None
         self._free: deque[_Block] = deque()
-        self.size = 0  #: bytes that were read
+        self.size = 0  #: bytes that were read so far
         self.chunks = 0
 
     @property
@@ -60,27 +60,27 @@ class BlockReader:
 
     async def read(self) -> list[Chunk]:
         """Return the next chunks, none at the end. Raises OSError."""
-        reading = self._ahead or asyncio.ensure_future(asyncio.to_thread(self._read))
-        self._ahead = None
+        reading = self._reading or asyncio.ensure_future(asyncio.to_thread(self._read))
+        self._reading = None
         chunks = await asyncio.shield(reading)
         if chunks:
-            self._ahead = asyncio.ensure_future(asyncio.to_thread(self._read))
+            self._reading = asyncio.ensure_future(asyncio.to_thread(self._read))
         return chunks
 
     def release(self, chunk: Chunk) -> None:
-        """Take back the memory of a chunk that is not needed any more."""
+        """Reuse the memory of a chunk that is no longer needed."""
         chunk.block.used -= 1
         if not chunk.block.used:
             self._free.append(chunk.block)
 
     async def close(self) -> None:
-        """Wait for the read that is under way."""
-        if self._ahead is not None:
-            await asyncio.wait([self._ahead])
-            self._ahead.cancelled() or self._ahead.exception()
+        """Wait for the read that is running."""
+        if self._reading is not None:
+            await asyncio.wait([self._reading])
+            self._reading.cancelled() or self._reading.exception()
 
     def _read(self) -> list[Chunk]:
-        block = self._free.popleft() if self._free else _Block(self._ahead_of * self._chunk_size)
+        block = self._free.popleft() if self._free else _Block(self._chunks_per_block * self._chunk_size)
         view = memoryview(block.memory)
         filled = self._fill(view)
         self._hash.update(view[:filled])
@@ -94,7 +94,7 @@ class BlockReader:
         return chunks
 
     def _fill(self, view: memoryview) -> int:
-        """Read a whole block, also from a pipe, which gives less at a time. Returns how many bytes."""
+        """Read a whole block, also from a pipe, which returns less at a time. Return how many bytes."""
         filled = 0
         while filled < len(view) and (count := self._file.readinto(view[filled:])):
             filled += count

@@ -18,7 +18,7 @@ from jsctl.nats.subjects import validate_name
 
 
 def validate_bucket(name: str) -> str:
-    """Return the name of a new bucket. Raises BadInput."""
+    """Return a name if a new bucket may have it. Raises BadInput."""
     try:
         return validate_name(name, "bucket")
     except ValueError as error:
@@ -31,7 +31,7 @@ async def list_names(api: Api) -> list[str]:
 
 
 async def list_name_pages(api: Api) -> AsyncGenerator[list[str], None]:
-    """Yield the same as `list_names`, sorted, a page at a time."""
+    """Yield the names of all buckets, sorted, a page at a time."""
     async for page in streams.list_name_pages(api):
         yield [name.removeprefix(STREAM_PREFIX) for name in page if name.startswith(STREAM_PREFIX)]
 
@@ -47,15 +47,19 @@ async def fetch_info(api: Api, bucket: str) -> Json:
     try:
         return await streams.fetch_info(api, build_stream_name(bucket))
     except ApiError as error:
-        raise (
-            missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
-        ) from None
+        raise name_bucket(api, bucket, error) from None
 
 
 def missing_error(api: Api, bucket: str) -> MissingName:
     """Return the error for a bucket that does not exist."""
     text = registry.find_noun("object bucket").missing(bucket)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, bucket, partial(list_names, api))
+
+
+def name_bucket(api: Api, bucket: str, error: ApiError) -> ApiError:
+    """Return the error for a bucket that does not exist in place of the one for its stream; other errors as
+    they are."""
+    return missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
 
 
 def build_config(bucket: str, settings: Mapping[str, object]) -> Json:
@@ -81,7 +85,7 @@ def build_config(bucket: str, settings: Mapping[str, object]) -> Json:
 
 
 async def create(api: Api, bucket: str, settings: Mapping[str, object]) -> tuple[Json, bool]:
-    """Create a bucket; return its stream's info, and False when it existed already like that.
+    """Create a bucket; return its stream's info, and False when it existed already with this configuration.
 
     Raises BadInput, ApiError.
     """
@@ -100,9 +104,7 @@ async def remove(api: Api, bucket: str) -> None:
     try:
         await streams.delete(api, build_stream_name(bucket))
     except ApiError as error:
-        raise (
-            missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
-        ) from None
+        raise name_bucket(api, bucket, error) from None
 
 
 async def count_chunks(api: Api, bucket: str, subject: str) -> int:
@@ -110,6 +112,4 @@ async def count_chunks(api: Api, bucket: str, subject: str) -> int:
     try:
         return (await streams.count_subjects(api, build_stream_name(bucket), subject)).get(subject, 0)
     except ApiError as error:
-        raise (
-            missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
-        ) from None
+        raise name_bucket(api, bucket, error) from None

@@ -1,9 +1,9 @@
-"""The configuration of an object bucket, in its own words, and that of the stream which holds it (ADR-20).
+"""The configuration of an object bucket, in its own keys, and that of the stream which holds it (ADR-20).
 
     {"name": "FILES", "ttl": 86400000000000}
     {"name": "OBJ_FILES", "max_age": 86400000000000, ...}
 
-What a stream has and a bucket has no word for stays as it is.
+Keys of a stream that a bucket has no name for stay as they are.
 """
 
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import STREAM_PREFIX, build_stream_name
 from jsctl.jetstream.stream.config import choose_window
 
-_SAME = ("description", "storage", "placement", "metadata")
+_SAME_KEYS = ("description", "storage", "placement", "metadata")
 """Keys with one name in both configurations."""
 
-_RENAMED = {"ttl": "max_age", "replicas": "num_replicas", "max_bucket_size": "max_bytes"}
+_RENAMED_KEYS = {"ttl": "max_age", "replicas": "num_replicas", "max_bucket_size": "max_bytes"}
 _UNLIMITED = {"max_bytes": -1, "max_age": 0}
-_WORDS = ("name", "compress", *_SAME, *_RENAMED, "placement.tags", "placement.cluster")
+_WORDS = ("name", "compress", *_SAME_KEYS, *_RENAMED_KEYS, "placement.tags", "placement.cluster")
 
 
 class ObjectBucketSchema(Schema):
@@ -56,7 +56,7 @@ def to_stream(config: Json, live: Json | None = None) -> Json:
         **(buckets.build_config(bucket, {}) if live is None else live),
         "name": build_stream_name(bucket),
     }
-    for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
+    for key, name in [*((key, key) for key in _SAME_KEYS), *_RENAMED_KEYS.items()]:
         if config.get(key) is not None:
             stream[name] = config[key]
         elif live is not None and name in _UNLIMITED:
@@ -75,12 +75,14 @@ def to_stream(config: Json, live: Json | None = None) -> Json:
 def from_stream(stream: Json) -> Json:
     """Return the bucket configuration for a stream's, without the keys that the server adds."""
     config: Json = {"name": stream_to_bucket(str(stream["name"]))}
-    for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
+    for key, name in [*((key, key) for key in _SAME_KEYS), *_RENAMED_KEYS.items()]:
         if stream.get(name) not in (None, "", {}):
             config[key] = stream[name]
-    own = {key: value for key, value in (config.pop("metadata", None) or {}).items() if key[:6] != "_nats."}
-    if own:
-        config["metadata"] = own
+    user_metadata = {
+        key: value for key, value in (config.pop("metadata", None) or {}).items() if key[:6] != "_nats."
+    }
+    if user_metadata:
+        config["metadata"] = user_metadata
     if stream.get("compression") == "s2":
         config["compress"] = True
     return config

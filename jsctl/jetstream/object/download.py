@@ -1,8 +1,8 @@
 """Getting an object: its chunks in order, read ahead, with their digest.
 
-Large objects come through a consumer: direct gets of 1 GiB cost the server a second of processor time more,
-and the client waits for each batch. What a consumer does not have is read without, as are objects of one
-batch.
+Large objects come through a consumer: direct gets of 1 GiB cost the server a second more of processor time,
+and the client waits for each batch. Objects of one batch, and chunks that the consumer leaves out, are read
+with direct gets.
 """
 
 import asyncio
@@ -22,18 +22,18 @@ from jsctl.units import SECOND
 
 _BATCH_BYTES = 8 << 20
 """Bytes requested at once."""
-_AHEAD = 4
-"""Blocks that are read and not yet written."""
+_MAX_BLOCKS = 4
+"""Maximum number of blocks that are read and not yet written."""
 _BLOCK = 2 << 20
 """Bytes that are written at once."""
 _PATIENCE = 6
 """A get gives up when nothing arrives for this many times the timeout."""
 _PAUSE = 0.25
-_LINGERS = 60 * SECOND  #: how long the server keeps a consumer that nobody pulls from
-_LEAVING = 1  #: seconds in which the server may learn that a consumer is not needed any more
+_INACTIVE_THRESHOLD = 60 * SECOND  #: how long the server keeps a consumer that nobody pulls from
+_STOP_SECONDS = 1  #: seconds in which the server may learn that a consumer is not needed any more
 
 Write = Callable[[bytes], object]
-"""Takes the next bytes; called beside the event loop."""
+"""Called in a thread with the next bytes of an object."""
 
 
 class DamagedObject(JsctlError):
@@ -43,28 +43,28 @@ class DamagedObject(JsctlError):
 async def read(
     api: Api,
     object_info: ObjectInfo,
-    retried: Callable[[str], None] = lambda reason: None,
+    on_retry: Callable[[str], None] = lambda reason: None,
     write: Write = lambda data: None,
 ) -> AsyncGenerator[list[bytes], None]:
     """Yield the bytes of an object in blocks, each a list of chunks, and compare their digest at the end.
 
-    retried: called with what went wrong before reading continues. write: called with each chunk before its
-    block is yielded. Raises DamagedObject, JsctlError, and whatever `write` raises.
+    on_retry: called with the reason when reading was interrupted and continues. write: called with each chunk
+    before its block is yielded. Raises DamagedObject, JsctlError, and whatever `write` raises.
     """
     digest = hashlib.sha256()
     size = 0
 
-    def take(block: list[bytes]) -> None:
-        for part in block:
-            digest.update(part)
-            write(part)
+    def write_block(block: list[bytes]) -> None:
+        for chunk in block:
+            digest.update(chunk)
+            write(chunk)
 
     if object_info.chunks or object_info.size:
-        reader = _Reader(api, object_info, retried)
+        reader = _Reader(api, object_info, on_retry)
         reading = asyncio.ensure_future(reader.run())
         try:
             while block := await reader.blocks.get():
-                await asyncio.to_thread(take, block)
+                await asyncio.to_thread(write_block, block)
                 size += sum(map(len, block))
                 yield block
                 if size > object_info.size:
@@ -90,46 +90,46 @@ async def get(
     object_info: ObjectInfo,
     write: Write,
     advance: Callable[[int], None] = lambda size: None,
-    retried: Callable[[str], None] = lambda reason: None,
+    on_retry: Callable[[str], None] = lambda reason: None,
 ) -> None:
     """Write the bytes of an object, and compare their digest.
 
-    advance: called with each number of bytes that were written. retried: as for `read`. Raises DamagedObject,
-    JsctlError, and whatever `write` raises.
+    advance: called with the number of bytes written since the last call. on_retry: as for `read`. Raises
+    DamagedObject, JsctlError, and whatever `write` raises.
     """
-    async with aclosing(read(api, object_info, retried, write)) as blocks:
+    async with aclosing(read(api, object_info, on_retry, write)) as blocks:
         async for block in blocks:
             advance(sum(map(len, block)))
 
 
 async def _check_is_current(api: Api, object_info: ObjectInfo) -> None:
     """Raise JsctlError when the object was replaced or deleted while it was read."""
-    now = await requests.find(api, object_info.bucket, object_info.name)
-    if now is None or now.nuid != object_info.nuid or now.is_deleted:
+    current = await requests.find(api, object_info.bucket, object_info.name)
+    if current is None or current.nuid != object_info.nuid or current.is_deleted:
         raise JsctlError(
             f"{object_info.bucket} > {object_info.name} was replaced or removed meanwhile", "get it again"
         )
 
 
 class _Reader:
-    """Reads the chunks of an object ahead of their writing. blocks: what was read,
-    an empty one is the end."""
+    """A reader of an object's chunks ahead of their writing. blocks: what was read; an empty one is the
+    end."""
 
-    def __init__(self, api: Api, object_info: ObjectInfo, retried: Callable[[str], None]) -> None:
+    def __init__(self, api: Api, object_info: ObjectInfo, on_retry: Callable[[str], None]) -> None:
         self._api = api
         self._object = object_info
-        self._retried = retried
+        self._on_retry = on_retry
         self._position = 1
-        self._left = object_info.chunks
+        self._remaining = object_info.chunks
         self._stream = build_stream_name(object_info.bucket)
         self._subject = build_chunk_subject(object_info.bucket, object_info.nuid)
         self._parts: list[bytes] = []  #: of the next block
         self._size = 0  #: bytes of these
         self.failure: Exception | None = None
-        self.blocks: asyncio.Queue[list[bytes]] = asyncio.Queue(_AHEAD)
+        self.blocks: asyncio.Queue[list[bytes]] = asyncio.Queue(_MAX_BLOCKS)
 
     async def run(self) -> None:
-        """Read everything, or up to an error, which becomes `failure`."""
+        """Read everything; an error that ends it becomes `failure`."""
         try:
             await self._read_patiently()
         except Exception as error:
@@ -140,7 +140,7 @@ class _Reader:
         loop = asyncio.get_running_loop()
         patience = _PATIENCE * self._api.timeout / SECOND
         deadline, position = 0.0, -1
-        while self._left > 0:
+        while self._remaining > 0:
             try:
                 await self._read()
                 return
@@ -151,21 +151,21 @@ class _Reader:
                     raise
                 if self._position != position:
                     position, deadline = self._position, loop.time() + patience
-                    self._retried(error.message)
+                    self._on_retry(error.message)
                 if loop.time() > deadline:
                     raise
             await asyncio.sleep(_PAUSE)
 
     async def _read(self) -> None:
         batch = max(_BATCH_BYTES // max(self._object.chunk_size, 1), 1)
-        if self._left > batch:
+        if self._remaining > batch:
             await self._pull(batch)
-        if self._left:
-            await self._browse(batch)
-        await self._flush()
+        if self._remaining:
+            await self._read_directly(batch)
+        await self._pass_block()
 
-    async def _browse(self, batch: int) -> None:
-        """Read what is left without a consumer: the stream's leader knows best what there is."""
+    async def _read_directly(self, batch: int) -> None:
+        """Read the remaining chunks without a consumer; the stream's leader has all of them."""
         config = (await buckets.fetch_info(self._api, self._object.bucket))["config"]
         chunks = browse.read(
             self._api,
@@ -176,18 +176,18 @@ class _Reader:
             batch=batch,
         )
         async with aclosing(chunks):
-            while self._left > 0 and (chunk := await anext(chunks, None)):
-                await self._take([chunk])
+            while self._remaining > 0 and (chunk := await anext(chunks, None)):
+                await self._add_chunks([chunk])
 
     async def _pull(self, batch: int) -> None:
-        """Read through a consumer, as far as it goes: a login may not be allowed to create one. Raises
+        """Read through a consumer as far as possible: a login may not be allowed to create one. Raises
         Unreachable when it falls silent."""
         config = {
             "deliver_policy": "by_start_sequence",
             "opt_start_seq": self._position,
             "filter_subject": self._subject,
             "ack_policy": "none",
-            "inactive_threshold": _LINGERS,
+            "inactive_threshold": _INACTIVE_THRESHOLD,
             "mem_storage": True,
             "num_replicas": 1,
         }
@@ -199,20 +199,21 @@ class _Reader:
             return
         name = str(info["name"])
         try:
-            ended = await self._take_pages(
-                pull.pull(self._api, self._stream, name, self._left, wait=self._api.timeout, batch=batch)
+            is_complete = await self._add_pages(
+                pull.pull(self._api, self._stream, name, self._remaining, wait=self._api.timeout, batch=batch)
             )
         except Denied:
             return
         finally:
             with contextlib.suppress(JsctlError, TimeoutError):
-                async with asyncio.timeout(_LEAVING):
+                async with asyncio.timeout(_STOP_SECONDS):
                     await consumers.delete(self._api, self._stream, name)
-        if self._left and not ended:
+        if self._remaining and not is_complete:
             raise Unreachable("chunks stopped coming")
 
-    async def _take_pages(self, pulled: AsyncGenerator[list[Message], None]) -> bool:
-        """Take what is pulled; return whether that was all the consumer has. Raises Unreachable for a gap."""
+    async def _add_pages(self, pulled: AsyncGenerator[list[Message], None]) -> bool:
+        """Add the chunks that are pulled; return whether the consumer has no more. Raises Unreachable for a
+        gap."""
         number, pending = 0, 1
         with contextlib.suppress(NotFound):  # it was removed, or sends nothing
             async with aclosing(pulled):
@@ -222,22 +223,22 @@ class _Reader:
                         if place is None or place.consumer_sequence != number:
                             raise Unreachable("chunks were lost on the way")
                         pending = place.pending
-                    await self._take(page)
+                    await self._add_chunks(page)
                     if not pending:
                         break
         return not pending
 
-    async def _take(self, chunks: Sequence[Message]) -> None:
-        """Hand over chunks, in blocks."""
+    async def _add_chunks(self, chunks: Sequence[Message]) -> None:
+        """Add chunks; pass on each block that is complete."""
         for chunk in chunks:
             self._position = chunk.sequence + 1
-            self._left -= 1
+            self._remaining -= 1
             self._parts.append(chunk.data)
             self._size += len(chunk.data)
             if self._size >= _BLOCK:
-                await self._flush()
+                await self._pass_block()
 
-    async def _flush(self) -> None:
+    async def _pass_block(self) -> None:
         if self._parts:
             parts, self._parts, self._size = self._parts, [], 0
             await self.blocks.put(parts)

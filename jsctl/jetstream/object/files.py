@@ -1,4 +1,5 @@
-"""The files of put and get: what identifies a file's state, and files that are written beside their place."""
+"""The files of put and get: the identity of a file's state, and files that are written under a temporary
+name."""
 
 import contextlib
 import io
@@ -17,19 +18,18 @@ from jsctl.posix import lock, set_mode
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
 
-_LEFT = f"{TEMPORARY}get-"
+_TEMPORARY_PREFIX = f"{TEMPORARY}get-"
 
-_WRITE = 32 << 10
-"""Bytes of a write. With larger or smaller ones Linux takes a fifth longer to get 1 GiB into a new file's
-pages."""
+_WRITE_SIZE = 32 << 10
+"""Bytes of a write. With larger or smaller ones Linux takes a fifth longer to write 1 GiB to a new file."""
 
 
 @contextlib.contextmanager
 def open_source(path: Path) -> Iterator[tuple[io.FileIO, str, int]]:
-    """Open a file to put. Yields it, its identity, and its bytes (0 for what has no size).
+    """Open a file to put; yield it, its identity, and its size in bytes (0 if it has none).
 
-    The identity is the same for as long as the file does not change. It is empty for what is not a
-    regular file, and while another process puts the same file. Raises BadInput.
+    The identity stays the same as long as the file does not change. It is empty if this is not a regular
+    file, or while another process puts the same file. Raises BadInput.
     """
     try:
         file = os.fdopen(open_pipe(str(path), os.O_RDONLY), "rb", buffering=0)
@@ -54,15 +54,15 @@ def open_source(path: Path) -> Iterator[tuple[io.FileIO, str, int]]:
 
 
 class PipeReader(io.RawIOBase):
-    """Reads a source that may keep a read waiting, such as stdin, until `stop` is called, so that the process
-    can end."""
+    """A reader of a source that may keep a read waiting, such as stdin: `stop` ends the read, so that the
+    process can end."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
         self._stopped = False
 
     def stop(self) -> None:
-        """End the read that waits."""
+        """End a waiting read."""
         self._stopped = True
 
     def readable(self) -> bool:
@@ -80,12 +80,13 @@ class PipeReader(io.RawIOBase):
 
 @contextlib.contextmanager
 def open_target(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that takes the place of `path` when the block ends without an error; else nothing is left.
+    """Yield a file that takes the place of `path` when the block ends without an error, and is removed
+    otherwise.
 
-    What killed processes left in the folder is removed. What is not a regular file is written to as it is.
-    Raises BadInput.
+    Temporary files of killed processes in the folder are removed. If `path` exists and is not a regular file,
+    it is written to directly. Raises BadInput.
     """
-    with _named(path):
+    with _naming(path):
         target = resolve_path(path)
         if target.is_dir():
             raise BadInput(f"{path} is a folder")
@@ -93,8 +94,8 @@ def open_target(path: Path) -> Iterator[BinaryIO]:
             with open(target, "wb", buffering=0, opener=open_pipe) as file:
                 yield file
             return
-        _remove_left(target.parent)
-        temporary = target.with_name(_LEFT + os.urandom(6).hex())
+        _remove_leftovers(target.parent)
+        temporary = target.with_name(_TEMPORARY_PREFIX + os.urandom(6).hex())
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         try:
             with os.fdopen(handle, "wb", buffering=0) as file:
@@ -110,23 +111,23 @@ def open_target(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_all(file: BinaryIO, data: bytes) -> None:
-    """Write everything: a file without a buffer may take less at a time. Raises OSError."""
+    """Write all of `data`: an unbuffered file may accept less at a time. Raises OSError."""
     view = memoryview(data)
     while view:
-        view = view[file.write(view[:_WRITE]) :]
+        view = view[file.write(view[:_WRITE_SIZE]) :]
 
 
-def _remove_left(folder: Path) -> None:
-    """Remove the temporary files of gets that are no longer running: nobody holds their lock."""
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of gets that are no longer running, whose locks nobody holds."""
     with contextlib.suppress(OSError):
-        for path in folder.glob(_LEFT + "*"):
+        for path in folder.glob(_TEMPORARY_PREFIX + "*"):
             with contextlib.suppress(OSError), path.open("rb") as file:
                 lock(file, wait=False)
                 path.unlink()
 
 
 @contextlib.contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _naming(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:

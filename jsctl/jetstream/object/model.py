@@ -1,7 +1,7 @@
-"""What is known of an object, and how a bucket stores it (ADR-20).
+"""The description of an object, and how a bucket stores it (ADR-20).
 
 A bucket B is the stream OBJ_B. An object's bytes are messages on `$O.B.C.<nuid>`, in their order; one message
-on `$O.B.M.<name in base64>` says what it is. Every put has a nuid of its own.
+on `$O.B.M.<name in base64>` describes it. Every put has a nuid of its own.
 """
 
 import base64
@@ -35,8 +35,8 @@ class Link(NamedTuple):
 
 
 class ObjectInfo(NamedTuple):
-    """An object. digest: `SHA-256=...`, empty for a link and where it is deleted. modified: RFC 3339.
-    sequence: of the message that holds this. raw: that message's JSON."""
+    """An object. digest: `SHA-256=...`, empty for a link or a deleted object. modified: RFC 3339. sequence:
+    of the message that describes it. raw: that message's JSON."""
 
     bucket: str
     name: str
@@ -56,7 +56,7 @@ class ObjectInfo(NamedTuple):
 
     @property
     def data(self) -> Json:
-        """Its JSON form: what is stored, and the time of the last change."""
+        """Its JSON form: the stored description, with the time of the last change."""
         return {**self.raw, "mtime": self.modified}
 
 
@@ -86,7 +86,7 @@ def build_chunk_filter(bucket: str) -> str:
 
 
 def validate_object_name(name: str) -> str:
-    """Return a name that an object can have. Raises BadInput."""
+    """Return a name if an object can have it. Raises BadInput."""
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
@@ -94,7 +94,7 @@ def validate_object_name(name: str) -> str:
     if not name:
         raise BadInput("the object's name is missing")
     if size > MAX_NAME:
-        raise BadInput(f"the object's name has {size:,} bytes; at most {MAX_NAME:,} fit")
+        raise BadInput(f"the object's name has {size:,} bytes; at most {MAX_NAME:,} are possible")
     return name
 
 
@@ -115,7 +115,7 @@ def parse_digest(text: str) -> bytes | None:
 
 
 def encode_info(info: ObjectInfo) -> bytes:
-    """Return the message that describes an object, with all that the JSON it came from holds."""
+    """Return the message that describes an object, including unknown fields of the JSON that it came from."""
     options: Json = dict(info.raw.get("options") or {})
     if info.link is not None:
         options["link"] = {"bucket": info.link.bucket, **({"name": info.link.name} if info.link.name else {})}
@@ -146,7 +146,7 @@ def encode_info(info: ObjectInfo) -> bytes:
 
 
 def decode_info(bucket: str, message: Message) -> ObjectInfo:
-    """Return the object that a stored message describes. Raises JsctlError for one that no client writes."""
+    """Return the object that a stored message describes. Raises JsctlError for a damaged description."""
     subject = message.subject
     try:
         record = parse_json(message.data)
@@ -160,32 +160,32 @@ def decode_info(bucket: str, message: Message) -> ObjectInfo:
 def _decode(bucket: str, record: Json, message: Message) -> ObjectInfo:
     options = record.get("options") or {}
     link = options.get("link")
-    name = _text(record, "name")
+    name = _get_text(record, "name")
     if build_info_subject(bucket, name) != message.subject:
-        raise ValueError("it is of another name")
-    nuid = _text(record, "nuid")
+        raise ValueError("it is for another name")
+    nuid = _get_text(record, "nuid")
     if any(c.isspace() or c in ".*>" or c < " " for c in nuid):
         raise ValueError("its nuid is not valid")
     return ObjectInfo(
         bucket=bucket,
         name=name,
         nuid=nuid,
-        size=_number(record, "size"),
-        chunks=_number(record, "chunks"),
-        digest=_text(record, "digest"),
+        size=_get_number(record, "size"),
+        chunks=_get_number(record, "chunks"),
+        digest=_get_text(record, "digest"),
         modified=message.timestamp,
-        description=_text(record, "description"),
+        description=_get_text(record, "description"),
         headers={str(k): [str(v) for v in values] for k, values in (record.get("headers") or {}).items()},
         metadata={str(k): str(v) for k, v in (record.get("metadata") or {}).items()},
-        link=Link(_text(link, "bucket"), _text(link, "name")) if link else None,
-        chunk_size=_number(options, "max_chunk_size") or CHUNK_SIZE,
+        link=Link(_get_text(link, "bucket"), _get_text(link, "name")) if link else None,
+        chunk_size=_get_number(options, "max_chunk_size") or CHUNK_SIZE,
         is_deleted=record.get("deleted") is True,
         sequence=message.sequence,
         raw=record,
     )
 
 
-def _text(record: Json, key: str) -> str:
+def _get_text(record: Json, key: str) -> str:
     value = record.get(key)
     if value is None:
         return ""
@@ -194,7 +194,7 @@ def _text(record: Json, key: str) -> str:
     return value
 
 
-def _number(record: Json, key: str) -> int:
+def _get_number(record: Json, key: str) -> int:
     value = record.get(key)
     if value is None:
         return 0

@@ -28,24 +28,24 @@ from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import generate_id
 
-_MOST_LINKS = 8
+_MAX_LINKS = 8
 _ATTEMPTS = 10
 
 
 async def find(api: Api, bucket: str, name: str) -> ObjectInfo | None:
-    """Fetch an object, also a deleted one; None when there never was one. Raises MissingName for the
+    """Fetch an object, even a deleted one; None when there never was one. Raises MissingName for a missing
     bucket."""
     try:
         message = await browse.fetch_last(api, build_stream_name(bucket), build_info_subject(bucket, name))
     except NotFound:
         return None
     except ApiError as error:
-        raise _of_bucket(api, bucket, error) from None
+        raise buckets.name_bucket(api, bucket, error) from None
     return decode_info(bucket, message)
 
 
 async def fetch_info(api: Api, bucket: str, name: str) -> ObjectInfo:
-    """Fetch an object, without following links. Raises MissingName for it and for the bucket."""
+    """Fetch an object without following links. Raises MissingName when it or the bucket does not exist."""
     object_info = await find(api, bucket, validate_object_name(name))
     if object_info is None or object_info.is_deleted:
         raise missing_error(api, bucket, name)
@@ -55,7 +55,7 @@ async def fetch_info(api: Api, bucket: str, name: str) -> ObjectInfo:
 async def resolve(api: Api, bucket: str, name: str) -> ObjectInfo:
     """Fetch the object that a name leads to, through links. Raises MissingName, JsctlError."""
     object_info = await fetch_info(api, bucket, name)
-    for _ in range(_MOST_LINKS):
+    for _ in range(_MAX_LINKS):
         link = object_info.link
         if link is None:
             return object_info
@@ -95,8 +95,8 @@ async def list_all(api: Api, bucket: str) -> list[ObjectInfo]:
 
 
 async def fetch_pages(api: Api, bucket: str, config: Json | None = None) -> AsyncGenerator[ObjectInfo, None]:
-    """Yield the objects of a bucket in the order in which they were put, deleted ones too. One that is
-    replaced meanwhile may come twice. config: of the bucket, where it is known."""
+    """Yield the objects of a bucket in the order in which they were put, including deleted ones. An object
+    that is replaced meanwhile may appear twice. config: the bucket's stream's, if known."""
     config = config or (await buckets.fetch_info(api, bucket))["config"]
     bulk = bool(config.get("allow_direct"))
     reading = browse.read(api, build_stream_name(bucket), subject=build_info_filter(bucket), bulk=bulk)
@@ -106,10 +106,10 @@ async def fetch_pages(api: Api, bucket: str, config: Json | None = None) -> Asyn
 
 
 async def put_info(api: Api, description: ObjectInfo, replaced: ObjectInfo | None) -> ObjectInfo:
-    """Store the description of an object in the place of another, and remove the chunks of that one.
+    """Store the description of an object in place of another, and remove the other's chunks.
 
-    replaced: the last known one; when yet another was put meanwhile, that one is replaced. Returns the object
-    as it is stored. Raises JsctlError.
+    replaced: the last known object of that name; if another was put meanwhile, that one is replaced. Returns
+    the object as it is stored. Raises JsctlError.
     """
     subject = build_info_subject(description.bucket, description.name)
     data = encode_info(description)
@@ -147,7 +147,7 @@ async def _request(api: Api, message: OutgoingMessage) -> Message:
 
 
 async def remove(api: Api, object_info: ObjectInfo) -> None:
-    """Delete an object, leaving a message that marks it as deleted. Raises JsctlError."""
+    """Delete an object; a message that marks it as deleted stays. Raises JsctlError."""
     await put_info(
         api,
         object_info._replace(size=0, chunks=0, digest="", is_deleted=True, link=None, raw={}),
@@ -171,42 +171,40 @@ async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
         await fetch_info(api, target.bucket, target.name)
     else:
         await buckets.fetch_info(api, target.bucket)
-    before = await find(api, bucket, validate_object_name(name))
-    if before is not None and not before.is_deleted and before.link is None:
+    existing = await find(api, bucket, validate_object_name(name))
+    if existing is not None and not existing.is_deleted and existing.link is None:
         raise JsctlError(
             f"{bucket} > {name} is an object, not a link", "remove it first, or choose another name"
         )
     info = ObjectInfo(bucket, name, generate_id(), 0, 0, "", "", link=target)
-    return await put_info(api, info, before)
+    return await put_info(api, info, existing)
 
 
 async def find_unfinished(api: Api, bucket: str) -> dict[str, int]:
-    """Return the nuids of chunks that belong to no object, with their number: of puts that are running or
-    were interrupted."""
-    chunks = await _chunks(api, bucket)
+    """Return the number of chunks that belong to no object, by nuid: those of puts that are running or were
+    interrupted."""
+    chunks = await _count_chunks(api, bucket)
     async with aclosing(fetch_pages(api, bucket)) as infos:
-        known = {object_info.nuid async for object_info in infos if not object_info.is_deleted}
-    return {nuid: count for nuid, count in chunks.items() if nuid not in known}
+        nuids = {object_info.nuid async for object_info in infos if not object_info.is_deleted}
+    return {nuid: count for nuid, count in chunks.items() if nuid not in nuids}
 
 
 async def count(api: Api, bucket: str, config: Json) -> tuple[int, int]:
     """Return how many objects a bucket has, and how many unfinished puts. config: of the bucket."""
-    chunks = await _chunks(api, bucket)  # first: what is put meanwhile does not count as unfinished
+    chunks = await _count_chunks(
+        api, bucket
+    )  # first, so that objects put meanwhile do not count as unfinished
     latest: dict[str, ObjectInfo] = {}
-    known: set[str] = set()
+    nuids: set[str] = set()
     async with aclosing(fetch_pages(api, bucket, config)) as infos:
         async for object_info in infos:
             latest[object_info.name] = object_info
-            known |= {object_info.nuid} if not object_info.is_deleted else set()
-    return sum(not entry.is_deleted for entry in latest.values()), len(chunks.keys() - known)
+            nuids |= {object_info.nuid} if not object_info.is_deleted else set()
+    return sum(not entry.is_deleted for entry in latest.values()), len(chunks.keys() - nuids)
 
 
-async def _chunks(api: Api, bucket: str) -> dict[str, int]:
+async def _count_chunks(api: Api, bucket: str) -> dict[str, int]:
     """Return the number of chunks by nuid."""
     prefix = build_chunk_subject(bucket, "")
     counts = await streams.count_subjects(api, build_stream_name(bucket), build_chunk_filter(bucket))
     return {subject.removeprefix(prefix): number for subject, number in counts.items()}
-
-
-def _of_bucket(api: Api, bucket: str, error: ApiError) -> ApiError:
-    return buckets.missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error

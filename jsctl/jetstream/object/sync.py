@@ -1,4 +1,4 @@
-"""Which files and objects differ between a folder and a bucket."""
+"""The differences between the files of a folder and the objects of a bucket."""
 
 import hashlib
 import os
@@ -20,8 +20,8 @@ class Change(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The plan of a sync. changes: in the order of their names, those that remove last. same: how many files
-    need none. ignored: names that cannot be files, with the reason."""
+    """The plan of a sync. changes: sorted by name, removals last. same: number of files that need no change.
+    ignored: names that cannot be files, with the reason."""
 
     changes: Sequence[Change]
     same: int
@@ -29,26 +29,26 @@ class Plan(NamedTuple):
 
 
 def list_files(folder: Path) -> tuple[dict[str, Path], dict[str, str]]:
-    """Return the regular files below a folder by their names in a bucket, with slashes between their parts,
-    and why others are left out, by the same names. Links to folders are not followed. Raises BadInput."""
+    """Return the regular files below a folder by their names in a bucket, with slashes between the parts, and
+    the reasons for leaving others out, by name. Links to folders are not followed. Raises BadInput."""
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder")
     files: dict[str, Path] = {}
     ignored: dict[str, str] = {}
-    for root, folders, names in os.walk(folder, onerror=_unreadable):
+    for root, folders, names in os.walk(folder, onerror=_raise_unreadable):
         folders.sort()
         links = [name for name in folders if Path(root, name).is_symlink()]
         for name in sorted([*names, *links]):
             path = Path(root, name)
             own_name = path.relative_to(folder).as_posix()
-            if reason := _why_ignored(path):
+            if reason := _explain_ignored(path):
                 ignored[own_name] = reason
             elif not is_temporary(name):
                 files[own_name] = path
     return files, ignored
 
 
-def _why_ignored(path: Path) -> str:
+def _explain_ignored(path: Path) -> str:
     """Return why something is not a file that can be stored; empty for one that can."""
     if path.is_file():
         return ""
@@ -57,7 +57,7 @@ def _why_ignored(path: Path) -> str:
     return f"a link to {path.readlink()}, which does not exist" if path.is_symlink() else "not a regular file"
 
 
-def _unreadable(error: OSError) -> None:
+def _raise_unreadable(error: OSError) -> None:
     raise BadInput(f"cannot read {error.filename}: {error.strerror}")
 
 
@@ -65,10 +65,10 @@ def plan_upload(files: Mapping[str, Path], objects: Mapping[str, ObjectInfo], *,
     """Return the changes that make a bucket equal to a folder. remove: also remove objects without a file."""
     changes: list[Change] = []
     for name, path in sorted(files.items()):
-        known = objects.get(name)
-        if known is None:
+        existing = objects.get(name)
+        if existing is None:
             changes.append(Change("add", name, path.stat().st_size))
-        elif not is_same(path, known):
+        elif not is_same(path, existing):
             changes.append(Change("replace", name, path.stat().st_size))
     same = len(files) - len(changes)
     if remove:
@@ -112,21 +112,21 @@ def plan_download(
     return Plan(changes, same, ignored)
 
 
-def is_same(path: Path, known: ObjectInfo) -> bool:
+def is_same(path: Path, object_info: ObjectInfo) -> bool:
     """Return whether a file and an object have the same content. Raises BadInput for a file that cannot be
     read."""
     try:
-        if known.link is not None or path.stat().st_size != known.size:
+        if object_info.link is not None or path.stat().st_size != object_info.size:
             return False
         with path.open("rb") as file:
-            return format_digest(hashlib.file_digest(file, "sha256").digest()) == known.digest
+            return format_digest(hashlib.file_digest(file, "sha256").digest()) == object_info.digest
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from None
 
 
 def find_path(folder: Path, name: str) -> Path:
-    """Return the file below a folder that an object's name stands for. Raises BadInput for a name that leads
-    out of the folder, or that no file can have."""
+    """Return the path below a folder that an object's name stands for. Raises BadInput for a name that leads
+    out of the folder or that no file can have."""
     parts = name.split("/")
     if name.startswith("/"):
         raise BadInput("its name begins with a slash")
@@ -146,8 +146,8 @@ def find_path(folder: Path, name: str) -> Path:
 
 
 def build_file_name(name: str) -> str:
-    """Return the name of the file that an object is written to where none is given: the last part of its
-    name. Raises BadInput for one that no file should have."""
+    """Return the default name of the file that an object is written to: the last part of its name. Raises
+    BadInput for one that no file should have."""
     last = name.rstrip("/").rpartition("/")[2]
     try:
         find_path(Path("/"), last)

@@ -1,9 +1,9 @@
-"""Putting an object: chunks in a window of acknowledgements, sent again when lost; and interrupted puts that
-continue.
+"""Putting an object: chunks are sent within a window of acknowledgements, again when lost, and interrupted
+puts continue.
 
-Each chunk has a header with its number and checksum, which other clients do not look at. What an interrupted
-put left is compared with the file by these, without reading it back. The nuid of a file's put follows from
-the file and from the object that it replaces, so that the same command finds what it had sent.
+Each chunk has a header with its number and checksum, which other clients ignore. With these, the chunks of an
+interrupted put are compared with the file without reading them back. The nuid of a file's put is computed
+from the file and the object that it replaces, so that the same command finds the chunks that it had sent.
 """
 
 import asyncio
@@ -41,23 +41,23 @@ MARK = "Jsctl-Chunk"
 _MARKED = b"%b\r\n%b: %%d %%08x\r\n\r\n" % (VERSION, MARK.encode())  #: the header block
 
 WINDOW = 16 << 20
-"""Bytes on their way without an ack."""
+"""Maximum number of bytes on their way without an ack."""
 
-_AHEAD = 4 << 20
-"""Bytes that are handed over before the system takes them."""
+_UNSENT_SIZE = 4 << 20
+"""Bytes that may be buffered before the system accepts them."""
 
 _PATIENCE = 6
 """A put gives up when nothing is stored for this many times the timeout."""
 
 _PURGES = 20
-_PAUSE = 0.25  #: seconds before the same is tried again
-_HEADER_SIZE = 128  #: bytes of a chunk's message beside its data at most
+_PAUSE = 0.25  #: seconds before another attempt
+_HEADER_SIZE = 128  #: maximum number of bytes of a chunk's headers
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source of a put. identity: what identifies this file in this state, empty for what cannot be read
-    again, such as stdin. stop: ends a read that waits."""
+    """The source of a put. identity: identifies this file in this state; empty for a source that cannot be
+    read again, such as stdin. stop: ends a waiting read."""
 
     file: Readable
     identity: str = ""
@@ -78,17 +78,17 @@ class PutObserver:
     """Callbacks of a put; all do nothing by default."""
 
     def advance(self, size: int) -> None:
-        """Handle progress: `size` bytes more are stored, or were stored already."""
+        """Handle progress: another `size` bytes are stored."""
 
-    def resumed(self, size: int) -> None:
+    def on_resume(self, size: int) -> None:
         """Handle the continuation of an interrupted put after `size` bytes."""
 
-    def retried(self, reason: str) -> None:
+    def on_retry(self, reason: str) -> None:
         """Handle the loss of some chunks, which are sent again."""
 
 
 class _Stored(NamedTuple):
-    """A chunk that a bucket has. number: -1 where it has no mark."""
+    """A chunk that a bucket has. number: -1 if it has no valid header."""
 
     sequence: int
     number: int
@@ -101,20 +101,21 @@ async def put(
 ) -> ObjectInfo:
     """Store an object; return it as it is stored.
 
-    What was sent before a failure that passes, or before the process is killed, stays for the next put of the
-    same file; after a refusal it is removed. Raises MissingName, BadInput, JsctlError, OSError of the file.
+    The chunks that were sent before a temporary failure, or before the process was killed, stay for the next
+    put of the same file; after a refusal they are removed. Raises MissingName, BadInput, JsctlError, OSError
+    of the file.
     """
     validate_object_name(name)
     config = (await buckets.fetch_info(api, bucket))["config"]
     _check_bucket(api, bucket, config, options.chunk_size)
     replaced = await requests.find(api, bucket, name)
-    nuid = _nuid(api, bucket, name, source, options, replaced) if source.identity else generate_id()
+    nuid = _compute_nuid(api, bucket, name, source, options, replaced) if source.identity else generate_id()
     reader = BlockReader(source.file, options.chunk_size)
     upload = _Upload(api, bucket, nuid, reader, observer)
     try:
         await upload.run(resume=bool(source.identity))
     except BaseException as error:
-        if not source.identity or (isinstance(error, JsctlError) and not _passes(error)):
+        if not source.identity or (isinstance(error, JsctlError) and not _is_temporary(error)):
             await asyncio.shield(_remove_chunks(api, bucket, nuid))
         raise
     finally:
@@ -151,12 +152,12 @@ def _check_bucket(api: Api, bucket: str, config: Json, chunk_size: int) -> None:
         )
 
 
-def _nuid(
+def _compute_nuid(
     api: Api, bucket: str, name: str, source: Source, options: PutOptions, replaced: ObjectInfo | None
 ) -> str:
-    """Return the nuid of a file's put: another one after each put that was completed."""
-    before = f"{replaced.nuid} {replaced.sequence}" if replaced else ""
-    parts = (api.prefix, bucket, name, source.identity, str(options.chunk_size), before)
+    """Return the nuid for putting a file: a different one after each completed put."""
+    replaced_id = f"{replaced.nuid} {replaced.sequence}" if replaced else ""
+    parts = (api.prefix, bucket, name, source.identity, str(options.chunk_size), replaced_id)
     number = int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest())
     letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     return "".join(letters[number // 62**at % 62] for at in range(22))
@@ -172,7 +173,7 @@ async def _remove_chunks(api: Api, bucket: str, nuid: str) -> None:
             if not await buckets.count_chunks(api, bucket, build_chunk_subject(bucket, nuid)):
                 return
     except JsctlError:
-        return  # what failed before says more
+        return  # the earlier error says more
 
 
 class _Upload:
@@ -186,49 +187,49 @@ class _Upload:
         self._reader = reader
         self._observer = observer
         self._nuid = nuid
-        self._there: deque[_Stored] = deque()  #: of a put that broke off, not yet compared with the file
-        self._waiting: dict[int, Chunk] = {}  #: those without an ack, by number
+        self._earlier: deque[_Stored] = deque()  #: of an interrupted put, not yet compared with the file
+        self._waiting: dict[int, Chunk] = {}  #: sent chunks without an ack, by number
         self._unsent: deque[Chunk] = deque()
-        self._acks: dict[int, int] = {}  #: sequences of chunks that others before them have to follow
-        self._last = 0  #: sequence of the last chunk that was acknowledged with all before it
+        self._acks: dict[int, int] = {}  #: sequences of chunks acknowledged before earlier ones, by number
+        self._last = 0  #: sequence of the last chunk that was acknowledged together with all before it
 
     async def run(self, *, resume: bool) -> None:
         """Send everything. Raises JsctlError."""
         if resume:
-            await self._find_rest()
+            await self._find_earlier()
         loop = asyncio.get_running_loop()
         deadline, waiting = 0.0, -1
         patience = _PATIENCE * self._api.timeout / SECOND
         while True:
-            before = self._last
+            last_before = self._last
             try:
                 await self._send()
                 break
             except JsctlError as error:
-                if not _passes(error):
+                if not _is_temporary(error):
                     raise
-                if self._last > before or not deadline:
+                if self._last > last_before or not deadline:
                     deadline = loop.time() + patience
                 if loop.time() > deadline:
                     raise
                 if waiting != self._last:
-                    self._observer.retried(error.message)
+                    self._observer.on_retry(error.message)
                     waiting = self._last
             await asyncio.sleep(_PAUSE)
             await self._recover(deadline)
         await self._verify()
 
     async def _verify(self) -> None:
-        """Verify that the bucket has each chunk once, and remove duplicates, which are late chunks that were
+        """Verify that the bucket has each chunk once; remove duplicates, which are late chunks that were also
         sent again."""
         if await buckets.count_chunks(self._api, self._bucket, self._subject) == self._reader.chunks:
             return
         count, surplus = 0, list[int]()
-        for one in await self._list_stored(1):
-            if one.number == count:
+        for stored in await self._list_stored(1):
+            if stored.number == count:
                 count += 1
             else:
-                surplus.append(one.sequence)
+                surplus.append(stored.sequence)
         if count != self._reader.chunks:
             raise JsctlError(
                 f"bucket {self._bucket} has {count:,} of {self._reader.chunks:,} chunks in order",
@@ -238,34 +239,34 @@ class _Upload:
 
     async def _send(self) -> None:
         connection = self._api.connection
-        with connection.sending_ahead(_AHEAD):
+        with connection.sending_ahead(_UNSENT_SIZE):
             await publish_with_acks(
-                connection, self._bursts(), PublishTotals(), self._acknowledged, window=WINDOW
+                connection, self._build_bursts(), PublishTotals(), self._handle_ack, window=WINDOW
             )
 
-    async def _bursts(self) -> AsyncIterator[Sequence[OutgoingMessage]]:
-        """Yield what has no ack yet, then what follows in the file."""
+    async def _build_bursts(self) -> AsyncIterator[Sequence[OutgoingMessage]]:
+        """Yield the chunks that have no ack yet, then the next ones of the file."""
         for chunk in list(self._waiting.values()):
-            yield [self._message(chunk)]
+            yield [self._build_message(chunk)]
         while self._unsent or await self._read():
-            while self._there and self._unsent and await self._is_there(self._unsent[0]):
+            while self._earlier and self._unsent and await self._is_there(self._unsent[0]):
                 self._reader.release(self._unsent.popleft())
             unsent = list(self._unsent)
             self._unsent.clear()
             self._waiting.update((chunk.number, chunk) for chunk in unsent)
-            yield [self._message(chunk) for chunk in unsent]
-        await self._delete_rest()  # of a longer file
+            yield [self._build_message(chunk) for chunk in unsent]
+        await self._delete_earlier()  # of a longer file
 
     async def _read(self) -> bool:
-        """Read what follows in the file; return whether there is anything."""
+        """Read the next chunks of the file; return whether there are any."""
         self._unsent.extend(await self._reader.read())
         return bool(self._unsent)
 
-    def _message(self, chunk: Chunk) -> OutgoingMessage:
+    def _build_message(self, chunk: Chunk) -> OutgoingMessage:
         block = _MARKED % (chunk.number, chunk.checksum)
         return OutgoingMessage(self._subject, chunk.data, header_block=block)
 
-    def _acknowledged(self, message: OutgoingMessage, ack: Json | None) -> None:
+    def _handle_ack(self, message: OutgoingMessage, ack: Json | None) -> None:
         number = next(iter(self._waiting), -1)
         if number < 0 or self._waiting[number].data is not message.data:  # not the one that is awaited
             number = int(find_header(message.header_block, MARK).split()[0])
@@ -276,42 +277,42 @@ class _Upload:
             self._observer.advance(len(chunk.data))
             self._reader.release(chunk)
 
-    # -- what is there already --------------------------------------------------------------------------
+    # -- chunks of an earlier put -----------------------------------------------------------------------
 
-    async def _find_rest(self) -> None:
-        """Find what a put of the same file left."""
+    async def _find_earlier(self) -> None:
+        """Find the chunks that an interrupted put of the same file left."""
         if not await buckets.count_chunks(self._api, self._bucket, self._subject):
             return
         stored = await self._list_stored(1)
-        good = [one for at, one in enumerate(stored) if one.number == at]
-        if len(good) == len(stored) or (good and good == stored[: len(good)]):
-            await self._delete([one.sequence for one in stored[len(good) :]])
-            self._there.extend(good)
+        intact = [chunk for at, chunk in enumerate(stored) if chunk.number == at]
+        if len(intact) == len(stored) or (intact and intact == stored[: len(intact)]):
+            await self._delete([chunk.sequence for chunk in stored[len(intact) :]])
+            self._earlier.extend(intact)
         else:
             await requests.remove_chunks(self._api, self._bucket, self._nuid)
-        if self._there:
-            self._observer.resumed(sum(one.size for one in self._there))
+        if self._earlier:
+            self._observer.on_resume(sum(chunk.size for chunk in self._earlier))
 
     async def _is_there(self, chunk: Chunk) -> bool:
-        """Return whether an interrupted put stored a chunk. At the first that differs, remove the rest of its
+        """Return whether an interrupted put stored a chunk. At the first one that differs, remove its other
         chunks."""
-        if not self._there:
+        if not self._earlier:
             return False
-        stored = self._there[0]
+        stored = self._earlier[0]
         if (stored.checksum, stored.size) == (chunk.checksum, len(chunk.data)):
-            self._there.popleft()
+            self._earlier.popleft()
             self._last = stored.sequence
             self._observer.advance(stored.size)
             return True
-        await self._delete_rest()
+        await self._delete_earlier()
         return False
 
-    async def _delete_rest(self) -> None:
-        await self._delete([one.sequence for one in self._there])
-        self._there.clear()
+    async def _delete_earlier(self) -> None:
+        await self._delete([chunk.sequence for chunk in self._earlier])
+        self._earlier.clear()
 
     async def _recover(self, deadline: float) -> None:
-        """Find which of the chunks without an ack are stored in their order, and remove the others."""
+        """Find which of the chunks without an ack are stored in order, and remove the others."""
         loop = asyncio.get_running_loop()
         while True:
             try:
@@ -319,35 +320,39 @@ class _Upload:
                 self._acks.clear()
                 stored = await self._list_stored(self._last + 1)
                 surplus: list[int] = []
-                for one in stored:
-                    chunk = self._waiting.get(one.number)
-                    if chunk and one.number == next(iter(self._waiting)) and one.checksum == chunk.checksum:
-                        self._reader.release(self._waiting.pop(one.number))
-                        self._last = one.sequence
-                        self._observer.advance(one.size)
+                for entry in stored:
+                    chunk = self._waiting.get(entry.number)
+                    if (
+                        chunk
+                        and entry.number == next(iter(self._waiting))
+                        and entry.checksum == chunk.checksum
+                    ):
+                        self._reader.release(self._waiting.pop(entry.number))
+                        self._last = entry.sequence
+                        self._observer.advance(entry.size)
                     else:
-                        surplus.append(one.sequence)
+                        surplus.append(entry.sequence)
                 await self._delete(surplus)
                 return
             except JsctlError as error:
-                if not _passes(error) or loop.time() > deadline:
+                if not _is_temporary(error) or loop.time() > deadline:
                     raise
             await asyncio.sleep(_PAUSE)
 
     async def _list_stored(self, start: int) -> list[_Stored]:
-        """List the chunks from a sequence on, without their data."""
+        """List the chunks beginning at a sequence, without their data."""
         stored: list[_Stored] = []
 
         def take(message: Message) -> bool:
             number, _, checksum = find_header(message.header_block, MARK).partition(" ")
             size = find_header(message.header_block, "Nats-Msg-Size")
-            known = number.isdigit() and len(checksum) == 8 and size.isdigit()
+            is_marked = number.isdigit() and len(checksum) == 8 and size.isdigit()
             stored.append(
                 _Stored(
                     message.sequence,
-                    int(number) if known else -1,
-                    int(checksum, 16) if known else -1,
-                    int(size) if known else -1,
+                    int(number) if is_marked else -1,
+                    int(checksum, 16) if is_marked else -1,
+                    int(size) if is_marked else -1,
                 )
             )
             return True
@@ -371,8 +376,8 @@ class _Upload:
                     raise
 
 
-def _passes(error: JsctlError) -> bool:
-    """Return whether an error may pass, so that another attempt is worthwhile."""
+def _is_temporary(error: JsctlError) -> bool:
+    """Return whether an error may be temporary, so that another attempt is worthwhile."""
     if isinstance(error, ApiError):
         if error.err_code in (ErrorCode.STREAM_STORE_FAILED, ErrorCode.STORAGE_RESOURCES_EXCEEDED):
             return False  # the bucket is full

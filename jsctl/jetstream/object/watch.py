@@ -1,4 +1,4 @@
-"""Changes of a bucket as they happen."""
+"""Changes of a bucket's objects as they happen."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -13,9 +13,9 @@ from jsctl.nats.message import Message
 
 
 class Watcher:
-    """One run of watching a bucket: iterate over `batches`; `stop` ends them in order.
+    """One run of watching a bucket: iterate over `read_batches`; `stop` ends it in order.
 
-    updates_only: leave out what is there already. warn: called with a sentence about each recoverable
+    updates_only: leave out objects that already exist. warn: called with a sentence about each recoverable
     problem.
     """
 
@@ -27,10 +27,10 @@ class Watcher:
         self._buffer: EventBuffer[ObjectInfo] = EventBuffer()
 
     def stop(self) -> None:
-        """End `batches` after what has already been received."""
+        """End `read_batches` after the objects that have already been received."""
         self._buffer.close()
 
-    async def batches(self) -> AsyncGenerator[Sequence[ObjectInfo], None]:
+    async def read_batches(self) -> AsyncGenerator[Sequence[ObjectInfo], None]:
         """Yield objects as they are put and deleted. Raises MissingName, JsctlError."""
         await buckets.fetch_info(self._api, self._bucket)
         options = Options(
@@ -42,7 +42,7 @@ class Watcher:
         work = asyncio.ensure_future(feed.run())
         self._buffer.close_after(work)
         try:
-            async for batch in self._buffer.batches():
+            async for batch in self._buffer.read_batches():
                 yield batch
         finally:
             await feed.stop(work)

@@ -1,6 +1,6 @@
-"""Whether a new stream's name and subjects are free, before all else about it is known.
+"""Whether a new stream's name and subjects are free, checked before other questions are asked.
 
-What the account may not look up counts as free: the server has the last word.
+A name or subject that the account may not look up counts as free: the server has the last word.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from jsctl.nats.subjects import overlaps
 
 
 async def find_config(api: Api, stream: str) -> Json | None:
-    """Fetch a stream's configuration; None where the account may not see it. Raises ApiError when there is
-    none."""
+    """Fetch a stream's configuration; None when the account may not see it. Raises ApiError when the stream
+    does not exist."""
     try:
         config: Json = (await streams.fetch_info(api, stream))["config"]
     except ApiError:
@@ -34,7 +34,7 @@ async def check_name_is_free(api: Api, name: str) -> None:
 
 
 async def check_subjects_are_free(api: Api, subjects: Sequence[str], name: str = "") -> None:
-    """Raise ValueError when a subject overlaps with another of them, or with one of a stream.
+    """Raise ValueError when two of the subjects overlap, or one overlaps with those of another stream.
 
     name: the stream that they are for, which may have them already.
     """
@@ -48,13 +48,13 @@ async def check_subjects_are_free(api: Api, subjects: Sequence[str], name: str =
             continue
         if owners:
             owner = owners[0]
-            taken = ", ".join(await _subjects_of(api, owner))
+            owned = ", ".join(await _list_subjects(api, owner))
             raise ValueError(
-                f"{subject} overlaps with stream {owner}" + (f", which stores {taken}" if taken else "")
+                f"{subject} overlaps with stream {owner}" + (f", which stores {owned}" if owned else "")
             )
 
 
-async def _subjects_of(api: Api, name: str) -> list[str]:
+async def _list_subjects(api: Api, name: str) -> list[str]:
     try:
         return list((await streams.fetch_info(api, name))["config"].get("subjects") or [])
     except JsctlError:

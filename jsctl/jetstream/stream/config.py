@@ -1,4 +1,4 @@
-"""Stream configurations as raw JSON: defaults, validation, and what the server would misunderstand."""
+"""Stream configurations as raw JSON: defaults, validation, and warnings about likely mistakes."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -34,9 +34,9 @@ class StreamSchema(Schema):
         subjects, mirror = config.get("subjects") or [], config.get("mirror")
         republish, transform = config.get("republish"), config.get("subject_transform") or {}
         if mirror and subjects:
-            yield "a mirror takes no --subjects of its own"
+            yield "a mirror cannot have --subjects of its own"
         if mirror and config.get("sources"):
-            yield "a stream has a --mirror or --sources, not both"
+            yield "a stream can have a --mirror or --source, not both"
         if ">" in subjects and not config.get("no_ack"):
             yield "the subject '>' needs --no-ack: acknowledgements would be stored too"
         if int(config.get("max_msg_size") or -1) >= 1 << 31:
@@ -61,22 +61,21 @@ STREAM = StreamSchema("stream", FIELDS, REMOVALS)
 
 
 def choose_window(max_age: int) -> int:
-    """Return the duplicate window of a new stream in ns: two minutes, or the maximum age if that is shorter.
+    """Return the duplicate window of a new stream in ns: two minutes, or `max_age` (ns) if that is shorter.
 
-    The server refuses a longer one.
+    The server refuses a window that is longer than the maximum age.
     """
     return min(_DUPLICATE_WINDOW, max_age) if max_age > 0 else _DUPLICATE_WINDOW
 
 
 def find_warnings(config: Json, domain: str = "") -> list[str]:
-    """Return warnings about what the server accepts but handles otherwise than it reads. domain: the
-    stream's."""
+    """Return warnings about values that the server accepts but treats unexpectedly. domain: the stream's."""
     warnings = [
         f"{origin['name']}@{domain} is never reached: that is the stream's own domain; write {origin['name']}"
         for origin in list_origins(config)
         if domain and get_value(origin, ("external", "api")) == domain_to_api(domain)
     ]
-    for transform in _transforms(config):
+    for transform in _list_destinations(config):
         warnings.extend(
             f"{token!r} in {transform!r} is text to the server: a mapping function has to be a whole token"
             for token in transform.split(".")
@@ -85,7 +84,7 @@ def find_warnings(config: Json, domain: str = "") -> list[str]:
     return warnings
 
 
-def _transforms(config: Json) -> list[str]:
+def _list_destinations(config: Json) -> list[str]:
     """Return the destinations of subject transforms."""
     destinations = [
         get_value(config, ("subject_transform", "dest")),

@@ -7,7 +7,7 @@ from jsctl.jetstream.config.numbers import Duration, Limit, Number, Size
 from jsctl.jetstream.stream.origins import Origin
 
 REMOVALS = {"no-mirror": "mirror", "no-transform": "subject_transform", "no-republish": "republish"}
-"""Flags of edit that take a whole key away."""
+"""Flags of `edit` that remove a key, and the key."""
 
 STORAGE = Choice(
     {"file": "file", "f": "file", "memory": "memory", "m": "memory"}, {"file": "File", "memory": "Memory"}

@@ -1,4 +1,4 @@
-"""Mirrors and sources: what a stream copies from, as flags write it and the server stores it.
+"""Mirrors and sources: the streams that a stream copies from, as written in flags and stored by the server.
 
 ORDERS                          a stream of this account and domain
 ORDERS@leaf                     in the JetStream domain leaf
@@ -56,7 +56,7 @@ def parse_origin(text: str) -> Json:
 
 
 def format_origin(origin: Json) -> str:
-    """Return the text that `parse_origin` parses: the short form, or JSON where that cannot express it."""
+    """Return a text that `parse_origin` parses: the short form, or JSON if that cannot express it."""
     external = origin.get("external") or {}
     api = str(external.get("api") or "")
     domain = match[1] if (match := re.fullmatch(r"\$JS\.(.+)\.API", api)) else ""
@@ -94,10 +94,12 @@ def import_from(origin: Json, *, domain: str = "", api: str = "", deliver: str =
 
 def with_start(origin: Json, start: str) -> Json:
     """Return a copy of `origin` that starts at a sequence (`1000`) or time (RFC 3339). Raises ValueError."""
-    rest = {key: value for key, value in origin.items() if key not in ("opt_start_seq", "opt_start_time")}
+    without_start = {
+        key: value for key, value in origin.items() if key not in ("opt_start_seq", "opt_start_time")
+    }
     if start.isdigit():
-        return {**rest, "opt_start_seq": int(start)} if int(start) else rest
-    return {**rest, "opt_start_time": format_rfc3339(start)}
+        return {**without_start, "opt_start_seq": int(start)} if int(start) else without_start
+    return {**without_start, "opt_start_time": format_rfc3339(start)}
 
 
 def with_filter(origin: Json, text: str) -> Json:
@@ -108,12 +110,12 @@ def with_filter(origin: Json, text: str) -> Json:
 
 
 def is_imported(origin: Mapping[str, Any]) -> bool:
-    """Return whether an origin says where it is imported from."""
+    """Return whether an origin is imported from another domain or account."""
     return bool(origin.get("external"))
 
 
 def has_start(origin: Mapping[str, Any]) -> bool:
-    """Return whether an origin says where it starts (a durable consumer on the other side does, too)."""
+    """Return whether an origin has a start (a durable consumer on the other side determines one, too)."""
     return any(key in origin for key in ("opt_start_seq", "opt_start_time", "consumer"))
 
 
@@ -131,7 +133,7 @@ _KEYS = (
 
 
 class Origin(Object):
-    """A mirror or source: an object, or text as flags write it."""
+    """A mirror or source: an object, or text as in flags."""
 
     metavar = "STREAM"
     takes = "an object with a name"
@@ -225,4 +227,4 @@ IMPORT_FLAGS = (
         default="",
     ),
 )
-"""Flags that say where a mirror's origin is, for `import_from`."""
+"""Flags for the location of a mirror's origin, for `import_from`."""

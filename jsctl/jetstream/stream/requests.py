@@ -21,7 +21,7 @@ async def list_names(api: Api, subject: str = "") -> list[str]:
 
 
 def list_name_pages(api: Api, subject: str = "") -> AsyncGenerator[list[str], None]:
-    """Yield the same as `list_names`, sorted, a page at a time."""
+    """Yield what `list_names` returns, sorted, a page at a time."""
     return paging.fetch_sorted_pages(api, "STREAM.NAMES", "streams", {"subject": subject} if subject else {})
 
 
@@ -33,15 +33,15 @@ def list_info_pages(api: Api) -> AsyncGenerator[list[Json], None]:
 
 
 async def collect(api: Api, extract: Callable[[Json], T | None], *, subject: str = "") -> Collected[T]:
-    """Return what `extract` takes from each stream's STREAM.LIST entry (see `paging.collect`), of those that
-    store messages on `subject`."""
+    """Return what `extract` takes from the STREAM.LIST entry of each stream that stores messages on `subject`
+    (see `paging.collect`)."""
     return await paging.collect(
         api, "STREAM.LIST", "streams", extract, {"subject": subject} if subject else None
     )
 
 
 async def fetch_info(api: Api, name: str) -> Json:
-    """Fetch a stream's configuration and state. Raises ApiError when there is none of that name."""
+    """Fetch a stream's configuration and state. Raises ApiError when it does not exist."""
     return await _with_name(api, name, api.call(f"STREAM.INFO.{name}"))
 
 
@@ -51,7 +51,7 @@ async def fetch_infos(api: Api, stream_names: list[str]) -> list[Json]:
 
 
 async def fetch_info_or_none(api: Api, name: str) -> Json | None:
-    """Fetch a stream's info as `fetch_info` does; return None when there is no stream of that name."""
+    """Fetch a stream's info as `fetch_info` does; return None when the stream does not exist."""
     try:
         return await fetch_info(api, name)
     except ApiError as error:
@@ -68,13 +68,13 @@ async def create(api: Api, config: Json) -> tuple[Json, bool]:
     await check_level(api, config)
     name = str(config["name"])
     try:
-        before = await fetch_info_or_none(api, name)
+        existing = await fetch_info_or_none(api, name)
     except Denied:
-        before = None  # an account may be allowed to create and not to look
+        existing = None  # an account may be allowed to create streams and not to look at them
     created = await _with_name(api, name, api.call(f"STREAM.CREATE.{name}", config))
     created.pop("did_create", None)
     # The server answers the same for a new stream and for an identical old one (ADR-1: idempotent).
-    return created, before is None or before.get("created") != created.get("created")
+    return created, existing is None or existing.get("created") != created.get("created")
 
 
 async def update(api: Api, config: Json) -> Json:
@@ -85,15 +85,15 @@ async def update(api: Api, config: Json) -> Json:
 
 
 async def count_subjects(api: Api, name: str, subject_filter: str = ">") -> dict[str, int]:
-    """Return how many messages each matching subject holds. The server sends 100,000 subjects at a time."""
+    """Return the number of messages of each matching subject. The server sends 100,000 subjects at a time."""
     counts: dict[str, int] = {}
     while True:
         body = {"subjects_filter": subject_filter, "offset": len(counts)}
         reply = await api.call(f"STREAM.INFO.{name}", body)
         page = reply["state"].get("subjects") or {}
-        before = len(counts)
+        count_before = len(counts)
         counts.update(page)
-        if len(counts) == before or len(counts) >= int(reply.get("total", 0)):
+        if len(counts) == count_before or len(counts) >= int(reply.get("total", 0)):
             return counts  # all, or a server that repeats itself
 
 
@@ -121,13 +121,13 @@ async def delete_message(api: Api, name: str, sequence: int) -> None:
 
 async def check_level(api: Api, config: Json) -> None:
     """Raise BadInput when the configuration needs a newer server; only asks when it needs any API level."""
-    from jsctl.jetstream import api_levels  # for what creates and updates
+    from jsctl.jetstream import api_levels  # most commands do not need it
 
-    await api_levels.require(api, _needed_levels(config))
+    await api_levels.require(api, _find_needed_levels(config))
 
 
 def needs_max_bytes(account_info: Json) -> bool:
-    """Return whether every stream of the account must have a size limit. account_info: of `api_levels`."""
+    """Return whether every stream of the account must have a size limit. account_info: from `api_levels`."""
     limits = account_info.get("limits") or {}
     return bool(limits.get("max_bytes_required"))
 
@@ -157,7 +157,7 @@ def missing_error(api: Api, name: str) -> MissingName:
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(list_names, api))
 
 
-def _needed_levels(config: Json) -> dict[int, list[str]]:
-    from jsctl.jetstream.stream.config import STREAM  # lists, and most commands, do without
+def _find_needed_levels(config: Json) -> dict[int, list[str]]:
+    from jsctl.jetstream.stream.config import STREAM  # most commands do not need it
 
     return STREAM.find_needed_levels(config)

@@ -31,7 +31,7 @@ def events(
     """Return the messages, each with its views, and the exit status. clock: seconds since the epoch."""
     limit = deliveries.options.limit
     return Events(
-        batches=deliveries.batches(),
+        batches=deliveries.read_batches(),
         text=raw_text if raw else text_view(clock),
         record=record,
         folds="" if raw else "first",

@@ -19,7 +19,7 @@ def events(responder: Responder) -> Events[Request]:
         return f"Answered {pluralize(responder.answered, 'request')}"
 
     return Events(
-        batches=responder.requests(),
+        batches=responder.answer_requests(),
         text=text,
         record=record,
         notice=notice,

@@ -45,7 +45,7 @@ def events(
         limit=receiver.options.limit,
         endless=True,
         stop=receiver.stop,
-        stalled=receiver.output_stalled,
+        stalled=receiver.record_stall,
         summary=lambda ending: summary(receiver.statistics, ending),
     )
 

@@ -53,7 +53,7 @@ def test_wrong_input_is_one_line(cli: Cli, url: str) -> None:
         ("pub a --clients 0", "--clients", 64),
         ("pub a --rate 5 --sleep 1ms", "cannot be used together", 64),
         ("pub a --size 100MB", "--size", 64),
-        ("pub a --size 2MB", "the server takes", 64),
+        ("pub a --size 2MB", "the server accepts", 64),
         ("pub a -H nocolon", "use K:V", 64),
         ("sub a --rate 5", "--rate cannot be used with", 64),
         ("js pub sync a --persistasync --replicas 3", "one replica", 64),

@@ -130,7 +130,7 @@ def test_a_push_consumer(cli: Cli, url: str) -> None:
     cli("consumer add S P --target x --defaults", status=0)
     done = cli("consumer next S P", status=1)
     assert done.out == ""
-    assert done.err.startswith("jsctl: error: consumer S > P is push based: nothing can be pulled from it;")
+    assert done.err.startswith("jsctl: error: consumer S > P is push-based: nothing can be pulled from it;")
     assert len(done.err.splitlines()) == 1
 
 

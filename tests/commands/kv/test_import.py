@@ -34,7 +34,7 @@ def test_import_asks_and_reads_stdin(config: Cli, url: str) -> None:
         ("{", "is not JSON"),
         ('{"key": "a b"}', "not a valid key"),
         ('{"key": "a.>"}', "not a valid key"),
-        ('{"key": "a", "operation": "ADD"}', "not an operation"),
+        ('{"key": "a", "operation": "ADD"}', "not a valid operation"),
         ('{"key": "a", "value": 5}', "cannot be read"),
         ('{"key": "a", "value_base64": "%"}', "cannot be read"),
     ],

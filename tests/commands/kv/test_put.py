@@ -60,7 +60,7 @@ def test_a_terminal_gives_no_value(config: Cli) -> None:
 def test_a_value_too_large_is_one_line(config: Cli) -> None:
     refused = config("kv put CONFIG a", stdin="x" * (1 << 23), status=64)
     assert len(refused.err.splitlines()) == 1
-    assert "the server takes" in refused.err
+    assert "the server accepts" in refused.err
 
 
 def test_keys_that_look_like_flags(config: Cli) -> None:

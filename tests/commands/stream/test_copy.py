@@ -64,7 +64,7 @@ def test_json_is_what_the_server_said(orders: Cli) -> None:
         ("stream copy NOPE COPY", 3, "stream NOPE not found"),
         ("stream copy ORDERS a.b", 64, "not a valid stream name"),
         ("stream copy ORDERS COPY --consumers", 64, "--data"),
-        ("stream copy ORDERS COPY --mirror X", 64, "a mirror takes no --subjects"),
+        ("stream copy ORDERS COPY --mirror X", 64, "a mirror cannot have --subjects"),
     ],
 )
 def test_refused_with_one_line(orders: Cli, line: str, status: int, words: str) -> None:

@@ -204,7 +204,7 @@ def test_a_reader_that_stalls_is_reported(tmp_path: Path) -> None:
     finally:
         process.kill()
         server.stop()
-    assert re.search(r"slow consumer: our output was stuck for \d+s", result), result
+    assert re.search(r"slow consumer: our output was blocked for \d+s", result), result
     assert "slow consumer 1 time" in result
 
 

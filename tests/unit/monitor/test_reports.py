@@ -23,7 +23,7 @@ def test_pages_are_put_together() -> None:
     together = PageCollector(lambda one: one, "streams")
     for page in pages:
         together.add(page)
-    result = together.result()
+    result = together.build_result()
     assert list(result.items) == ["A", "B"]
     assert (result.missing, result.offline) == (["C"], {"D": "too old"})
     snap = reports.Snapshot(AT, list(result.items.values()), result.missing, result.offline)

@@ -13,7 +13,7 @@ from jsctl.commands.bench.running import DRY_RUN, announce, create_stream, make_
 from jsctl.commands.cli import DURATION, SIZE, argument, command, declare_all, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.message.publish_atomic import LARGEST_BATCH
+from jsctl.jetstream.message.publish_atomic import MAX_BATCH
 from jsctl.nats.subjects import validate_subject
 from jsctl.views.result import Result
 
@@ -167,7 +167,7 @@ async def async_(env: Env, options: BatchOptions) -> Result:
     examples=["jsctl bench js pub batch events --create", "jsctl bench js pub batch events --batch 100"],
 )
 @_publish_flags
-@_batch_flag("Messages per batch", LARGEST_BATCH)
+@_batch_flag("Messages per batch", MAX_BATCH)
 async def batch(env: Env, options: BatchOptions) -> Result:
     """Store each batch as a whole or not at all, which needs nats-server 2.12. Latency is that of whole
     batches.

@@ -48,7 +48,7 @@ def read(text: str, **values: str) -> Declared:
         ),
         ("streams:\n- name: A\n  metadata: x", "f.yaml:3: metadata must be an object"),
         ("streams:\n- name: A\n  name: B", "f.yaml:3: 'name' is set twice"),
-        ("streams:\n- name: A\n  subjects: s\n  mirror: B", "f.yaml:2: a mirror takes no --subjects"),
+        ("streams:\n- name: A\n  subjects: s\n  mirror: B", "f.yaml:2: a mirror cannot have --subjects"),
         (
             "streams:\n- name: A\n- name: B\n- name: A",
             "f.yaml:4: stream A is declared twice; first in f.yaml:2",

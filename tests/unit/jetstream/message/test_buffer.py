@@ -16,7 +16,7 @@ def batches(fill: Callable[[EventBuffer[int]], None], idle: int = 0) -> list[lis
     async def run() -> list[list[int]]:
         buffer: EventBuffer[int] = EventBuffer()
         asyncio.get_running_loop().call_soon(fill, buffer)
-        return [batch async for batch in buffer.batches(idle)]
+        return [batch async for batch in buffer.read_batches(idle)]
 
     return asyncio.run(asyncio.wait_for(run(), 5))
 
@@ -42,7 +42,7 @@ def test_the_first_error_is_raised_after_the_events() -> None:
         buffer.add(1)
         buffer.close(Unreachable("first"))
         buffer.close(Unreachable("second"))
-        async for batch in buffer.batches():
+        async for batch in buffer.read_batches():
             taken.extend(batch)
 
     with pytest.raises(Unreachable, match="first"):
@@ -58,7 +58,7 @@ def test_the_end_of_the_work_that_fills_it_closes_it() -> None:
             buffer.add(1)
 
         buffer.close_after(asyncio.ensure_future(work()))
-        return [batch async for batch in buffer.batches()]
+        return [batch async for batch in buffer.read_batches()]
 
     assert asyncio.run(asyncio.wait_for(run(), 5)) == [[1]]
 
@@ -73,10 +73,10 @@ def test_it_ends_after_the_idle_time_which_a_touch_starts_anew() -> None:
 
         def touch() -> None:
             touched_at.append(loop.time())
-            buffer.touch()
+            buffer.reset_idle_time()
 
         loop.call_later(0.03, touch)
-        async for _ in buffer.batches(200 * MS):
+        async for _ in buffer.read_batches(200 * MS):
             pass
         return loop.time() - touched_at[0]
 

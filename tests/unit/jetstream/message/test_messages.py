@@ -128,21 +128,21 @@ def test_templates() -> None:
 
 def test_a_templated_subject_is_checked() -> None:
     with pytest.raises(BadInput):
-        Composition("a.{{Request}}").draft().compose(Moment(1, b"x y"))
+        Composition("a.{{Request}}").compile_draft().compose(Moment(1, b"x y"))
 
 
 def test_schedules() -> None:
-    assert Schedule().headers(0) == []
+    assert Schedule().build_headers(0) == []
     at = Schedule(at="2026-11-21T18:00:00+01:00", dest="d", message_ttl=60 * SECOND)
-    assert dict(at.headers(0)) == {
+    assert dict(at.build_headers(0)) == {
         "Nats-Schedule": "@at 2026-11-21T17:00:00Z",
         "Nats-Schedule-Target": "d",
         "Nats-Schedule-TTL": "60s",
     }
     after = Schedule(after=60 * SECOND, dest="d")
-    assert dict(after.headers(0))["Nats-Schedule"] == "@at 1970-01-01T00:01:00Z"
+    assert dict(after.build_headers(0))["Nats-Schedule"] == "@at 1970-01-01T00:01:00Z"
     every = Schedule(every=90 * SECOND, dest="d")
-    assert dict(every.headers(0))["Nats-Schedule"] == "@every 90s"
+    assert dict(every.build_headers(0))["Nats-Schedule"] == "@every 90s"
     wrong = [
         Schedule(at="x", dest="d"),
         Schedule(after=0, dest="d"),
@@ -152,7 +152,7 @@ def test_schedules() -> None:
     ]
     for schedule in wrong:
         with pytest.raises(BadInput):
-            schedule.headers(0)
+            schedule.build_headers(0)
     with pytest.raises(BadInput):
         format_ttl(SECOND // 10)
 
