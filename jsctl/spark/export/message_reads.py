@@ -54,7 +54,7 @@ class MessageReads:
 
         from jsctl.spark.source import columns
 
-        if read_plan.messages > SHORT_MESSAGES or read_plan.bytes > SHORT_BYTES:
+        if not is_short(read_plan):
             return None
         reader = self.reader(source, read_plan)
         batches: list[pa.RecordBatch] = []
@@ -110,6 +110,11 @@ class MessageReads:
             tasks = max(read_plan.messages / TASK_MESSAGES, read_plan.bytes / TASK_BYTES)
             options["minPartitions"] = str(max(1, min(10_000, math.ceil(tasks))))
         return options
+
+
+def is_short(read_plan: ReadPlan) -> bool:
+    """Return whether messages are so few that they are handed over to Spark in memory."""
+    return read_plan.messages <= SHORT_MESSAGES and read_plan.bytes <= SHORT_BYTES
 
 
 def read_frame(

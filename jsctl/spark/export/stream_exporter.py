@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export import shared_folder
+from jsctl.spark.export.early_parts import EarlyParts
 from jsctl.spark.export.exported_tables import read_table
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import (
@@ -23,7 +24,7 @@ from jsctl.spark.export.layout import (
     infer_schema,
     parse_partitions,
 )
-from jsctl.spark.export.message_reads import MessageReads
+from jsctl.spark.export.message_reads import MessageReads, is_short
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles, has_parquet_settings
@@ -66,14 +67,17 @@ class StreamExporter:
         checkpoint = self.target.checkpoint(source.table) if incremental else None
         if checkpoint:
             self._check_settings(source, checkpoint)
-        options = self._reads.options(source)
-        return with_connection(
-            options, lambda connection: self._plan(connection, source, options, checkpoint)
-        )
+        options = self.reads.options(source)
+        return with_connection(options, lambda link: self._plan(link, source, options, checkpoint))
 
-    def read_short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
-        """Return the messages that a run is to write, when they are few; see `MessageReads.short`."""
-        return self._reads.short(source, read_plan)
+    def begin(
+        self, source: StreamSource, read_plan: ReadPlan, is_stopped: Callable[[], bool]
+    ) -> EarlyParts | None:
+        """Begin to write in this process what tasks would write; None for what they would not."""
+        if not self._is_plain or is_short(read_plan):
+            return None
+        folder = self.target.early_folder(source.table)
+        return EarlyParts(self.reads.reader(source, read_plan), folder, is_stopped)
 
     def run(
         self,
@@ -82,16 +86,17 @@ class StreamExporter:
         read_plan: ReadPlan,
         incremental: bool,
         rows: "Callable[[], pa.Table | None]" = lambda: None,
+        early: EarlyParts | None = None,
     ) -> Outcome:
         """Read and commit. Raises JsctlError; nothing of the run remains then.
 
-        rows: returns the result of `read_short`.
+        rows: returns what is read already, see `MessageReads.short`. early: the result of `begin`.
         """
         begin = time.monotonic()
         self._notify_of_loss(source, read_plan.lost, "before they were read")
         checkpoint = self.target.checkpoint(source.table) if incremental else None
         try:
-            files, layout = self._table_files(spark, source, read_plan, rows(), checkpoint)
+            files, layout = self._table_files(spark, source, read_plan, rows(), early, checkpoint)
             outcome = self._run(spark, source, read_plan, files, layout, checkpoint, begin)
         except Exception as error:
             raise job_error(error) from None
@@ -105,7 +110,7 @@ class StreamExporter:
         checkpoint = self.target.checkpoint(source.table)
         if checkpoint is None:
             raise JsctlError(f"{self.target.path} has no {source.table}")
-        options = self._reads.options(source)
+        options = self.reads.options(source)
         stream = with_connection(
             options, lambda connection: source_plan.fetch_stream(connection, options), is_known=True
         )
@@ -119,7 +124,7 @@ class StreamExporter:
         format = self.target.format
         try:
             with self._progress(spark, f"verifying {source.table}", checkpoint["exported"], 0):
-                messages = self._reads.frame(spark, source, first_available, end, lenient=True)
+                messages = self.reads.frame(spark, source, first_available, end, lenient=True)
                 expected = flatten_for_format(apply_layout(messages, layout), format)
                 schema = StructType.fromJson(checkpoint["columns"])
                 table = read_table(spark, self.target.path / source.table, format, schema)
@@ -211,7 +216,8 @@ class StreamExporter:
         }
 
     @property
-    def _reads(self) -> MessageReads:
+    def reads(self) -> MessageReads:
+        """Reads of messages as this export needs them."""
         return MessageReads(self.selection, self.layout.headers)
 
     # -- running ----------------------------------------------------------------------------------
@@ -222,14 +228,18 @@ class StreamExporter:
         source: StreamSource,
         read_plan: ReadPlan,
         table: "pa.Table | None",
+        early: EarlyParts | None,
         checkpoint: dict[str, Any] | None,
     ) -> tuple[TableFiles, TableLayout]:
         """Return the writer of the messages, and the layout with its schema. table: what is read already."""
         is_here = not runs_elsewhere(spark)
         if table is None and self._is_plain and is_here and not has_parquet_settings(spark):
-            return TaskFiles(spark, self._reads.reader(source, read_plan)), self.layout
+            reader = early.reader if early else self.reads.reader(source, read_plan)
+            return TaskFiles(spark, reader, early), self.layout
+        if early:
+            early.abandon()
         messages = (
-            self._reads.frame(spark, source, read_plan.start, read_plan.end, read_plan)
+            self.reads.frame(spark, source, read_plan.start, read_plan.end, read_plan)
             if table is None
             else spark.createDataFrame(table).coalesce(1)
         )
@@ -282,7 +292,8 @@ class StreamExporter:
     ) -> Outcome:
         format, schema = self.target.format, files.schema
         with self.target.commit(source.table, replace=checkpoint is None) as (folder, new_checkpoint):
-            with self._progress(spark, f"exporting {source.table}", read_plan.messages, read_plan.bytes):
+            label = f"exporting {source.table}"
+            with self._progress(spark, label, read_plan.messages, read_plan.bytes, files.done):
                 counts = files.write(folder)
             shared_folder.check_visible(
                 spark, folder, counts.rows, lambda: read_table(spark, folder, format, schema)
@@ -354,7 +365,7 @@ class StreamExporter:
 
         Lost is 0 when loss fails the run.
         """
-        options = self._reads.options(source)
+        options = self.reads.options(source)
         stream = with_connection(
             options, lambda connection: source_plan.fetch_stream(connection, options), is_known=True
         )
@@ -375,8 +386,10 @@ class StreamExporter:
         return read_plan.end - read_plan.start - rows - dropped, lost
 
     @contextlib.contextmanager
-    def _progress(self, spark: "SparkSession", label: str, messages: int, size: int) -> Iterator[None]:
-        with self.progress(label, messages, size) as advance, report_task_progress(spark, advance):
+    def _progress(
+        self, spark: "SparkSession", label: str, messages: int, size: int, done: float = 0.0
+    ) -> Iterator[None]:
+        with self.progress(label, messages, size) as advance, report_task_progress(spark, advance, done):
             yield
 
 

@@ -17,7 +17,7 @@ from jsctl.files import CONFIG_SIZE, read_text, write_atomically
 from jsctl.jetstream.shape_check import NUMBER, Malformed, Shape, check
 from jsctl.json_text import parse_json
 from jsctl.posix import lock, open_folder
-from jsctl.spark.export.target import MARKER, Target, check_names, read_marker
+from jsctl.spark.export.target import MARKER, STAGING, Target, check_names, read_marker
 
 KIND = "stream"
 CHECKPOINTS = "_checkpoints"
@@ -75,7 +75,11 @@ class StreamTarget(Target):
     def _clean_staging(self) -> None:
         """Complete or undo what is staged, including what Spark wrote after it was stopped."""
         self.recover()
-        shutil.rmtree(self.path / ".staging", ignore_errors=True)
+        shutil.rmtree(self.path / STAGING, ignore_errors=True)
+
+    def early_folder(self, table: str) -> Path:
+        """Return the folder for what is written before `commit`. The holder of the lock removes it."""
+        return self.path / STAGING / "early" / table
 
     def checkpoint(self, table: str) -> dict[str, Any] | None:
         """Return a table's checkpoint, or None when the table does not exist. Raises JsctlError."""

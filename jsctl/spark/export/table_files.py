@@ -6,26 +6,22 @@ write the same file. So a Parquet table of messages as they are is written by th
 machine, unless settings say how Spark is to write its files.
 """
 
-import contextlib
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from jsctl.errors import JsctlError
+from jsctl.spark.export.early_parts import EarlyParts
 from jsctl.spark.export.formats import build_spark_options
+from jsctl.spark.export.parts import Part, PartFiles, build_schema
 from jsctl.spark.session.folders import write_path
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.types import StructType
 
-    from jsctl.spark.source.batch_reader import JetStreamReader, RangePartition
-
-ROW_GROUP = 32 << 20
-"""Bytes of messages that a task has in memory before it writes them."""
+    from jsctl.spark.source.batch_reader import JetStreamReader
 
 _OF_PARQUET = ("spark.sql.parquet.", "spark.hadoop.parquet.", "spark.sql.files.", "spark.sql.sources.")
 """How the names of settings for files begin."""
@@ -45,10 +41,13 @@ class Counts(NamedTuple):
 
 
 class TableFiles(Protocol):
-    """A table to write. schema: its columns."""
+    """A table to write. schema: its columns. done: the share of it that is written already, from 0 to 1."""
 
     @property
     def schema(self) -> "StructType": ...
+
+    @property
+    def done(self) -> float: ...
 
     def write(self, folder: Path) -> Counts:
         """Write the table into a new folder. Raises what Spark raises."""
@@ -64,6 +63,7 @@ class SparkFiles:
     partition_by: Sequence[str]
     read: "Observation"
     decoded: "Observation | None"
+    done = 0.0
 
     @property
     def schema(self) -> "StructType":
@@ -88,168 +88,54 @@ def has_parquet_settings(spark: "SparkSession") -> bool:
 
     context = spark.sparkContext
     settings = {**dict(context.getConf().getAll()), **spark.conf.getAll}
-    return any(
-        name.startswith(_OF_PARQUET) and value != RUNTIME_CONF.get(name) for name, value in settings.items()
-    )
+    return are_for_parquet(name for name, value in settings.items() if value != RUNTIME_CONF.get(name))
+
+
+def are_for_parquet(names: Iterable[str]) -> bool:
+    """Return whether settings with these names say how Spark writes Parquet files."""
+    return any(name.startswith(_OF_PARQUET) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFiles:
-    """A table that the reading tasks write into Parquet files like Spark's."""
+    """A table that the reading tasks write into Parquet files like Spark's. early: parts that this process
+    writes before."""
 
     spark: "SparkSession"
     reader: "JetStreamReader"
+    early: EarlyParts | None = None
 
     @property
     def schema(self) -> "StructType":
-        from pyspark.sql.types import StructType
+        return build_schema(self.reader.options)
 
-        from jsctl.spark.source.batch_reader import build_spark_schema
-
-        fields = build_spark_schema(self.reader.options)
-        return StructType([fields[name] for name in _ORDER if name in fields.names])
+    @property
+    def done(self) -> float:
+        return self.early.done if self.early else 0.0
 
     def write(self, folder: Path) -> Counts:
         folder.mkdir(parents=True)
-        reader, partitions, names = self.reader, self.reader.partitions(), self.schema.names
-        about = {
-            "org.apache.spark.version": self.spark.version,
-            "org.apache.spark.sql.parquet.row.metadata": self.schema.json(),
-        }
+        reader, files = self.reader, PartFiles.of(self.reader.options, folder)
+        partitions, begun = self.early.hand_over() if self.early else (reader.partitions(), 0)
 
-        def write(number: int) -> _Part:
-            return _write_part(reader, partitions[number], number, folder, names, about)
+        def write(number: int) -> Part:
+            return files.write(number, reader.read(partitions[number]))
 
         # Numbers alone are data, which goes through a file: partitions may hold logins. Not of frames: for
         # these, each Python imports pandas.
-        tasks = self.spark.sparkContext.parallelize(range(len(partitions)), len(partitions))
-        parts = tasks.map(write).collect()
+        numbers = range(begun, len(partitions))
+        parts = (
+            self.spark.sparkContext.parallelize(numbers, len(numbers)).map(write).collect() if numbers else []
+        )
+        parts = [*(self.early.finish() if self.early else ()), *parts]
         label = uuid.uuid4()
         for number, part in enumerate(parts):
-            if part.name:
-                (folder / part.name).rename(folder / f"part-{number:05}-{label}-c000.snappy.parquet")
-        full = [part.counts for part in parts if part.counts.rows]
+            if part.file:
+                part.file.rename(folder / f"part-{number:05}-{label}-c000.snappy.parquet")
+        full = [part for part in parts if part.rows]
         return Counts(
-            sum(counts.rows for counts in full),
-            min((counts.first for counts in full if counts.first is not None), default=None),
-            max((counts.last for counts in full if counts.last is not None), default=None),
-            sum(counts.bytes for counts in full),
+            sum(part.rows for part in full),
+            min((part.first for part in full if part.first is not None), default=None),
+            max((part.last for part in full if part.last is not None), default=None),
+            sum(part.bytes for part in full),
         )
-
-
-class _Part(NamedTuple):
-    """The file that a task wrote. name: of the file, empty for none."""
-
-    name: str
-    counts: Counts
-
-
-_ORDER = ("stream", "subject", "sequence", "timestamp", "headers", "data")
-"""Of the columns in a table."""
-
-
-def _write_part(
-    reader: "JetStreamReader",
-    partition: "RangePartition",
-    number: int,
-    folder: Path,
-    names: Sequence[str],
-    about: Mapping[str, str],
-) -> _Part:
-    """Read a partition and write it to a hidden file of this attempt.
-
-    Without messages there is no file, but for the first partition: an empty table has its columns.
-    """
-    import pyarrow.compute as pc
-
-    from jsctl.spark.source import columns
-
-    rows = size = 0
-    first = last = None
-    name = f".part-{number:05}-{uuid.uuid4()}.parquet"
-    with _RowGroups(folder / name, columns.build_schema(names), about) as file:
-        for batch in reader.read(partition):
-            if len(batch):
-                messages = batch.select(names)
-                sequences, payloads = messages["sequence"], messages["data"]
-                first = sequences[0].as_py() if first is None else first
-                last = sequences[-1].as_py()
-                rows += len(batch)
-                size += pc.sum(pc.binary_length(payloads)).as_py()
-                file.add(messages)
-        if not rows and number:
-            name = ""
-        else:
-            file.finish()
-    return _Part(name, Counts(rows, first, last, size))
-
-
-_REPEATED = ("stream", "subject", "data", "headers.list.element.key", "headers.list.element.value")
-"""Columns of a file whose values may be the same in many messages."""
-
-
-class _RowGroups:
-    """A Parquet file, written in groups of as many messages as may be in memory. Every method raises
-    JsctlError when it cannot be written."""
-
-    def __init__(self, path: Path, schema: "pa.Schema", about: Mapping[str, str]) -> None:
-        self._path = path
-        self._schema = schema
-        self._about = about
-        self._batches: list[pa.RecordBatch] = []
-        self._size = 0
-        self._stack = contextlib.ExitStack()
-        self._writer: Any = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._told():
-            self._stack.close()
-
-    def add(self, messages: "pa.RecordBatch") -> None:
-        self._batches.append(messages)
-        self._size += messages.nbytes
-        if self._size >= ROW_GROUP:
-            self._write()
-
-    def finish(self) -> None:
-        """Write what is left. A file without messages has its columns."""
-        if self._batches or self._writer is None:
-            self._write()
-
-    def _write(self) -> None:
-        import pyarrow as pa
-
-        table = pa.Table.from_batches(self._batches, self._schema)
-        with self._told():
-            if self._writer is None:
-                self._writer = self._open()
-            self._writer.write_table(table)
-        self._batches.clear()
-        self._size = 0
-
-    def _open(self) -> Any:
-        from pyarrow import parquet
-
-        file = self._stack.enter_context(self._path.open("xb"))
-        writer = parquet.ParquetWriter(
-            file,
-            self._schema,
-            compression="snappy",
-            # As in Spark's files: no dictionary of values that are all different, and no schema of Arrow's.
-            use_dictionary=[path for path in _REPEATED if path.partition(".")[0] in self._schema.names],
-            store_schema=False,
-            write_page_index=True,
-        )
-        writer.add_key_value_metadata(self._about)
-        return self._stack.enter_context(writer)
-
-    @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            target = str(self._path).partition("/.staging/")[0]
-            raise JsctlError(f"Spark cannot write to {target}: {error.strerror or error}") from None

@@ -21,7 +21,7 @@ from jsctl.jetstream.shape_check import Malformed, Shape, check
 from jsctl.json_text import parse_json
 
 MARKER = "_jsctl_export.json"
-_STAGING = ".staging"
+STAGING = ".staging"
 _COMPLETE = "complete"
 _REPLACES = "replaces"
 _OLD = "_old"
@@ -49,7 +49,7 @@ class Target:
             if not path.is_dir():
                 raise BadInput(f"{path} is a file", "name a folder that does not exist")
             marker = read_marker(path)
-            if marker is None and any(child.name != _STAGING for child in path.iterdir()):
+            if marker is None and any(child.name != STAGING for child in path.iterdir()):
                 raise BadInput(
                     f"{path} exists and is not an export of jsctl", "name a folder that does not exist"
                 )
@@ -68,7 +68,7 @@ class Target:
 
     def recover(self) -> None:
         """Complete or undo what killed runs left. Active runs are not touched."""
-        for lock_file in (self.path / _STAGING).glob("*" + _LOCK):
+        for lock_file in (self.path / STAGING).glob("*" + _LOCK):
             with contextlib.suppress(BlockingIOError), lock_file.open("a") as lock:
                 posix.lock(lock, wait=False)
                 folder = lock_file.with_suffix("")
@@ -84,7 +84,7 @@ class Target:
         replace: a partition that was written takes the place of the one in the target.
         """
         is_new = not self.path.exists()
-        folder = self.path / _STAGING / uuid.uuid4().hex
+        folder = self.path / STAGING / uuid.uuid4().hex
         folder.parent.mkdir(parents=True, exist_ok=True)
         with folder.with_suffix(_LOCK).open("w") as lock:
             posix.lock(lock)

@@ -13,12 +13,19 @@ _INTERVAL = 0.25  #: seconds
 
 
 @contextlib.contextmanager
-def report_task_progress(spark: "SparkSession", report: Callable[[float], None]) -> Iterator[None]:
-    """Call `report` with the share of this thread's tasks that is done, from 0 to 1, while the context is
-    open.
+def report_task_progress(
+    spark: "SparkSession", advance: Callable[[float], None], done: float = 0.0
+) -> Iterator[None]:
+    """Call `advance` with the share of the work that is done, from 0 to 1, while the context is open: `done`
+    before it, the rest by this thread's tasks.
 
     A Spark Connect server counts the tasks of all threads.
     """
+
+    def report(share: float) -> None:
+        advance(done + share * (1 - done))
+
+    report(0)
     context: Any = getattr(spark, "_sc", None)
     if context is None:
         with _report_over_connect(spark, report):

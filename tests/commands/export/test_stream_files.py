@@ -1,8 +1,11 @@
-"""`jsctl export stream`: files that tasks write are as those that Spark writes."""
+"""`jsctl export stream`: files that tasks write, or this process while Spark starts, are as those that Spark
+writes."""
 
 import json
+import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jsctl.spark.export import message_reads, table_files
+from jsctl.spark.export import message_reads, parts, table_files
+from jsctl.spark.export.stream_exporter import StreamExporter
 from tests.commands.export.test_stream import fill, sequences
 from tests.support import js
 from tests.support.run import Cli
@@ -19,11 +23,14 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
-def in_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few messages are many: tasks of 20 read and write them, some at once."""
+def in_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Few messages are many: they are read and written in parts of 20, some at once."""
     monkeypatch.setattr(message_reads, "SHORT_MESSAGES", 0)
     monkeypatch.setattr(message_reads, "TASK_MESSAGES", 20)
-    monkeypatch.setattr(table_files, "ROW_GROUP", 200)
+    monkeypatch.setattr(parts, "ROW_GROUP", 200)
+    mask = os.umask(0o077)  # as that of the tests' Spark
+    yield
+    os.umask(mask)
 
 
 def written(table: Path) -> list[Path]:
@@ -44,9 +51,16 @@ def without_times(checkpoint: Path) -> dict[str, Any]:
     return content  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("flags", ["", "--headers --subject ORDERS.>"])
-def test_tasks_write_what_spark_writes(
-    cli: Cli, url: str, spark: Any, tmp_path: Path, request: pytest.FixtureRequest, flags: str
+@pytest.mark.parametrize(("flags", "early"), [("", False), ("--headers --subject ORDERS.>", True)])
+def test_parts_are_what_spark_writes(
+    cli: Cli,
+    url: str,
+    spark: Any,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    flags: str,
+    early: bool,
 ) -> None:
     fill(url, 90)
     headers = b"NATS/1.0\r\nA: 1\r\na:\r\nA: \xff\r\n\r\n"
@@ -57,14 +71,16 @@ def test_tasks_write_what_spark_writes(
         js.ask(url, "STREAM.MSG.DELETE.ORDERS", {"seq": sequence})
     line = f"export stream ORDERS {flags} --json --to"
     by_spark = cli(f"{line} {tmp_path / 'spark'}", status=0).json
-    request.getfixturevalue("in_tasks")
-    by_tasks = cli(f"{line} {tmp_path / 'tasks'} --verify", status=0).json
-    for result in (by_spark, by_tasks):
+    request.getfixturevalue("in_parts")
+    if not early:
+        monkeypatch.setattr(StreamExporter, "begin", lambda *_: None)
+    in_parts = cli(f"{line} {tmp_path / 'parts'} --verify", status=0).json
+    for result in (by_spark, in_parts):
         for timed in (result, *result["streams"]):
             timed.pop("seconds", None), timed.pop("verified", None), timed.pop("to", None)
-    assert by_tasks == by_spark
+    assert in_parts == by_spark
     spark_file, *_ = written(tmp_path / "spark" / "ORDERS")
-    files = written(tmp_path / "tasks" / "ORDERS")
+    files = written(tmp_path / "parts" / "ORDERS")
     assert len(files) > 2
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     shape = re.compile(r"part-\d{5}-[0-9a-f-]{36}-c000\.snappy\.parquet")
@@ -79,21 +95,21 @@ def test_tasks_write_what_spark_writes(
             assert column.has_column_index and column.has_offset_index
         assert about(ours) == about(theirs)
     tables: list[pa.Table] = []
-    for name in ("spark", "tasks"):
+    for name in ("spark", "parts"):
         frame = spark.read.parquet(str(tmp_path / name / "ORDERS"))
         tables.append(frame.sort("sequence").toArrow())
     assert tables[0] == tables[1]
     checkpoints = [
-        without_times(tmp_path / name / "_checkpoints" / "ORDERS.json") for name in ("spark", "tasks")
+        without_times(tmp_path / name / "_checkpoints" / "ORDERS.json") for name in ("spark", "parts")
     ]
     assert checkpoints[0] == checkpoints[1]
 
 
-def test_tasks_without_messages(
+def test_parts_without_messages(
     cli: Cli, url: str, spark: Any, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     js.stream(url, "ORDERS", "ORDERS.>", allow_direct=True)
-    request.getfixturevalue("in_tasks")
+    request.getfixturevalue("in_parts")
     to = tmp_path / "out"
     empty = cli(f"export stream ORDERS --to {to} --incremental --json", status=0).json
     assert (empty["exported"], empty["streams"][0]["first"]) == (0, None)

@@ -1,4 +1,4 @@
-"""Parquet files that tasks write."""
+"""Parquet files of parts of a table."""
 
 import os
 import resource
@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from jsctl.errors import JsctlError
-from jsctl.spark.export import table_files
-from jsctl.spark.export.table_files import _RowGroups
+from jsctl.spark.export import parts
+from jsctl.spark.export.parts import _RowGroups
 from jsctl.spark.source import columns
 
 NAMES = ("stream", "subject", "sequence", "timestamp", "data")
@@ -38,7 +38,7 @@ def small_files() -> Iterator[None]:
 
 
 def test_groups_are_written_as_they_fill_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_files, "ROW_GROUP", 30_000)
+    monkeypatch.setattr(parts, "ROW_GROUP", 30_000)
     with _RowGroups(tmp_path / "file", columns.build_schema(NAMES), {"key": "value"}) as file:
         for number in range(7):
             file.add(messages(number * 10 + 1, 10, 1000))
