@@ -77,19 +77,22 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
     assert (process.returncode, err) == (0, b"")
     done = json.loads(out)
     assert (done["exported"], done["lost"], done["deleted"]) == (30, 0, 0)
+    assert (done["streams"][0]["first"], done["streams"][0]["last"]) == (1, 30)
     assert sequences(to / "ORDERS") == list(range(1, 31))
     output = ["following; Ctrl-C ends it", "jsctl: trying again: ", "jsctl: continuing"]
     assert [line[: len(begin)] for line, begin in zip(log, output, strict=True)] == output
 
 
-def test_follow_until_ctrl_c_and_no_second_run_meanwhile(
+def test_follow_on_a_terminal_until_ctrl_c_and_no_second_run_meanwhile(
     cli: Cli, url: str, spark: Any, tmp_path: Path
 ) -> None:
     fill(url, 20)
     to = tmp_path / "out"
-    process = start(cli, "ORDERS", "--to", str(to), "--follow", "--every", "200ms", "--json")
+    flags = f"--to {to} --follow --every 200ms --no-fail-on-data-loss"
+    screen = cli.terminal(f"export stream ORDERS {flags}", columns=90)
+    screen.timeout = 120
     try:
-        wait_for((to / "ORDERS").exists, "nothing was exported", 120)
+        screen.expect_exact("20 messages (191 B) so far, deleted 0, lost 0")
         for flags in ("", "--incremental", "--force", "--incremental --follow", "--format csv"):
             second = cli(f"export stream ORDERS --to {to} {flags}", status=64)
             assert second.err.count("\n") == 1, second.err
@@ -102,28 +105,6 @@ def test_follow_until_ctrl_c_and_no_second_run_meanwhile(
         outcome = cli(["export", "query", "--from", str(to), "SELECT count(*) AS n FROM ORDERS", "--json"])
         assert outcome.json == [{"n": 20}]
         fill(url, 10)
-        wait_for(lambda: len(sequences(to / "ORDERS")) == 30, "messages are missing", 60)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 0, err
-    done = json.loads(out)
-    assert (done["exported"], done["streams"][0]["first"], done["streams"][0]["last"]) == (30, 1, 30)
-    assert err.decode() == "following; Ctrl-C ends it\n"
-    assert sequences(to / "ORDERS") == list(range(1, 31))
-    assert not processes(process.pid)
-
-
-def test_what_is_seen_of_it_on_a_terminal(cli: Cli, url: str, tmp_path: Path) -> None:
-    fill(url, 20)
-    to = tmp_path / "out"
-    flags = f"--to {to} --follow --every 200ms --no-fail-on-data-loss"
-    screen = cli.terminal(f"export stream ORDERS {flags}", columns=90)
-    screen.timeout = 120
-    try:
-        screen.expect_exact("20 messages (191 B) so far, deleted 0, lost 0")
-        fill(url, 10)
         js.ask(url, "STREAM.MSG.DELETE.ORDERS", {"seq": 5})
         screen.expect_exact("30 messages (291 B) so far")
         screen.sendintr()
@@ -132,3 +113,5 @@ def test_what_is_seen_of_it_on_a_terminal(cli: Cli, url: str, tmp_path: Path) ->
     finally:
         screen.close(force=True)
     assert screen.exitstatus == 0
+    assert sequences(to / "ORDERS") == list(range(1, 31))
+    assert not processes(screen.pid)

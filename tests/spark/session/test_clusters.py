@@ -178,9 +178,9 @@ def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place
 def test_executors_of_a_local_cluster(network: Network, tmp_path: Path) -> None:
     work = home() / "work"  # where its workers put what they are given
     before = set(work.glob("app-*/*/jsctl.zip"))
-    done = network.jsctl(
-        "export", "stream", "ORDERS", "--to", str(tmp_path / "orders"), "--verify", "--master", LOCAL_CLUSTER
-    )
+    export = ["export", "stream", "ORDERS", "--to", str(tmp_path / "orders"), "--verify"]
+    quick = os.environ["SPARK_SUBMIT_OPTS"]  # for the executor's JVM, too
+    done = network.jsctl(*export, "--master", LOCAL_CLUSTER, JDK_JAVA_OPTIONS=quick)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert f"verified ORDERS: {COUNT} messages" in done.stdout
     assert sequences(tmp_path / "orders" / "ORDERS") == list(range(1, COUNT + 1))
