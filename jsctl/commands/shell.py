@@ -39,6 +39,7 @@ Every command of jsctl, without the word jsctl, with connections that stay open 
 use CONTEXT         use another context from here on
 domain DOMAIN       use a JetStream domain from here on
 stream ls | wc -l   send output to a command of the system
+stream ls > FILE    write output to a file; >> adds to it
 ! ls -l             run a command of the system
 exit, or ctrl-D     end
 

@@ -37,6 +37,12 @@ def script(cli: Cli, tmp_path: Path, text: str, status: int = 0) -> tuple[str, s
         ("pub a\\|b", ["pub", "a|b"], ""),
         ("pub a one\\\n two", ["pub", "a", "one", "two"], ""),
         ("pub a 'one\ntwo'", ["pub", "a", "one\ntwo"], ""),
+        ("kv get K a > 'the file'", ["kv", "get", "K", "a"], "cat > 'the file'"),
+        ("stream ls >>list ", ["stream", "ls"], "cat >>list "),
+        ("sub >", ["sub", ">"], ""),
+        ("sub > --raw", ["sub", ">", "--raw"], ""),
+        ("kv get K '>' \\>", ["kv", "get", "K", ">", ">"], ""),
+        ("sub orders.>", ["sub", "orders.>"], ""),
     ],
 )
 def test_a_line_is_taken_apart(text: str, words: list[str], pipe: str) -> None:
@@ -48,6 +54,12 @@ def test_a_line_is_taken_apart(text: str, words: list[str], pipe: str) -> None:
 def test_a_line_goes_on(text: str) -> None:
     assert not is_complete(text)
     with pytest.raises(BadInput):
+        parse_line(text)
+
+
+@pytest.mark.parametrize("text", ["kv del K > a --force", "stream ls > a | cat", "kv get K > a > b"])
+def test_a_file_ends_a_line(text: str) -> None:
+    with pytest.raises(BadInput, match="does not end after > and a file"):
         parse_line(text)
 
 
@@ -92,10 +104,14 @@ def test_a_script(cli: Cli, url: str, tmp_path: Path) -> None:
 
 
 def test_it_stops_at_the_first_failure(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
     out, err = script(cli, tmp_path, "stream ls\nstream info NOPE\npub never x\n", status=3)
     assert "line 2 of" in err and "ended with status 3; the rest was not run" in err
     assert "Published" not in out + err
     assert script(cli, tmp_path, "stream ls --names | false\n", status=1)
+    file = tmp_path / "a list"
+    assert script(cli, tmp_path, f"stream ls --names > '{file}'\nstream ls --names >>'{file}'") == ("", "")
+    assert file.read_text() == "ORDERS\n" * 2
     assert "nothing follows the |" in script(cli, tmp_path, "stream ls |", status=64)[1]
     assert "the line is incomplete" in script(cli, tmp_path, "pub 'x", status=64)[1]
     assert "no command 'strem'" in script(cli, tmp_path, "strem ls", status=64)[1]

@@ -1,6 +1,7 @@
 """`jsctl trace` on real servers."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,6 +38,8 @@ def test_subscribers_and_streams(cli: Cli, url: str) -> None:
         assert '--C Client "listener" cid:' in shown and 'subject:"t.*" queue:"group"' in shown
         assert '--J JetStream action:"stored" stream:"S" subject:"t.x"' in shown
         assert "[0s] Client" in shown and "Nobody" not in shown
+        narrow = cli("trace t.x hello", tty=True, width=80, status=0).out
+        assert re.search("^Legend: .* --X error$", narrow, re.MULTILINE)
         data = cli("trace t.x hello --json", status=0).json
         assert (data["received"], data["delivered"], data["egress"]) == (
             2,

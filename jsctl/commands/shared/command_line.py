@@ -19,6 +19,8 @@ _TOKEN = re.compile(
 )
 
 
+_ARROW = re.compile(r">>?[ \t]*(?=[^-\s>])")
+
 _MAX_CHARACTERS = 1 << 17  #: characters of a line, as of a word that the system takes
 _MAX_ROWS = 1000  #: rows of a line
 
@@ -35,16 +37,38 @@ class Line(NamedTuple):
 def parse_line(text: str) -> Line:
     """Split a line into words, and the rest after its first `|` outside of quotation marks. Raises
     BadInput.
+
+    `> FILE` and `>> FILE` at the end of a line are a pipe, too; a `>` at the end, or before a flag, is the
+    wildcard of subjects.
     """
     pipe_start = next((token.start() for token in _TOKEN.finditer(text) if token["pipe"]), -1)
     line, pipe = (text, "") if pipe_start < 0 else (text[:pipe_start], text[pipe_start + 1 :].strip())
     if pipe_start >= 0 and not pipe:
         raise BadInput("nothing follows the |", "name a command of the system")
+    start, file = _find_redirection(line)
+    if file:
+        if pipe or len(_split(file)) != 1:
+            raise BadInput("the line does not end after > and a file", "quote '>' where it is a wildcard")
+        line, pipe = line[:start], f"cat {line[start:]}"
+    words = _split(line)
+    return Line(words[1:] if words[:1] == ["jsctl"] else words, pipe)
+
+
+def _split(line: str) -> list[str]:
     try:
-        words = shlex.split(line.replace("\\\n", ""))
+        return shlex.split(line.replace("\\\n", ""))
     except ValueError as error:
         raise BadInput(f"the line is incomplete: {str(error).lower()}") from None
-    return Line(words[1:] if words[:1] == ["jsctl"] else words, pipe)
+
+
+def _find_redirection(line: str) -> tuple[int, str]:
+    """Return where a `>` or `>>` sends output to a file, and what follows it; an empty text for none."""
+    is_start = True
+    for token in _TOKEN.finditer(line):
+        if is_start and token["plain"] and (arrow := _ARROW.match(line, token.start())):
+            return token.start(), line[arrow.end() :]
+        is_start = bool(token["blank"])
+    return -1, ""
 
 
 def is_complete(text: str) -> bool:

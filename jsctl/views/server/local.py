@@ -72,9 +72,10 @@ def notes(network: Network, version: str, *, background: bool) -> list[str]:
     if first.node.file and first.info.get("auth_required"):
         next_line = f"{first.node.file} requires a login; add one with jsctl context edit {context}"
     files = "logs are" if first.node.file and not network.plan.store else "data is"
-    stop = f"jsctl server stop {context} stops them" if background else "ctrl-C stops"
+    stop = f"jsctl server stop {context} stops them" if background else "ctrl-C stops them"
     return [
         *sentences,
         f"nats-server {version} runs; {files} in {network.folder}",
-        f"{next_line}        {stop}",
+        next_line,
+        stop,
     ]

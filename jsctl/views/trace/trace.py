@@ -18,7 +18,7 @@ _ARROWS = {
     model.JETSTREAM: "--J",
 }
 _IDS = {model.ROUTER: "rid", model.GATEWAY: "gid", model.LEAF: "lid"}
-_LEGEND = "Legend: Client: --C Router: --> Gateway: ==> Leafnode: ~~> JetStream: --J Error: --X"
+_LEGEND = "Legend: --C client  --> router  ==> gateway  ~~> leafnode  --J stream  --X error"
 _DIFFERENCES = (Column("Trace", "trace"), Column("Where", "where"), Column("What", "what"))
 
 
