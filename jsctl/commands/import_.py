@@ -102,7 +102,7 @@ async def import_(env: Env, options: Options) -> Result:
         mappings=tuple(map(_parse_mapping, options.mappings)),
         where=options.where,
         base64=options.base64,
-        again=options.again,
+        with_new_ids=options.again,
         keep_ids=options.keep_ids,
         drop_headers=tuple(map(_parse_header, options.drop_headers)),
         tasks=options.tasks,

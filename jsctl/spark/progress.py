@@ -89,23 +89,23 @@ class ProgressListener(StreamingQueryListener):
         """Ignore the start of a query: there is no progress yet."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        self._guarded(lambda: self.take(parse_json(event.progress.json)))
+        self._run_guarded(lambda: self.take(parse_json(event.progress.json)))
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:
         """Ignore idle queries: they report progress, too, every ten seconds."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        self._guarded(lambda: self.end(str(event.runId), event.exception or ""))
+        self._run_guarded(lambda: self.end(str(event.runId), event.exception or ""))
 
     def take(self, progress: Mapping[str, Any]) -> None:
         """Write a step of a query: `StreamingQueryProgress` as JSON."""
         run = str(progress["runId"])
         queries = self._queries.get(run, {})
         for source in progress.get("sources") or ():
-            end, latest = _parts(source.get("endOffset")), _parts(source.get("latestOffset"))
-            for stream, part in end.items():
+            end, latest = _parse_offset(source.get("endOffset")), _parse_offset(source.get("latestOffset"))
+            for stream, offset in end.items():
                 queries[stream] = self._step(
-                    progress, source, stream, part, latest.get(stream, part), queries.get(stream)
+                    progress, source, stream, offset, latest.get(stream, offset), queries.get(stream)
                 )
         if queries:
             self._queries[run] = queries
@@ -125,11 +125,11 @@ class ProgressListener(StreamingQueryListener):
         self._flushed = 0.0
         self._write(run)
 
-    def queries(self) -> list[SparkQuery]:
+    def list_queries(self) -> list[SparkQuery]:
         """Return the newest progress of all queries."""
         return [query for group in self._queries.values() for query in group.values()]
 
-    def _guarded(self, work: Callable[[], None]) -> None:
+    def _run_guarded(self, work: Callable[[], None]) -> None:
         with self._lock:
             try:
                 work()
@@ -141,9 +141,9 @@ class ProgressListener(StreamingQueryListener):
         progress: Mapping[str, Any],
         source: Mapping[str, Any],
         stream: str,
-        part: Mapping[str, Any],
+        offset: Mapping[str, Any],
         latest: Mapping[str, Any],
-        before: SparkQuery | None,
+        previous: SparkQuery | None,
     ) -> SparkQuery:
         run, at = str(progress["runId"]), str(progress["timestamp"])
         moment, newest = parse_time_ns(at), int(latest["next"])
@@ -153,9 +153,9 @@ class ProgressListener(StreamingQueryListener):
         if earlier and moment > earlier[0]:
             arrival = max(0, newest - earlier[1]) * SECOND / (moment - earlier[0])
         rate = float(source.get("processedRowsPerSecond") or 0)
-        behind = max(0, newest - int(part["next"]))
+        behind = max(0, newest - int(offset["next"]))
         # A batch that holds nothing has the end offset of the one before.
-        is_new = before is None or int(progress["batchId"]) != before.batch
+        is_new = previous is None or int(progress["batchId"]) != previous.batch
         return SparkQuery(
             query=str(progress.get("name") or progress["id"]),
             id=str(progress["id"]),
@@ -166,9 +166,10 @@ class ProgressListener(StreamingQueryListener):
             behind=behind,
             rate=rate,
             arrival=arrival,
-            drain_ns=_drain(behind, rate, arrival),
-            lost=(before.lost if before else 0) + (int(part.get("lost") or 0) if is_new else 0),
-            deleted=(before.deleted if before else 0) + (int(part.get("deleted") or 0) if is_new else 0),
+            drain_ns=_estimate_drain(behind, rate, arrival),
+            lost=(previous.lost if previous else 0) + (int(offset.get("lost") or 0) if is_new else 0),
+            deleted=(previous.deleted if previous else 0)
+            + (int(offset.get("deleted") or 0) if is_new else 0),
         )
 
     # -- writing ------------------------------------------------------------------------------------
@@ -179,11 +180,11 @@ class ProgressListener(StreamingQueryListener):
             latest.mkdir(parents=True, exist_ok=True)
             queries = list(self._queries[run].values())
             write_atomically(latest / f"{queries[0].id}.json", encode_queries(queries))
-            late = time.monotonic() - self._flushed >= FLUSH_SECONDS
-            if late or len(self._rows) >= FLUSH_ROWS:
+            is_due = time.monotonic() - self._flushed >= FLUSH_SECONDS
+            if is_due or len(self._rows) >= FLUSH_ROWS:
                 self.flush()
         if self._text_file:
-            write_atomically(self._text_file, format_prometheus_text(self.queries()), mode=0o644)
+            write_atomically(self._text_file, format_prometheus_text(self.list_queries()), mode=0o644)
 
     def flush(self) -> None:
         """Write the rows that wait for the table."""
@@ -206,8 +207,8 @@ class ProgressListener(StreamingQueryListener):
         table = pa.Table.from_pylist(values, pa.schema(types))
         folder = self._folder / TABLE
         folder.mkdir(parents=True, exist_ok=True)
-        with open_atomically(folder / f"part-{uuid.uuid4().hex}.parquet") as out:
-            pq.write_table(table, out)
+        with open_atomically(folder / f"part-{uuid.uuid4().hex}.parquet") as file:
+            pq.write_table(table, file)
 
 
 def format_prometheus_text(queries: Sequence[SparkQuery]) -> str:
@@ -216,14 +217,14 @@ def format_prometheus_text(queries: Sequence[SparkQuery]) -> str:
     for key, name, kind, text in _METRICS:
         lines += [f"# HELP jsctl_spark_{name} {text}", f"# TYPE jsctl_spark_{name} {kind}"]
         for query in queries:
-            value = _metric(query, key)
+            value = _format_metric(query, key)
             if value is not None:
                 labels = f'query="{_escape(query.query)}",stream="{_escape(query.stream)}"'
                 lines.append(f"jsctl_spark_{name}{{{labels}}} {value}")
     return "\n".join([*lines, ""])
 
 
-def _metric(query: SparkQuery, key: str) -> str | None:
+def _format_metric(query: SparkQuery, key: str) -> str | None:
     match key:
         case "drain_seconds":
             if query.drain_ns is None:
@@ -241,7 +242,7 @@ def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _drain(behind: int, rate: float, arrival: float | None) -> int | None:
+def _estimate_drain(behind: int, rate: float, arrival: float | None) -> int | None:
     """Return ns until nothing is left to read; -1 for never, None when that is unknown."""
     if not behind:
         return 0
@@ -251,7 +252,7 @@ def _drain(behind: int, rate: float, arrival: float | None) -> int | None:
     return round(behind / net * SECOND) if net > 0 else -1
 
 
-def _parts(offset: Any) -> dict[str, Mapping[str, Any]]:
+def _parse_offset(offset: Any) -> dict[str, Mapping[str, Any]]:
     """Return a source's offset by stream; empty for other sources."""
     with contextlib.suppress(ValueError):
         offset = parse_json(offset) if isinstance(offset, str) else offset

@@ -91,22 +91,22 @@ class Composition:
             (name, value) for name, value in compile_headers(self.headers) if name.lower() not in replaced
         ]
         fixed = [(name, Template([encode_text(value)])) for name, value in self.fixed_headers]
-        compile_draft = Draft(
+        draft = Draft(
             compile_template(encode_text(self.subject), enabled=self.templates),
             compile_template(b""),
             [*headers, *fixed],
             self.reply,
         )
-        if compile_draft.subject.unknown:
+        if draft.subject.unknown:
             raise BadInput(
-                f"{{{{{compile_draft.subject.unknown[0]}}}}} in the subject is not a template function",
+                f"{{{{{draft.subject.unknown[0]}}}}} in the subject is not a template function",
                 "--no-templates sends the subject as it is",
             )
-        if compile_draft.subject.fixed is not None:
+        if draft.subject.fixed is not None:
             validate_subject(self.subject)
         if self.reply:
             validate_subject(self.reply, "reply on")
-        return compile_draft
+        return draft
 
 
 async def compose(
@@ -116,20 +116,20 @@ async def compose(
 
     warn: called with a sentence about templates that are sent as they are, once for each.
     """
-    compile_draft = composition.compile_draft()
+    draft = composition.compile_draft()
     warnings = _Warnings(warn)
-    warnings.check([value for _, value in compile_draft.headers])
+    warnings.check([value for _, value in draft.headers])
     if composition.body is not None or not composition.by_line:
         body = composition.body if composition.body is not None else await read_all(stdin)
-        compile_draft = compile_draft._replace(body=compile_template(body, enabled=composition.templates))
-        warnings.check([compile_draft.body])
-        for messages in _split_bursts(compile_draft.compose_many(1, composition.count), burst):
+        draft = draft._replace(body=compile_template(body, enabled=composition.templates))
+        warnings.check([draft.body])
+        for messages in _split_bursts(draft.compose_many(1, composition.count), burst):
             yield messages
         return
     first, count = 1, composition.count
     async for lines in read_lines(stdin):
         numbered = zip(range(first, first + count * len(lines), count), lines, strict=True)
-        for messages in _split_bursts(_compose_lines(compile_draft, numbered, composition, warnings), burst):
+        for messages in _split_bursts(_compose_lines(draft, numbered, composition, warnings), burst):
             yield messages
         first += count * len(lines)
 
@@ -149,13 +149,13 @@ class _Warnings:
 
 
 def _compose_lines(
-    compile_draft: Draft, lines: Iterable[tuple[int, bytes]], composition: Composition, warnings: "_Warnings"
+    draft: Draft, lines: Iterable[tuple[int, bytes]], composition: Composition, warnings: "_Warnings"
 ) -> Iterator[OutgoingMessage]:
     """Compose the messages of lines. lines: each with the number of its first message."""
     for first, line in lines:
         body = compile_template(line, enabled=composition.templates)
         warnings.check([body])
-        yield from compile_draft._replace(body=body).compose_many(first, composition.count)
+        yield from draft._replace(body=body).compose_many(first, composition.count)
 
 
 async def read_dump(
@@ -165,13 +165,13 @@ async def read_dump(
     composition if it has one, and with its headers added. Raises BadInput."""
     from jsctl.jetstream.message import dump
 
-    compile_draft = replace(composition, subject=composition.subject or "unused").compile_draft()
+    draft = replace(composition, subject=composition.subject or "unused").compile_draft()
     replaced = composition.replaced_headers
 
     def change(numbered: Iterable[tuple[int, OutgoingMessage]]) -> Iterator[OutgoingMessage]:
         for number, message in numbered:
             moment = Moment(number)
-            headers = [(name, value.render(moment).decode()) for name, value in compile_draft.headers]
+            headers = [(name, value.render(moment).decode()) for name, value in draft.headers]
             changed = message
             if headers:
                 pairs = parse_headers(message.header_block)
@@ -179,7 +179,7 @@ async def read_dump(
                 block = encode_headers([*other_headers, *headers])
                 changed = changed._replace(header_block=block)
             if composition.subject:
-                subject = compile_draft.subject.render(moment).decode(errors="replace")
+                subject = draft.subject.render(moment).decode(errors="replace")
                 changed = changed._replace(subject=validate_subject(subject))
             yield changed
 

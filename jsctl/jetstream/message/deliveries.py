@@ -81,8 +81,8 @@ class Deliveries:
             batch=1 if options.wait else pull.BATCH,
             group=options.group,
         )
-        async with acks, aclosing(pulled) as read_batches:
-            async for messages in read_batches:
+        async with acks, aclosing(pulled) as batches:
+            async for messages in batches:
                 self.received += len(messages)
                 # The first message is delivered alone: it shows whether anybody receives acknowledgements.
                 parts = (messages,) if acks.sent or not options.ack else (messages[:1], messages[1:])

@@ -51,14 +51,14 @@ class Schedule:
                 "a schedule needs one time",
                 "set one of --schedule-at, --schedule-after, --schedule-every and --schedule-cron",
             )
-        build_headers = [(_SCHEDULE, self._format_expression(now))] if times else []
+        headers = [(_SCHEDULE, self._format_expression(now))] if times else []
         if self.dest:
-            build_headers.append((_TARGET, self.dest))
+            headers.append((_TARGET, self.dest))
         if self.message_ttl:
-            build_headers.append(("Nats-Schedule-TTL", format_ttl(self.message_ttl)))
+            headers.append(("Nats-Schedule-TTL", format_ttl(self.message_ttl)))
         if self.source:
-            build_headers.append(("Nats-Schedule-Source", self.source))
-        return build_headers
+            headers.append(("Nats-Schedule-Source", self.source))
+        return headers
 
     def _format_expression(self, now: float) -> str:
         if self.at is not None:

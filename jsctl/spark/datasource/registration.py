@@ -52,12 +52,12 @@ def register(
     """
     from jsctl.spark.datasource.data_source import JetStreamSource
 
-    switched_on = pushdown and _switch_pushdown_on(spark)
+    is_pushdown_enabled = pushdown and _enable_pushdown(spark)
     portable_settings = loops.run(login.with_files(settings))
 
     class ConnectedSource(JetStreamSource):  # pickled by value, as no module has it
         settings = prepare_settings_for_tasks(spark, portable_settings)
-        takes_filters = switched_on
+        takes_filters = is_pushdown_enabled
         is_lenient = lenient
 
         @classmethod
@@ -67,7 +67,7 @@ def register(
     spark.dataSource.register(ConnectedSource)
 
 
-def _switch_pushdown_on(spark: "SparkSession") -> bool:
+def _enable_pushdown(spark: "SparkSession") -> bool:
     """Let readers of this session take filters; return False when this version of Spark cannot."""
     try:
         spark.conf.set(_PUSHDOWN, "true")

@@ -54,7 +54,7 @@ class AvroDecoder:
         except (ValueError, KeyError, TypeError, SchemaParseException) as error:
             raise BadInput(f"the Avro schema is not valid: {error}") from None
         self._read: Callable[..., Any] = fastavro.schemaless_reader
-        self.type = _arrow_type(schema, {}, ())
+        self.type = _build_arrow_type(schema, {}, ())
         if not pa.types.is_struct(self.type):
             raise BadInput("the Avro schema is not that of a record", "give the schema of whole payloads")
 
@@ -70,40 +70,45 @@ class AvroDecoder:
         return record
 
 
-def _arrow_type(schema: Any, named: dict[str, Any], inside: tuple[str, ...]) -> pa.DataType:
+def _build_arrow_type(schema: Any, definitions: dict[str, Any], enclosing: tuple[str, ...]) -> pa.DataType:
     """Return the Arrow type of a schema. named: schemas by name so far. inside: names of records around."""
     if isinstance(schema, list):
         kinds = [kind for kind in schema if kind != "null"]
         if len(kinds) == 1:
-            return _arrow_type(kinds[0], named, inside)
+            return _build_arrow_type(kinds[0], definitions, enclosing)
         names = {kind for kind in kinds if isinstance(kind, str)}
         wider = next((type for members, type in _WIDER if names == members and len(kinds) == 2), None)
         return wider or pa.string()  # any other union is text, or JSON
     if isinstance(schema, str):
         if schema in _PRIMITIVES:
             return _PRIMITIVES[schema]
-        if schema in inside:
+        if schema in enclosing:
             raise BadInput(f"the Avro record {schema} contains itself", "columns cannot be recursive")
-        if schema not in named:
+        if schema not in definitions:
             raise BadInput(f"the Avro schema names {schema}, which it does not define")
-        return _arrow_type(named[schema], named, inside)
+        return _build_arrow_type(definitions[schema], definitions, enclosing)
     kind, logical = schema["type"], schema.get("logicalType")
     if isinstance(kind, dict | list):
-        return _arrow_type(kind, named, inside)
+        return _build_arrow_type(kind, definitions, enclosing)
     if kind in ("record", "enum", "fixed"):
         namespace = schema.get("namespace", "")
         for name in {schema["name"], f"{namespace}.{schema['name']}"}:
-            named[name] = schema
+            definitions[name] = schema
     if kind == "record":
-        around = (*inside, schema["name"], f"{schema.get('namespace', '')}.{schema['name']}")
-        fields = [pa.field(f["name"], _arrow_type(f["type"], named, around)) for f in schema["fields"]]
+        path = (*enclosing, schema["name"], f"{schema.get('namespace', '')}.{schema['name']}")
+        fields = [
+            pa.field(field["name"], _build_arrow_type(field["type"], definitions, path))
+            for field in schema["fields"]
+        ]
         return pa.struct(fields)
     if logical == "decimal" and schema["precision"] <= 38:
         return pa.decimal128(schema["precision"], schema.get("scale", 0))
     if logical in _LOGICAL:
         return _LOGICAL[logical]
     if kind == "array":
-        return pa.list_(pa.field("element", _arrow_type(schema["items"], named, inside)))
+        return pa.list_(pa.field("element", _build_arrow_type(schema["items"], definitions, enclosing)))
     if kind == "map":
-        return pa.map_(pa.string(), _arrow_type(schema["values"], named, inside))
-    return {"enum": pa.string(), "fixed": pa.binary()}.get(kind) or _arrow_type(kind, named, inside)
+        return pa.map_(pa.string(), _build_arrow_type(schema["values"], definitions, enclosing))
+    return {"enum": pa.string(), "fixed": pa.binary()}.get(kind) or _build_arrow_type(
+        kind, definitions, enclosing
+    )

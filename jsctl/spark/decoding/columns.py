@@ -38,16 +38,16 @@ class PayloadColumns:
     """
 
     decoding: Decoding
-    taken: tuple[str, ...]
+    reserved_names: tuple[str, ...]
     keep_data: bool = False
     name: str = DATA
 
     @property
     def schema(self) -> StructType:
         """Their schema. Raises BadInput, MissingDependency."""
-        return _schema(self)
+        return _build_schema(self)
 
-    def arrays(self, payloads: pa.Array) -> list[pa.Array]:
+    def decode_arrays(self, payloads: pa.Array) -> list[pa.Array]:
         """Return the columns for payloads. Raises BadInput, MissingDependency."""
         values, is_bad = build_payload_decoder(self.decoding).decode(payloads)
         columns = values.flatten() if self.decoding.kind in WITH_SCHEMA else [values]
@@ -55,15 +55,15 @@ class PayloadColumns:
             columns.append(payloads)
         columns.append(pc.if_else(is_bad, payloads, pa.scalar(None, pa.binary())))
         # Names of nested fields differ where they were renamed; their layout does not.
-        return [column.view(type) for column, type in zip(columns, _arrow_types(self), strict=True)]
+        return [column.view(type) for column, type in zip(columns, _build_arrow_types(self), strict=True)]
 
 
 @functools.lru_cache(4)
-def _schema(columns: PayloadColumns) -> StructType:
+def _build_schema(columns: PayloadColumns) -> StructType:
     decoding = columns.decoding
     type = from_arrow_type(build_payload_decoder(decoding).type)
     if isinstance(type, StructType):
-        fields = rename_equal(type.fields, (*columns.taken, BAD_PAYLOAD, DATA))
+        fields = rename_equal(type.fields, (*columns.reserved_names, BAD_PAYLOAD, DATA))
     else:
         fields = [StructField("value" if decoding.kind == "variant" else columns.name, type)]
     if columns.keep_data and fields[-1].name != DATA:
@@ -72,22 +72,23 @@ def _schema(columns: PayloadColumns) -> StructType:
 
 
 @functools.lru_cache(4)
-def _arrow_types(columns: PayloadColumns) -> list[pa.DataType]:
+def _build_arrow_types(columns: PayloadColumns) -> list[pa.DataType]:
     return [field.type for field in to_arrow_schema(columns.schema, timezone="UTC")]
 
 
-def rename_equal(fields: Sequence[StructField], taken: Sequence[str] = ()) -> list[StructField]:
-    """Return fields with names that differ in more than case and are not in `taken`, by the prefix `data_`.
+def rename_equal(fields: Sequence[StructField], reserved_names: Sequence[str] = ()) -> list[StructField]:
+    """Return fields with names that differ in more than case and are not in `reserved_names`, by the prefix
+    `data_`.
 
     JSON tells `id` and `ID` apart; tables do not.
     """
-    used = {name.lower() for name in taken}
+    used_names = {name.lower() for name in reserved_names}
     renamed = []
     for field in fields:
         name = field.name
-        while name.lower() in used:
+        while name.lower() in used_names:
             name = f"data_{name}"
-        used.add(name.lower())
+        used_names.add(name.lower())
         renamed.append(StructField(name, replace_structs(field.dataType, rename_equal)))
     return renamed
 

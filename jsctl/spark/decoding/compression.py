@@ -7,7 +7,7 @@ from jsctl.jetstream.backup.s2 import decompress_block
 
 KINDS = ("gzip", "s2", "zstd")
 AUTO = "auto"
-MOST_BYTES = 256 << 20
+MAX_SIZE = 256 << 20
 """Of one payload, decompressed. A larger one is refused, as a small payload can stand for any size."""
 
 _MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "s2": b"\xff\x06\x00\x00"}
@@ -26,16 +26,16 @@ def decompress(data: bytes, kind: str) -> bytes:
         kind = next((name for name, magic in _MAGIC.items() if data.startswith(magic)), "")
     if not data or not kind:
         return data
-    return {"gzip": _gzip, "zstd": _zstd, "s2": _s2}[kind](data)
+    return {"gzip": _decompress_gzip, "zstd": _decompress_zstd, "s2": _decompress_s2}[kind](data)
 
 
-def _gzip(data: bytes) -> bytes:
+def _decompress_gzip(data: bytes) -> bytes:
     parts: list[bytes] = []
     size = 0
     while data:  # members may follow each other
         stream = zlib.decompressobj(wbits=31)
         try:
-            part = stream.decompress(data, MOST_BYTES - size + 1)
+            part = stream.decompress(data, MAX_SIZE - size + 1)
         except zlib.error as error:
             raise ValueError(f"it is not gzip: {error}") from None
         size += len(part)
@@ -47,7 +47,7 @@ def _gzip(data: bytes) -> bytes:
     return b"".join(parts)
 
 
-def _zstd(data: bytes) -> bytes:
+def _decompress_zstd(data: bytes) -> bytes:
     try:
         import zstandard
     except ImportError:
@@ -56,7 +56,7 @@ def _zstd(data: bytes) -> bytes:
         ) from None
     try:
         stream = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
-        unpacked: bytes = stream.read(MOST_BYTES + 1)
+        unpacked: bytes = stream.read(MAX_SIZE + 1)
         _check_size(len(unpacked))
         if not data.startswith(_MAGIC["zstd"]) or not _is_whole_zstd(data):
             raise ValueError("it is truncated")
@@ -78,7 +78,7 @@ def _is_whole_zstd(data: bytes) -> bool:
     return True
 
 
-def _s2(data: bytes) -> bytes:
+def _decompress_s2(data: bytes) -> bytes:
     parts: list[bytes] = []
     at = size = 0
     if not data.startswith(_MAGIC["s2"]):
@@ -104,5 +104,5 @@ def _s2(data: bytes) -> bytes:
 
 
 def _check_size(size: int) -> None:
-    if size > MOST_BYTES:
-        raise ValueError(f"it holds more than {MOST_BYTES >> 20} MiB")
+    if size > MAX_SIZE:
+        raise ValueError(f"it holds more than {MAX_SIZE >> 20} MiB")

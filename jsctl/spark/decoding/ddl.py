@@ -54,7 +54,7 @@ _SIMPLE: dict[str, Callable[[], DataType]] = {
 }
 _DECIMALS = ("decimal", "dec", "numeric")
 _TOKEN = re.compile(r"\s*(?:(`(?:[^`]|``)+`)|([^\W\d]\w*)|(\d+)|('(?:[^'\\]|\\.|'')*')|([<>(),:]))\s*")
-_DEEPEST = 50
+_MAX_DEPTH = 50
 """Types within each other."""
 
 _HINT = "such as 'id BIGINT, name STRING'"
@@ -67,7 +67,7 @@ def parse_ddl(text: str) -> StructType:
     BadInput.
     """
     parser = _Parser(text)
-    fields = parser.fields("")
+    fields = parser.parse_fields("")
     if len(fields) == 1 and isinstance(fields[0].dataType, StructType) and not fields[0].name:
         return fields[0].dataType  # struct<...>, as printed by Spark
     return StructType(fields)
@@ -81,52 +81,52 @@ class _Parser:
         self._at = 0
         self._depth = 0
 
-    def fields(self, end: str) -> list[StructField]:
+    def parse_fields(self, end: str) -> list[StructField]:
         """Read fields until `end`; empty for the end of the text."""
-        fields = [self._field()]
+        fields = [self._parse_field()]
         while self._take(","):
-            fields.append(self._field())
+            fields.append(self._parse_field())
         if end:
             self._expect(end)
         elif self._at < len(self._text):
             self._fail("")
         return fields
 
-    def _field(self) -> StructField:
-        name = self._name()
+    def _parse_field(self) -> StructField:
+        name = self._parse_name()
         if name.lower() == "struct" and not self._depth and self._take("<"):
-            return StructField("", StructType(self.fields(">")))
+            return StructField("", StructType(self.parse_fields(">")))
         self._take(":")
-        field = StructField(name, self._type())
+        field = StructField(name, self._parse_type())
         if self._take("not"):
             self._expect("null")
-        if self._take("comment") and not self._next("'"):
+        if self._take("comment") and not self._read_token("'"):
             self._fail("a comment in quotation marks")
         return field
 
-    def _type(self) -> DataType:
+    def _parse_type(self) -> DataType:
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise BadInput("the schema is nested too deeply", f"at most {_DEEPEST} levels are valid")
+        if self._depth > _MAX_DEPTH:
+            raise BadInput("the schema is nested too deeply", f"at most {_MAX_DEPTH} levels are valid")
         start = self._at
-        name = self._next("a").lower()
+        name = self._read_token("a").lower()
         if name == "array":
             self._expect("<")
-            parsed: DataType = ArrayType(self._type())
+            parsed: DataType = ArrayType(self._parse_type())
             self._expect(">")
         elif name == "map":
             self._expect("<")
-            key = self._type()
+            key = self._parse_type()
             self._expect(",")
-            parsed = MapType(key, self._type())
+            parsed = MapType(key, self._parse_type())
             self._expect(">")
             if not isinstance(key, StringType):
                 raise BadInput("a map of the schema has keys that are not strings", "JSON has only such keys")
         elif name == "struct":
             self._expect("<")
-            parsed = StructType(self.fields(">"))
+            parsed = StructType(self.parse_fields(">"))
         elif name in _DECIMALS:
-            parsed = self._decimal()
+            parsed = self._parse_decimal()
         elif name in _SIMPLE:
             parsed = _SIMPLE[name]()
         else:
@@ -135,19 +135,19 @@ class _Parser:
         self._depth -= 1
         return parsed
 
-    def _decimal(self) -> DecimalType:
+    def _parse_decimal(self) -> DecimalType:
         if not self._take("("):
             return DecimalType(10, 0)
-        precision, scale = int(self._next("0") or self._fail("a number")), 0
+        precision, scale = int(self._read_token("0") or self._fail("a number")), 0
         if self._take(","):
-            scale = int(self._next("0") or self._fail("a number"))
+            scale = int(self._read_token("0") or self._fail("a number"))
         self._expect(")")
         if not scale <= precision <= 38 or not precision:
             self._fail("a decimal of 1 to 38 digits")
         return DecimalType(precision, scale)
 
-    def _name(self) -> str:
-        name = self._next("a")
+    def _parse_name(self) -> str:
+        name = self._read_token("a")
         if not name:
             self._fail("a name")
         return name[1:-1].replace("``", "`") if name.startswith("`") else name
@@ -164,7 +164,7 @@ class _Parser:
         if not self._take(word):
             self._fail(word)
 
-    def _next(self, kind: str) -> str:
+    def _read_token(self, kind: str) -> str:
         """Read a name ("a"), a number ("0") or a text in quotation marks ("'"); return an empty text for
         anything else."""
         match = _TOKEN.match(self._text, self._at)
@@ -174,9 +174,9 @@ class _Parser:
             self._at = match.end()
         return text
 
-    def _fail(self, wanted: str) -> NoReturn:
-        rest = self._text[self._at :].strip()
-        place = f"at {rest[:30]!r}" if rest else "at its end"
+    def _fail(self, missing: str) -> NoReturn:
+        excerpt = self._text[self._at :].strip()
+        place = f"at {excerpt[:30]!r}" if excerpt else "at its end"
         raise BadInput(
-            f"the schema is not valid {place}" + (f": {wanted} is missing" if wanted else ""), _HINT
+            f"the schema is not valid {place}" + (f": {missing} is missing" if missing else ""), _HINT
         )

@@ -17,6 +17,6 @@ def decoded(payloads: PayloadColumns, column: str) -> "Column":
     from pyspark.sql.pandas.functions import arrow_udf
 
     def decode(data: pa.Array) -> pa.Array:
-        return pa.StructArray.from_arrays(payloads.arrays(data), names=payloads.schema.names)
+        return pa.StructArray.from_arrays(payloads.decode_arrays(data), names=payloads.schema.names)
 
     return arrow_udf(decode, payloads.schema)(column)  # type: ignore[call-overload,no-any-return]

@@ -40,7 +40,7 @@ class JsonDecoder:
 
     def __init__(self, type: pa.DataType) -> None:
         self.type = type
-        self._convert = _converter(type)
+        self._convert = _build_converter(type)
         self._is_fast = _is_fast(type)
 
     def decode(self, data: bytes) -> Any:
@@ -53,7 +53,7 @@ class JsonDecoder:
     def decode_all(self, payloads: pa.Array) -> pa.Array | None:
         """Decode payloads at once, ten times as fast; None when not all of them can be read in this way."""
         try:
-            if not self._is_fast or not len(payloads) or not _are_plain_objects(payloads):
+            if not self._is_fast or not len(payloads) or not _is_all_objects(payloads):
                 return None
             text = b"\n".join(payloads.to_pylist())
             if b"NaN" in text or b"Inf" in text:
@@ -91,7 +91,7 @@ class VariantDecoder:
         return None
 
 
-def _are_plain_objects(payloads: pa.Array) -> bool:
+def _is_all_objects(payloads: pa.Array) -> bool:
     """Return whether Arrow's reader finds one object in each payload, if it finds as many as there are
     payloads."""
     texts = pc.utf8_trim(payloads.cast(pa.string()), " \t\r\n")  # raises for bytes that are not UTF-8
@@ -103,86 +103,86 @@ def _are_plain_objects(payloads: pa.Array) -> bool:
 def _is_fast(type: pa.DataType) -> bool:
     if pa.types.is_struct(type):
         return len({field.name for field in type}) == type.num_fields and all(_is_fast(f.type) for f in type)
-    return _is_fast(type.value_type) if pa.types.is_list(type) else any(is_one(type) for is_one in _FAST)
+    return _is_fast(type.value_type) if pa.types.is_list(type) else any(is_type(type) for is_type in _FAST)
 
 
-def _converter(type: pa.DataType) -> Callable[[Any], Any]:
+def _build_converter(type: pa.DataType) -> Callable[[Any], Any]:
     """Return a function from a value of JSON to what Arrow takes for it. It raises ValueError."""
-    convert = _converter_of_values(type)
+    convert = _build_value_converter(type)
     if pa.types.is_struct(type) and _is_variant(type):
         return convert  # null is a value, too
     return lambda value: None if value is None else convert(value)
 
 
-def _converter_of_values(type: pa.DataType) -> Callable[[Any], Any]:
+def _build_value_converter(type: pa.DataType) -> Callable[[Any], Any]:
     if pa.types.is_struct(type):
         if _is_variant(type):
-            return _variant
-        fields = [(field.name, _converter(field.type)) for field in type]
-        return lambda value: {name: convert(_of(dict, value).get(name)) for name, convert in fields}
+            return _convert_variant
+        fields = [(field.name, _build_converter(field.type)) for field in type]
+        return lambda value: {name: convert(_check_type(dict, value).get(name)) for name, convert in fields}
     if pa.types.is_list(type):
-        element = _converter(type.value_type)
-        return lambda value: [element(item) for item in _of(list, value)]
+        element = _build_converter(type.value_type)
+        return lambda value: [element(item) for item in _check_type(list, value)]
     if pa.types.is_map(type):
-        item = _converter(type.item_type)
-        return lambda value: [(key, item(entry)) for key, entry in _of(dict, value).items()]
+        item = _build_converter(type.item_type)
+        return lambda value: [(key, item(entry)) for key, entry in _check_type(dict, value).items()]
     if pa.types.is_integer(type):
         bound = 1 << (type.bit_width - 1)
-        return lambda value: _integer(value, bound)
+        return lambda value: _convert_integer(value, bound)
     if pa.types.is_decimal(type):
-        return lambda value: _decimal(value, type.precision, type.scale)
+        return lambda value: _convert_decimal(value, type.precision, type.scale)
     if pa.types.is_timestamp(type):
-        return _timestamp if type.tz else _local_timestamp
+        return _convert_timestamp if type.tz else _convert_local_timestamp
     by_type: list[tuple[Callable[[pa.DataType], bool], Callable[[Any], Any]]] = [
-        (pa.types.is_boolean, lambda value: _of(bool, value)),
-        (pa.types.is_floating, _float),
-        (pa.types.is_string, _text),
-        (pa.types.is_binary, lambda value: base64.b64decode(_of(str, value), validate=True)),
-        (pa.types.is_date, _date),
+        (pa.types.is_boolean, lambda value: _check_type(bool, value)),
+        (pa.types.is_floating, _convert_float),
+        (pa.types.is_string, _convert_text),
+        (pa.types.is_binary, lambda value: base64.b64decode(_check_type(str, value), validate=True)),
+        (pa.types.is_date, _convert_date),
     ]
-    return next(convert for is_one, convert in by_type if is_one(type))
+    return next(convert for is_type, convert in by_type if is_type(type))
 
 
 def _is_variant(type: pa.DataType) -> bool:
     return any((field.metadata or {}).get(b"variant") for field in type)
 
 
-def _of(kind: type, value: Any) -> Any:
+def _check_type(kind: type, value: Any) -> Any:
     if not isinstance(value, kind):
         raise ValueError(f"{value!r} is of another type")
     return value
 
 
-def _integer(value: Any, bound: int) -> int:
+def _convert_integer(value: Any, bound: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not -bound <= value < bound:
         raise ValueError(f"{value!r} is not an integer in range")
     return value
 
 
-def _float(value: Any) -> float:
+def _convert_float(value: Any) -> float:
     if isinstance(value, str):
         if value not in _NOT_FINITE:
             raise ValueError(f"{value!r} is not a number")
         return _NOT_FINITE[value]
-    return float(_number(value))
+    return float(_check_number(value))
 
 
-def _number(value: Any) -> int | Decimal:
+def _check_number(value: Any) -> int | Decimal:
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise ValueError(f"{value!r} is not a number")
     return value
 
 
-def _decimal(value: Any, precision: int, scale: int) -> Decimal:
+def _convert_decimal(value: Any, precision: int, scale: int) -> Decimal:
     try:
-        number = Decimal(value if isinstance(value, str) else _number(value))
+        number = Decimal(value if isinstance(value, str) else _check_number(value))
         # More digits than the type has are an error of quantize.
         return number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, Context(precision))
     except ArithmeticError:
         raise ValueError(f"{value!r} is not a decimal of {precision} digits") from None
 
 
-def _text(value: Any) -> str:
+def _convert_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Decimal):
@@ -190,31 +190,31 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=float)
 
 
-def _date(value: Any) -> date:
-    match = _DATE.fullmatch(_of(str, value).strip())
+def _convert_date(value: Any) -> date:
+    match = _DATE.fullmatch(_check_type(str, value).strip())
     if not match:
         raise ValueError(f"{value!r} is not a date")
     return date(*(int(part) for part in match.groups()))
 
 
-def _timestamp(value: Any) -> datetime:
+def _convert_timestamp(value: Any) -> datetime:
     if isinstance(value, str):
         moment = datetime.fromisoformat(value.strip())
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     try:
-        return _EPOCH + timedelta(seconds=_integer(value, 1 << 63))
+        return _EPOCH + timedelta(seconds=_convert_integer(value, 1 << 63))
     except OverflowError:
         raise ValueError(f"{value} is out of range") from None
 
 
-def _local_timestamp(value: Any) -> datetime:
-    moment = datetime.fromisoformat(_of(str, value))
+def _convert_local_timestamp(value: Any) -> datetime:
+    moment = datetime.fromisoformat(_check_type(str, value))
     if moment.tzinfo:
         raise ValueError(f"{value!r} has a zone")
     return moment
 
 
-def _variant(value: Any) -> dict[str, bytes]:
+def _convert_variant(value: Any) -> dict[str, bytes]:
     return _build_variant(json.dumps(value, ensure_ascii=False, default=float))
 
 

@@ -18,7 +18,7 @@ from jsctl.spark.decoding.compression import decompress
 from jsctl.spark.decoding.model import Decoding
 from jsctl.spark.decoding.protobuf import ProtobufDecoder
 
-_FEW = 256
+_PART_SIZE = 256
 """Payloads that are decoded one by one where one of them is bad."""
 
 
@@ -40,7 +40,7 @@ class PayloadDecoder:
 
     def __init__(self, decoding: Decoding) -> None:
         self._decoding = decoding
-        self._decoder = _decoder(decoding)
+        self._decoder = _build_decoder(decoding)
         self.type = self._decoder.type
 
     def decode(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array]:
@@ -54,18 +54,20 @@ class PayloadDecoder:
             values = self._decoder.decode_all(payloads)
             if values is not None:
                 return values, pa.repeat(False, len(values))
-            if len(payloads) > _FEW:  # one that is bad should not make all of them slow
-                parts = [self.decode(payloads[at : at + _FEW]) for at in range(0, len(payloads), _FEW)]
+            if len(payloads) > _PART_SIZE:  # one that is bad should not make all of them slow
+                parts = [
+                    self.decode(payloads[at : at + _PART_SIZE]) for at in range(0, len(payloads), _PART_SIZE)
+                ]
                 values, is_bad = zip(*parts, strict=True)
                 return pa.concat_arrays(values), pa.concat_arrays(is_bad)
         return self._decode_each(payloads)
 
     def _decode_each(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array]:
-        values = [None if data is None else self._value(data) for data in payloads.to_pylist()]
+        values = [None if data is None else self._decode_or_none(data) for data in payloads.to_pylist()]
         try:
             array = pa.array(values, self.type)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):  # one has a number out of range
-            values = [value if _fits(value, self.type) else None for value in values]
+            values = [value if _is_valid_for(value, self.type) else None for value in values]
             array = pa.array(values, self.type)
         return array, pa.array([value is None for value in values], pa.bool_())
 
@@ -79,7 +81,7 @@ class PayloadDecoder:
         except ValueError:
             return None
 
-    def _value(self, data: bytes) -> Any:
+    def _decode_or_none(self, data: bytes) -> Any:
         try:
             return self._decoder.decode(data)
         except ValueError:
@@ -92,7 +94,7 @@ def build_payload_decoder(decoding: Decoding) -> PayloadDecoder:
     return PayloadDecoder(decoding)
 
 
-def _decoder(decoding: Decoding) -> _Decoder:
+def _build_decoder(decoding: Decoding) -> _Decoder:
     text = decoding.schema.decode(errors="replace")
     match decoding.kind:
         case "json" | "variant":
@@ -125,7 +127,7 @@ class _Records:
         self._decode: Callable[[bytes], Any] = decoder.decode
 
     def decode(self, data: bytes) -> Any:
-        return _for_arrow(self._decode(data), self.type)
+        return _to_arrow_value(self._decode(data), self.type)
 
     def decode_all(self, payloads: pa.Array) -> pa.Array | None:
         return None
@@ -191,16 +193,16 @@ def _decode_zigzag(data: bytes, at: int) -> tuple[int, int]:
     raise ValueError("it is truncated")
 
 
-def _for_arrow(value: Any, type: pa.DataType) -> Any:
+def _to_arrow_value(value: Any, type: pa.DataType) -> Any:
     """Return a decoded value as Arrow takes it."""
     if value is None:
         return None
     if pa.types.is_struct(type):
-        return {field.name: _for_arrow(value.get(field.name), field.type) for field in type}
+        return {field.name: _to_arrow_value(value.get(field.name), field.type) for field in type}
     if pa.types.is_list(type):
-        return [_for_arrow(item, type.value_type) for item in value]
+        return [_to_arrow_value(item, type.value_type) for item in value]
     if pa.types.is_map(type):
-        return [(key, _for_arrow(item, type.item_type)) for key, item in value.items()]
+        return [(key, _to_arrow_value(item, type.item_type)) for key, item in value.items()]
     if pa.types.is_string(type) and not isinstance(value, str):
         return str(value) if isinstance(value, uuid.UUID) else json.dumps(value, default=str)
     if isinstance(value, datetime.time):
@@ -209,7 +211,7 @@ def _for_arrow(value: Any, type: pa.DataType) -> Any:
     return Decimal(value) if pa.types.is_decimal(type) else value
 
 
-def _fits(value: Any, type: pa.DataType) -> bool:
+def _is_valid_for(value: Any, type: pa.DataType) -> bool:
     try:
         pa.array([value], type)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):

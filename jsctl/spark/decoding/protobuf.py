@@ -54,36 +54,36 @@ class ProtobufDecoder:
             ) from None
         self._class: Any = message_factory.GetMessageClass(descriptor)
         self._error = DecodeError
-        self.type = _message_type(descriptor, ())
+        self.type = _build_message_type(descriptor, ())
 
     def decode(self, data: bytes) -> Any:
         """Return a message as a dict. Raises ValueError for data that is not of that type."""
         try:
-            return _message(self._class.FromString(data))
+            return _message_to_dict(self._class.FromString(data))
         except (self._error, UnicodeDecodeError) as error:
             raise ValueError(f"it is not a message of the type: {error}") from None
 
 
-def _message_type(descriptor: Any, inside: tuple[str, ...]) -> pa.DataType:
+def _build_message_type(descriptor: Any, enclosing: tuple[str, ...]) -> pa.DataType:
     if descriptor.full_name == _TIMESTAMP:
         return pa.timestamp("us", tz="UTC")
-    if descriptor.full_name in inside:
+    if descriptor.full_name in enclosing:
         raise BadInput(
             f"the Protobuf message {descriptor.full_name} contains itself", "columns cannot be recursive"
         )
-    around = (*inside, descriptor.full_name)
-    return pa.struct([pa.field(field.name, _field_type(field, around)) for field in descriptor.fields])
+    path = (*enclosing, descriptor.full_name)
+    return pa.struct([pa.field(field.name, _build_field_type(field, path)) for field in descriptor.fields])
 
 
-def _field_type(field: Any, inside: tuple[str, ...]) -> pa.DataType:
+def _build_field_type(field: Any, enclosing: tuple[str, ...]) -> pa.DataType:
     if _is_map(field):
         key, value = (field.message_type.fields_by_name[name] for name in ("key", "value"))
-        return pa.map_(_one_type(key, inside), _one_type(value, inside))
-    item = _one_type(field, inside)
+        return pa.map_(_build_value_type(key, enclosing), _build_value_type(value, enclosing))
+    item = _build_value_type(field, enclosing)
     return pa.list_(pa.field("element", item)) if field.is_repeated else item
 
 
-def _one_type(field: Any, inside: tuple[str, ...]) -> pa.DataType:
+def _build_value_type(field: Any, enclosing: tuple[str, ...]) -> pa.DataType:
     """Return the type of a field's value. Unsigned numbers get a type that can hold all of them."""
     kinds = {
         field.TYPE_UINT64: pa.decimal128(20, 0),
@@ -102,14 +102,14 @@ def _one_type(field: Any, inside: tuple[str, ...]) -> pa.DataType:
         field.CPPTYPE_ENUM: pa.string(),
         field.CPPTYPE_STRING: pa.string(),
     }
-    return by_python.get(field.cpp_type) or _message_type(field.message_type, inside)
+    return by_python.get(field.cpp_type) or _build_message_type(field.message_type, enclosing)
 
 
 def _is_map(field: Any) -> bool:
     return bool(field.message_type and field.message_type.GetOptions().map_entry)
 
 
-def _message(message: Any) -> Any:
+def _message_to_dict(message: Any) -> Any:
     if message.DESCRIPTOR.full_name == _TIMESTAMP:
         try:
             return message.ToDatetime(tzinfo=UTC)
@@ -118,22 +118,24 @@ def _message(message: Any) -> Any:
     return {
         field.name: None
         if field.has_presence and not message.HasField(field.name)
-        else _value(field, getattr(message, field.name))
+        else _convert_field(field, getattr(message, field.name))
         for field in message.DESCRIPTOR.fields
     }
 
 
-def _value(field: Any, value: Any) -> Any:
+def _convert_field(field: Any, value: Any) -> Any:
     if _is_map(field):
-        of_value = field.message_type.fields_by_name["value"]
-        return {key: _one(of_value, value[key]) for key in value}
-    return [_one(field, item) for item in value] if field.is_repeated else _one(field, value)
+        value_field = field.message_type.fields_by_name["value"]
+        return {key: _convert_value(value_field, value[key]) for key in value}
+    return (
+        [_convert_value(field, item) for item in value] if field.is_repeated else _convert_value(field, value)
+    )
 
 
-def _one(field: Any, value: Any) -> Any:
+def _convert_value(field: Any, value: Any) -> Any:
     if field.message_type:
-        return _message(value)
+        return _message_to_dict(value)
     if field.enum_type:
-        known = field.enum_type.values_by_number.get(value)
-        return known.name if known else str(value)
+        enum_value = field.enum_type.values_by_number.get(value)
+        return enum_value.name if enum_value else str(value)
     return value

@@ -89,7 +89,7 @@ def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) ->
     try:
         if source.finds_fields:
             source = replace(source, layout=source.layout._replace(schema=_find_fields(spark, source)))
-        frame = _frame(spark, source)
+        frame = _read_source(spark, source)
         bad = F.count(BAD_PAYLOAD) if source.layout.can_be_bad else F.sum(F.lit(0))
         observed = frame.observe(
             counts,
@@ -120,13 +120,13 @@ def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) ->
     return rows, int(counts.get["bad"] or 0)
 
 
-def _frame(spark: "SparkSession", source: BucketSource) -> "DataFrame":
+def _read_source(spark: "SparkSession", source: BucketSource) -> "DataFrame":
     return read_frame(spark, source.settings, f"jetstream_{source.bucket}", source.read_options)
 
 
 def _find_fields(spark: "SparkSession", source: BucketSource) -> str:
     """Return the schema that fits all values that are JSON objects. Raises BadInput when there is none."""
-    values = _frame(spark, source).where("operation = 'put'").selectExpr("value AS data")
+    values = _read_source(spark, source).where("operation = 'put'").selectExpr("value AS data")
     if source.layout.decompress:
         values = decode_data(values, source.layout._replace(decode="", keep_data=False), [])
     return infer_schema(values)

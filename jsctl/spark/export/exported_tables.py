@@ -87,7 +87,7 @@ def restore_messages(table: "DataFrame", format: str, checkpoint: dict[str, Any]
     # CSV has no binary type and holds base64; Spark itself decodes that of JSON.
     as_text = format == "csv"
 
-    def binary(name: str) -> "Column":
+    def build_binary_column(name: str) -> "Column":
         return f.to_binary(f.col(name), f.lit("base64")) if as_text else f.col(name)
 
     if decode == "text":
@@ -95,9 +95,9 @@ def restore_messages(table: "DataFrame", format: str, checkpoint: dict[str, Any]
     elif decode == "base64":
         payload = (f.col("data") if as_text else f.base64("data")).cast("binary")
     else:
-        payload = binary("data")
+        payload = build_binary_column("data")
     if decode in ("text", "base64"):
-        payload = f.coalesce(payload, binary(BAD_PAYLOAD))
+        payload = f.coalesce(payload, build_binary_column(BAD_PAYLOAD))
     payload = f.coalesce(payload, f.lit("").cast("binary"))
     columns = [f.col(name) for name in ("stream", "subject", "sequence", "timestamp")]
     if "headers" in table.columns:

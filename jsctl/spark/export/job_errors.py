@@ -17,7 +17,7 @@ _OPTION_TO_FLAG = {
 def job_error(error: Exception) -> JsctlError:
     """Return the error of a failed job: that of our own task, with its exit status, or else Spark's."""
     if isinstance(error, DataLoss):  # in this process, or when the job was planned
-        return DataLoss(_in_words_of_the_command(str(error)))
+        return DataLoss(_replace_options_by_flags(str(error)))
     if isinstance(error, JsctlError):
         return error
     text = str(error)
@@ -26,7 +26,7 @@ def job_error(error: Exception) -> JsctlError:
     raised = re.findall(r"^(?:[\w.]*: )?jsctl\.[\w.]*\.(\w+): (.*)$", text, re.MULTILINE)
     if raised:
         name, message = raised[-1]
-        message = _in_words_of_the_command(message)
+        message = _replace_options_by_flags(message)
         kind = DataLoss if name == "DataLoss" else getattr(errors, name, None)
         if isinstance(kind, type) and issubclass(kind, JsctlError) and kind.__init__ is JsctlError.__init__:
             return kind(message)
@@ -36,7 +36,7 @@ def job_error(error: Exception) -> JsctlError:
     return JsctlError(f"Spark failed: {extract_message(error)}")
 
 
-def _in_words_of_the_command(message: str) -> str:
+def _replace_options_by_flags(message: str) -> str:
     """Return a message of the data source without its options, which the user did not give."""
     for option, flag in _OPTION_TO_FLAG.items():
         message = message.replace(option, flag)

@@ -110,31 +110,32 @@ def extend_schema(messages: "DataFrame", ddl: str) -> tuple[str, list[str]]:
 
     from jsctl.spark.decoding.ddl import parse_ddl
 
-    known = parse_ddl(ddl)
+    present = parse_ddl(ddl)
     options = {"dropFieldIfAllNull": "true"}  # what is null has no type yet
-    new = _infer(messages, options)
-    if _is_hidden(known, new):
-        new = _infer(_without_bad(messages, ddl), options)
+    inferred = _infer(messages, options)
+    if _is_hidden(present, inferred):
+        inferred = _infer(_without_bad(messages, ddl), options)
     added: list[str] = []
-    fields = _add_fields(known.fields, new.fields, "", added)
+    fields = _add_fields(present.fields, inferred.fields, "", added)
     return (StructType(fields).toDDL() if added else ddl), added
 
 
-def _is_hidden(known: "DataType", new: "DataType") -> bool:
-    """Return whether `new` hides fields of an object in `known`, because some messages have another type
-    there.
+def _is_hidden(present: "DataType", inferred: "DataType") -> bool:
+    """Return whether `inferred` hides fields of an object in `present`, because some messages have another
+    type there.
     """
     from pyspark.sql.types import ArrayType, StructType
 
-    if isinstance(known, ArrayType):
-        return not isinstance(new, ArrayType) or _is_hidden(known.elementType, new.elementType)
-    if not isinstance(known, StructType):
+    if isinstance(present, ArrayType):
+        return not isinstance(inferred, ArrayType) or _is_hidden(present.elementType, inferred.elementType)
+    if not isinstance(present, StructType):
         return False
-    if not isinstance(new, StructType):
+    if not isinstance(inferred, StructType):
         return True
-    newer = {field.name: field.dataType for field in new.fields}
+    inferred_types = {field.name: field.dataType for field in inferred.fields}
     return any(
-        field.name in newer and _is_hidden(field.dataType, newer[field.name]) for field in known.fields
+        field.name in inferred_types and _is_hidden(field.dataType, inferred_types[field.name])
+        for field in present.fields
     )
 
 
@@ -155,30 +156,33 @@ def _infer(messages: "DataFrame", options: Mapping[str, str]) -> "StructType":
 
 
 def _add_fields(
-    known: "Sequence[StructField]", new: "Sequence[StructField]", path: str, added: list[str]
+    present: "Sequence[StructField]", inferred: "Sequence[StructField]", path: str, added: list[str]
 ) -> "list[StructField]":
-    """Return fields with those of `new` that they and their structs lack. Appends their paths to `added`."""
+    """Return fields with those of `inferred` that they and their structs lack. Appends their paths to
+    `added`."""
     from pyspark.sql.types import StructField
 
-    newer = {field.name: field.dataType for field in new}
+    inferred_types = {field.name: field.dataType for field in inferred}
     fields = []
-    for field in known:
+    for field in present:
         data_type = field.dataType
-        if field.name in newer:
-            data_type = _extend_type(data_type, newer.pop(field.name), f"{path}{field.name}.", added)
+        if field.name in inferred_types:
+            data_type = _extend_type(data_type, inferred_types.pop(field.name), f"{path}{field.name}.", added)
         fields.append(StructField(field.name, data_type))
-    added += [f"{path}{name}" for name in newer]
-    return [*fields, *(StructField(name, data_type) for name, data_type in newer.items())]
+    added += [f"{path}{name}" for name in inferred_types]
+    return [*fields, *(StructField(name, data_type) for name, data_type in inferred_types.items())]
 
 
-def _extend_type(known: "DataType", new: "DataType", path: str, added: list[str]) -> "DataType":
+def _extend_type(present: "DataType", inferred: "DataType", path: str, added: list[str]) -> "DataType":
     from pyspark.sql.types import ArrayType, StructType
 
-    if isinstance(known, ArrayType) and isinstance(new, ArrayType):
-        return ArrayType(_extend_type(known.elementType, new.elementType, path, added), known.containsNull)
-    if isinstance(known, StructType) and isinstance(new, StructType):
-        return StructType(_add_fields(known.fields, new.fields, path, added))
-    return known
+    if isinstance(present, ArrayType) and isinstance(inferred, ArrayType):
+        return ArrayType(
+            _extend_type(present.elementType, inferred.elementType, path, added), present.containsNull
+        )
+    if isinstance(present, StructType) and isinstance(inferred, StructType):
+        return StructType(_add_fields(present.fields, inferred.fields, path, added))
+    return present
 
 
 def _merge_repeated(fields: "Sequence[StructField]") -> "list[StructField]":
@@ -204,7 +208,7 @@ def apply_layout(messages: "DataFrame", layout: TableLayout) -> "DataFrame":
 
 
 def decode_data(
-    messages: "DataFrame", layout: TableLayout, meta: Sequence[str], more: Sequence[str] = ()
+    messages: "DataFrame", layout: TableLayout, meta: Sequence[str], other_names: Sequence[str] = ()
 ) -> "DataFrame":
     """Return the columns `meta`, and those that the table above says for `data`.
 
@@ -219,7 +223,7 @@ def decode_data(
     from jsctl.spark.decoding.columns import PayloadColumns
     from jsctl.spark.decoding.frames import DECODED, decoded
 
-    payloads = PayloadColumns(layout.decoding, (*meta, *more), layout.keep_data)
+    payloads = PayloadColumns(layout.decoding, (*meta, *other_names), layout.keep_data)
     frame = messages.withColumn(DECODED, decoded(payloads, "data"))
     columns = (F.col(DECODED)[name].alias(name) for name in payloads.schema.names)
     return frame.select(*meta, *columns)

@@ -102,13 +102,13 @@ def check_select(spark: "SparkSession", sql: str, label: str = "--query") -> str
     """
     sql = sql.rstrip("; \t\r\n")
     # Only a query can be in this place, and nothing of an EXPLAIN runs.
-    if not _parses(spark, f"EXPLAIN WITH jsctl_query AS (\n{sql}\n) SELECT 1"):
-        _parses(spark, f"EXPLAIN {sql}", f"{label} is not valid SQL")
+    if not _is_parsable(spark, f"EXPLAIN WITH jsctl_query AS (\n{sql}\n) SELECT 1"):
+        _is_parsable(spark, f"EXPLAIN {sql}", f"{label} is not valid SQL")
         raise BadInput(f"{label} is not a SELECT", "give one SELECT, which only reads")
     return sql
 
 
-def _parses(spark: "SparkSession", sql: str, problem: str = "") -> bool:
+def _is_parsable(spark: "SparkSession", sql: str, problem: str = "") -> bool:
     """Return whether Spark can parse SQL that changes nothing. problem: raise BadInput with it if not."""
     from pyspark.errors import AnalysisException, ParseException
 
@@ -143,7 +143,7 @@ def _read(spark: "SparkSession", path: Path, name: str, format: str) -> "DataFra
         return read_exported(spark, folder, format, checkpoint)
     reader = spark.read.format(format).options(**build_spark_options(format))
     if (read_marker(path) or {}).get("kind") == "reports" and name in SCHEMAS:
-        schema = SCHEMAS[name].ddl()
+        schema = SCHEMAS[name].build_ddl()
         if not folder.is_dir():
             return spark.createDataFrame([], schema)
         reader = reader.schema(schema)

@@ -172,13 +172,15 @@ def build_rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping
         }
         configs = {info["config"]["name"]: info["config"] for info in sample.snapshot.infos}
         rows["streams"] += [
-            common | _stream_row(row, configs.get(row.stream, {}))
+            common | _build_stream_row(row, configs.get(row.stream, {}))
             for row in build_stream_rows(sample.snapshot)
         ]
-        rows["consumers"] += [common | _consumer_row(info) for info in sample.consumers]
-        rows["servers"] += [common | _server_row(build_jetstream_row(reply)) for reply in sample.servers]
+        rows["consumers"] += [common | _build_consumer_row(info) for info in sample.consumers]
+        rows["servers"] += [
+            common | _build_server_row(build_jetstream_row(reply)) for reply in sample.servers
+        ]
         rows["replication"] += [
-            common | _replication_row(row) for row in build_replication_rows(sample.snapshot)
+            common | _build_replication_row(row) for row in build_replication_rows(sample.snapshot)
         ]
     return dict(rows)
 
@@ -194,57 +196,59 @@ def build_recorded_rows(
         for row in overview.streams:
             limits = overview.limits.get(row.stream)
             bounds = {} if limits is None else {"max_msgs": limits.messages, "max_bytes": limits.bytes}
-            rows["streams"].append(common | _stream_row(row, bounds))
-        rows["consumers"] += [common | _consumer_row(info) for info in overview.consumers or ()]
-        rows["replication"] += [common | _replication_row(row) for row in overview.links]
+            rows["streams"].append(common | _build_stream_row(row, bounds))
+        rows["consumers"] += [common | _build_consumer_row(info) for info in overview.consumers or ()]
+        rows["replication"] += [common | _build_replication_row(row) for row in overview.links]
     if answers.servers is not None:
-        rows["servers"] += [common | _server_row(build_jetstream_row(reply)) for reply in answers.servers[1]]
+        rows["servers"] += [
+            common | _build_server_row(build_jetstream_row(reply)) for reply in answers.servers[1]
+        ]
     return dict(rows)
 
 
-def _stream_row(row: StreamRow, config: Json) -> dict[str, Any]:
-    return _values(
+def _build_stream_row(row: StreamRow, config: Json) -> dict[str, Any]:
+    return _build_values(
         STREAMS,
         row,
         peers=", ".join(row.peers),
-        max_messages=_limit(config.get("max_msgs")),
-        max_bytes=_limit(config.get("max_bytes")),
+        max_messages=_to_limit(config.get("max_msgs")),
+        max_bytes=_to_limit(config.get("max_bytes")),
     )
 
 
-def _consumer_row(info: Json) -> dict[str, Any]:
+def _build_consumer_row(info: Json) -> dict[str, Any]:
     row = build_consumer_row(info, 0)
     delivered = info.get("delivered") or {}
-    return _values(
+    return _build_values(
         CONSUMERS,
         row,
         delivered=int(delivered.get("consumer_seq", 0)),
         delivered_seq=int(delivered.get("stream_seq", 0)),
-        ack_age=_known(row.ack_age),
+        ack_age=_to_known_span(row.ack_age),
         peers=", ".join(row.peers),
     )
 
 
-def _server_row(row: JetStreamRow) -> dict[str, Any]:
-    return {"domain": row.domain, **_values(SERVERS, row)}
+def _build_server_row(row: JetStreamRow) -> dict[str, Any]:
+    return {"domain": row.domain, **_build_values(SERVERS, row)}
 
 
-def _replication_row(row: ReplicationRow) -> dict[str, Any]:
-    return _values(REPLICATION, row, active=_known(row.active))
+def _build_replication_row(row: ReplicationRow) -> dict[str, Any]:
+    return _build_values(REPLICATION, row, active=_to_known_span(row.active))
 
 
-def _values(table: TableSchema, row: object, **values: Any) -> dict[str, Any]:
+def _build_values(table: TableSchema, row: object, **values: Any) -> dict[str, Any]:
     """Return the values of a table's columns, except those of the sample: attributes of the row with the same
     names, replaced by `values`."""
     names = [column.name for column in table.columns[len(_SAMPLE) :]]
     return {name: values[name] if name in values else getattr(row, name) for name in names}
 
 
-def _known(span: int) -> int | None:
+def _to_known_span(span: int) -> int | None:
     """Return a span of ns; None for NEVER."""
     return None if span == NEVER else span
 
 
-def _limit(value: int | None) -> int | None:
+def _to_limit(value: int | None) -> int | None:
     """Return a limit; None for no limit."""
     return value if value and value > 0 else None

@@ -71,10 +71,10 @@ async def export_reports(
     begin = time.monotonic()
     async with watch(options.places, fetch_sample, clock=clock) as polled:
         sampler = _Sampler(polled, notify)
-        first = await sampler.first()
+        first = await sampler.take_first()
         async with TableWriter(target, SCHEMAS, options.master, options.remote) as writer:
             started()
-            await _sample(first, sampler, writer, options, stop)
+            await _write_samples(first, sampler, writer, options, stop)
         return SamplingResult(writer.rows, time.monotonic() - begin, sampler.status)
 
 
@@ -87,9 +87,9 @@ async def export_recording(replay: Replay, target: Target, master: str, remote: 
             for place in replay.places(number):
                 if place.answers is None:
                     continue
-                when = to_datetime(seconds_to_ns(at))
+                round_time = to_datetime(seconds_to_ns(at))
                 for name, rows in build_recorded_rows(
-                    place.answers, place.context, place.domain, when
+                    place.answers, place.context, place.domain, round_time
                 ).items():
                     buffer[name].extend(rows)
             if sum(map(len, buffer.values())) >= FLUSH_ROWS:
@@ -99,7 +99,7 @@ async def export_recording(replay: Replay, target: Target, master: str, remote: 
     return SamplingResult(writer.rows, time.monotonic() - begin, ExitStatus.OK)
 
 
-async def _sample(
+async def _write_samples(
     first: Rows, sampler: "_Sampler", writer: TableWriter, options: SamplingOptions, stop: asyncio.Event
 ) -> None:
     """Write `first`, and the samples that follow it.
@@ -145,19 +145,19 @@ class _Sampler:
         """The exit status of a failure in the last sample, OK without one."""
         return next((poller.failure.status for poller in self._pollers if poller.failure), ExitStatus.OK)
 
-    async def first(self) -> Rows:
+    async def take_first(self) -> Rows:
         """Take the first sample. Raises JsctlError when no place answers."""
         await self._poll()
         failures = [poller.failure for poller in self._pollers if poller.failure]
         if len(failures) == len(self._pollers):
             raise failures[0]
-        return self._rows()
+        return self._collect_rows()
 
     async def take(self) -> Rows:
         await self._poll()
-        return self._rows()
+        return self._collect_rows()
 
-    def _rows(self) -> Rows:
+    def _collect_rows(self) -> Rows:
         for position, poller in enumerate(self._pollers):
             if poller.failure and position not in self._failing:
                 self._failing.add(position)

@@ -24,7 +24,7 @@ def check_visible(spark: "SparkSession", folder: Path, rows: int, read: Callable
         read: returns the folder as a table.
     """
     if not folder.is_dir():
-        raise _not_shared(folder)
+        raise _not_shared_error(folder)
     if not rows or not runs_elsewhere(spark):
         return
     try:
@@ -36,10 +36,10 @@ def check_visible(spark: "SparkSession", folder: Path, rows: int, read: Callable
             raise
         is_complete = False
     if not is_complete:
-        raise _not_shared(folder)
+        raise _not_shared_error(folder)
 
 
-def _not_shared(folder: Path) -> JsctlError:
+def _not_shared_error(folder: Path) -> JsctlError:
     return JsctlError(
         f"Spark wrote {folder.name} where this machine does not see it, or not all of it",
         "the folder must be on a file system that this machine and all of Spark's share, at the same path",

@@ -50,12 +50,12 @@ class TableSchema(NamedTuple):
     name: str
     columns: Sequence[Column]
 
-    def ddl(self) -> str:
+    def build_ddl(self) -> str:
         """Return the schema as Spark's DDL: `sampled_at timestamp, ...`."""
         columns = [*self.columns, Column(PARTITION, "date", "")]
         return ", ".join(f"`{column.name}` {_DDL[column.type]}" for column in columns)
 
-    def arrow(self, rows: Iterable[Mapping[str, Any]]) -> "pa.Table":
+    def to_arrow(self, rows: Iterable[Mapping[str, Any]]) -> "pa.Table":
         """Return rows as Arrow. What a row lacks is null; other values of a row are left out.
 
         rows: values by column name. Times are aware datetimes or RFC 3339 text; the server's zero time (year
@@ -74,24 +74,24 @@ class TableSchema(NamedTuple):
         records = list(rows)
         data = {
             column.name: pa.array(
-                [_value(row.get(column.name), column.type) for row in records], types[column.type]
+                [_convert_value(row.get(column.name), column.type) for row in records], types[column.type]
             )
             for column in self.columns
         }
-        data[PARTITION] = pa.array([_moment(row["sampled_at"]).date() for row in records], pa.date32())
+        data[PARTITION] = pa.array([_to_datetime(row["sampled_at"]).date() for row in records], pa.date32())
         return pa.table(data)
 
 
-def _value(value: Any, type: Type) -> Any:
+def _convert_value(value: Any, type: Type) -> Any:
     if value is None:
         return None
     if type == "timestamp":
-        moment = _moment(value)
+        moment = _to_datetime(value)
         return moment if moment.year > 1 else None
     if type in ("long", "duration"):
         return int(value)
     return bool(value) if type == "boolean" else str(value)
 
 
-def _moment(value: Any) -> datetime:
+def _to_datetime(value: Any) -> datetime:
     return to_datetime(value)

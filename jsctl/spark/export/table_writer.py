@@ -96,7 +96,7 @@ def append(
     written: dict[str, int] = {}
     with target.stage() as folder:
         for name, schema in schemas.items():
-            table = schema.arrow(rows.get(name, ()))
+            table = schema.to_arrow(rows.get(name, ()))
             written[name] = table.num_rows
             if table.num_rows:
                 _write(spark, table, target.format, folder / name)

@@ -56,8 +56,8 @@ def compare(
     from pyspark.sql import functions as F
 
     columns = stream.columns
-    table_hashes = table.select("sequence", _row_hash(table, columns))
-    stream_hashes = stream.select("sequence", _row_hash(stream, columns))
+    table_hashes = table.select("sequence", _build_row_hash(table, columns))
+    stream_hashes = stream.select("sequence", _build_row_hash(stream, columns))
     is_foreign = (F.col("sequence") < first) | (F.col("sequence") >= end) | F.col("sequence").isNull()
     counts = table_hashes.agg(
         F.count(F.when(is_foreign, 1)).alias("foreign"),
@@ -70,15 +70,15 @@ def compare(
     )
     if counts["removed"]:
         # The part that the stream no longer has can be checked for repetitions only.
-        old = table_hashes.where(~is_foreign & (F.col("sequence") < first_available))
-        distinct = old.select("sequence").distinct().count()
+        superseded = table_hashes.where(~is_foreign & (F.col("sequence") < first_available))
+        distinct = superseded.select("sequence").distinct().count()
         comparison = comparison._replace(repeated=counts["removed"] - distinct)
     if table_summary == stream_summary:
         return comparison
     return _count_differences(comparison, comparable, stream_hashes)
 
 
-def _row_hash(frame: "DataFrame", columns: list[str]) -> "Column":
+def _build_row_hash(frame: "DataFrame", columns: list[str]) -> "Column":
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 

@@ -59,7 +59,7 @@ def publish_rows(frame: "DataFrame", job: WriteJob, write_id: str) -> Counts:
     from pyspark.sql.utils import is_remote
 
     job = replace(job, write_id=write_id)
-    frame = frame.select("subject", "data", *(_column(frame, name) for name in ("headers", "msg_id")))
+    frame = frame.select("subject", "data", *(_build_column(frame, name) for name in ("headers", "msg_id")))
     try:
         counts = _publish_over_connect(frame, job) if is_remote() else _publish_classic(frame, job)
     except Exception as error:
@@ -67,7 +67,7 @@ def publish_rows(frame: "DataFrame", job: WriteJob, write_id: str) -> Counts:
     return Counts(*(sum(column) for column in zip(*counts, strict=True))) if counts else Counts()
 
 
-def _column(frame: "DataFrame", name: str) -> "Column":
+def _build_column(frame: "DataFrame", name: str) -> "Column":
     from pyspark.sql import functions as F
 
     return F.col(name) if name in frame.columns else F.lit(None).cast("string").alias(name)
@@ -75,17 +75,17 @@ def _column(frame: "DataFrame", name: str) -> "Column":
 
 def _publish_classic(frame: "DataFrame", job: WriteJob) -> Sequence[Sequence[int]]:
     # mapInArrow requires pandas, which is not needed here.
-    def task(partition: int, rows: Iterable[Any]) -> Iterable[Counts]:
+    def publish_partition(partition: int, rows: Iterable[Any]) -> Iterable[Counts]:
         provide_pynacl()
         yield publish(job, partition, (Row(*row) for row in rows))
 
-    return frame.rdd.mapPartitionsWithIndex(task).collect()
+    return frame.rdd.mapPartitionsWithIndex(publish_partition).collect()
 
 
 def _publish_over_connect(frame: "DataFrame", job: WriteJob) -> Sequence[Sequence[int]]:
     job = replace(job, settings=prepare_settings_for_tasks(frame.sparkSession, job.settings))
 
-    def task(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    def publish_partition(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
         import pyarrow
         from pyspark import TaskContext
 
@@ -95,7 +95,7 @@ def _publish_over_connect(frame: "DataFrame", job: WriteJob) -> Sequence[Sequenc
         row = {"published": counts.published, "duplicates": counts.duplicates, "bytes": counts.bytes}
         yield pyarrow.record_batch({name: [value] for name, value in row.items()})
 
-    return frame.mapInArrow(task, "published long, duplicates long, bytes long").collect()
+    return frame.mapInArrow(publish_partition, "published long, duplicates long, bytes long").collect()
 
 
 def task_error(error: Exception) -> JsctlError:
@@ -106,17 +106,17 @@ def task_error(error: Exception) -> JsctlError:
         text = ""
     if missing := find_missing_dependency(text):
         return missing
-    if ours := re.findall(r"^\s*(?:\w+: )?jsctl\.errors\.(\w+): (.*)$", text, re.MULTILINE):
-        name, message = ours[-1]
+    if own_errors := re.findall(r"^\s*(?:\w+: )?jsctl\.errors\.(\w+): (.*)$", text, re.MULTILINE):
+        name, message = own_errors[-1]
         raised_error = JsctlError(message.strip())
         status = getattr(getattr(errors, name, JsctlError), "status", None)
         if isinstance(status, ExitStatus):  # that of an API error depends on its code
             raised_error.status = status
         return raised_error
-    others = re.findall(
+    other_errors = re.findall(
         r"^(?!org\.|java\.|py4j\.)((?:\w+\.)*\w+(?:Error|Exception): .+)$", text, re.MULTILINE
     )
     # The first line of an error in the JVM says only what was called.
-    inner = re.search(r"Exception: (\[[A-Z0-9_.]+\] .*)", text)
-    line = extract_message(RuntimeError(inner[1])) if inner else extract_message(error)
-    return JsctlError(f"Spark failed: {others[-1] if others else line}")
+    jvm_error = re.search(r"Exception: (\[[A-Z0-9_.]+\] .*)", text)
+    line = extract_message(RuntimeError(jvm_error[1])) if jvm_error else extract_message(error)
+    return JsctlError(f"Spark failed: {other_errors[-1] if other_errors else line}")

@@ -60,7 +60,7 @@ class ImportOptions:
     mappings: tuple[tuple[str, str], ...] = ()
     where: str = ""
     base64: bool | None = None
-    again: bool = False
+    with_new_ids: bool = False
     keep_ids: bool = False
     drop_headers: tuple[str, ...] = ()
     tasks: int = 1
@@ -113,20 +113,20 @@ def build_message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[
     from pyspark.sql import functions as F
 
     files = find_files(options)
-    if where := _damaged_csv(files):
-        raise BadInput(f"{where} is damaged", "nothing was published")
+    if damaged_place := _find_damaged_csv_line(files):
+        raise BadInput(f"{damaged_place} is damaged", "nothing was published")
     try:
         frame = _read(spark, options, files)
         columns = dict(frame.dtypes)
     except Exception as error:
-        if where := find_damaged_file(error) or _damaged_line(files):
-            raise BadInput(f"{where} is damaged", "nothing was published") from None
+        if damaged_place := find_damaged_file(error) or _find_damaged_line(files):
+            raise BadInput(f"{damaged_place} is damaged", "nothing was published") from None
         raise BadInput(f"Spark cannot read {options.path}: {extract_message(error)}") from None
     if "data" not in columns:
         raise BadInput(f"{options.path} has no column data", f"it has {', '.join(columns) or 'none'}")
     if "subject" not in columns and not options.subject:
         raise BadInput(f"{options.path} has no column subject", "name one for all messages with --subject")
-    write_id = uuid.uuid4().hex if options.again else _digest(files.paths)
+    write_id = uuid.uuid4().hex if options.with_new_ids else _compute_digest(files.paths)
     data = F.col("data") if columns["data"] in ("string", "binary") else F.to_json(F.col("data"))
     is_export = all(name in columns for name in _ID_COLUMNS)
     if is_export and not files.tables and options.base64 is None and columns["data"] == "string":
@@ -135,11 +135,13 @@ def build_message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[
             "give --base64, or --no-base64 after --decode text; or name the folder of the export",
         )
     selected = {
-        "subject": _subject(options),
+        "subject": _build_subject_column(options),
         "data": F.to_binary(data.cast("string"), F.lit("base64")) if options.base64 else data.cast("binary"),
-        "msg_id": _message_id(columns, write_id if options.again else "import", is_export),
+        "msg_id": _build_message_id_column(
+            columns, write_id if options.with_new_ids else "import", is_export
+        ),
     }
-    frame = _order(frame, options, is_export)
+    frame = _arrange(frame, options, is_export)
     if columns.get("headers", "").startswith("array<struct<"):
         frame = _decode_headers(frame) if options.base64 else frame
         dropped = [*_DROPPED_HEADERS, *options.drop_headers]
@@ -169,7 +171,7 @@ def _read(spark: "SparkSession", options: ImportOptions, files: ImportFiles) -> 
     return functools.reduce(lambda all, frame: all.unionByName(frame, allowMissingColumns=True), frames)
 
 
-def _damaged_line(files: ImportFiles) -> str:
+def _find_damaged_line(files: ImportFiles) -> str:
     """Describe the first line of JSON files that is not JSON; Spark does not say where it is."""
     if files.format != "json":
         return ""
@@ -185,7 +187,7 @@ def _damaged_line(files: ImportFiles) -> str:
     return ""
 
 
-def _damaged_csv(files: ImportFiles) -> str:
+def _find_damaged_csv_line(files: ImportFiles) -> str:
     """Describe the first place in CSV files that is not text, or has more or fewer columns than the first
     line.
 
@@ -207,21 +209,21 @@ def _damaged_csv(files: ImportFiles) -> str:
     return ""
 
 
-def _subject(options: ImportOptions) -> "Column":
+def _build_subject_column(options: ImportOptions) -> "Column":
     from pyspark.sql import functions as F
 
     subject: Any = F.lit(options.subject) if options.subject else F.col("subject")
     mapped: Any = None
-    for old, new in options.mappings:
-        matches = (subject == old) | subject.startswith(f"{old}.")
-        value = F.concat(F.lit(new), F.substring(subject, len(old) + 1, 1 << 30))
+    for from_tokens, to_tokens in options.mappings:
+        matches = (subject == from_tokens) | subject.startswith(f"{from_tokens}.")
+        value = F.concat(F.lit(to_tokens), F.substring(subject, len(from_tokens) + 1, 1 << 30))
         mapped = F.when(matches, value) if mapped is None else mapped.when(matches, value)
     subject = subject if mapped is None else mapped.otherwise(subject)
     result: Column = F.concat(F.lit(f"{options.prefix}."), subject) if options.prefix else subject
     return result
 
 
-def _message_id(columns: dict[str, str], salt: str, is_export: bool) -> "Column":
+def _build_message_id_column(columns: dict[str, str], salt: str, is_export: bool) -> "Column":
     """Return the column of message ids; null where the id is made when the row is published."""
     from pyspark.sql import functions as F
 
@@ -233,11 +235,11 @@ def _message_id(columns: dict[str, str], salt: str, is_export: bool) -> "Column"
     return message_id
 
 
-def _order(frame: "DataFrame", options: ImportOptions, is_export: bool) -> "DataFrame":
+def _arrange(frame: "DataFrame", options: ImportOptions, is_export: bool) -> "DataFrame":
     """Return the rows in as many partitions as there are tasks; those of an export in the stream's order."""
     if is_export:
         if options.tasks > 1:
-            frame = frame.repartition(options.tasks, _subject(options))
+            frame = frame.repartition(options.tasks, _build_subject_column(options))
         else:
             frame = frame.repartition(1)
         return frame.sortWithinPartitions("stream", "sequence")
@@ -279,7 +281,7 @@ def _decode_headers(frame: "DataFrame") -> "DataFrame":
     return frame.withColumn("headers", F.expr(decoded))
 
 
-def _digest(paths: Iterable[Path]) -> str:
+def _compute_digest(paths: Iterable[Path]) -> str:
     """Return a digest of the files' names, sizes and times."""
     digest = hashlib.blake2b(digest_size=16)
     for path in paths:

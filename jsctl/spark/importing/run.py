@@ -54,10 +54,10 @@ class ImportRun:
 
     async def publish(self, api: Api) -> Imported:
         """Publish the rows. Raises NotFound, BadInput for a stream that takes no messages, JsctlError."""
-        info = await self._stream_info(api)
+        info = await self._fetch_stream_info(api)
         begin = time.monotonic()
         publish = partial(self._publish, info["config"])
-        counts: Counts = await self._in_thread(publish, api, int(info["state"]["last_seq"]))
+        counts: Counts = await self._run_in_thread(publish, api, int(info["state"]["last_seq"]))
         return Imported(counts, time.monotonic() - begin)
 
     async def preview(self, api: Api) -> Preview:
@@ -65,8 +65,8 @@ class ImportRun:
 
         Raises as `publish` does, also for subjects that the stream does not take.
         """
-        info = await self._stream_info(api)
-        rows: Preview = await self._in_thread(partial(self._preview, info["config"]), api, 0)
+        info = await self._fetch_stream_info(api)
+        rows: Preview = await self._run_in_thread(partial(self._preview, info["config"]), api, 0)
         filters = info["config"].get("subjects") or []
         for subject in rows.subjects:
             if not any(matches(filter, subject) for filter in filters):
@@ -76,7 +76,7 @@ class ImportRun:
                 )
         return rows
 
-    async def _stream_info(self, api: Api) -> Json:
+    async def _fetch_stream_info(self, api: Api) -> Json:
         name = self._job.stream
         try:
             info = await api.call(f"STREAM.INFO.{name}")
@@ -91,7 +91,7 @@ class ImportRun:
             raise BadInput(f"{name} is sealed, and takes no messages")
         return info
 
-    async def _in_thread(self, work: Callable[[], Any], api: Api, last_sequence: int) -> Any:
+    async def _run_in_thread(self, work: Callable[[], Any], api: Api, last_sequence: int) -> Any:
         """Run the work in a thread of its own, as Spark binds a session to a thread, and report how the
         stream grows."""
         with ThreadPoolExecutor(1, "spark") as thread:
@@ -114,11 +114,11 @@ class ImportRun:
                 running.exception()  # the stop caused it
                 raise
 
-    def _session(self) -> "AbstractContextManager[SparkSession]":
+    def _open_session(self) -> "AbstractContextManager[SparkSession]":
         return open_session(self._master, self._remote, name="jsctl import", conf=FAST_START_CONF)
 
     def _publish(self, config: Json) -> Counts:
-        with self._session() as self._spark:
+        with self._open_session() as self._spark:
             frame, write_id = build_message_rows(self._spark, self._options)
             self._total = read_whole(frame)
             check_headers(frame, config)
@@ -128,7 +128,7 @@ class ImportRun:
             return publish_rows(frame, self._job, write_id)
 
     def _preview(self, config: Json) -> Preview:
-        with self._session() as self._spark:
+        with self._open_session() as self._spark:
             frame, _ = build_message_rows(self._spark, self._options)
             rows = preview(frame)
             check_headers(frame, config)

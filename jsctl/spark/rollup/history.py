@@ -53,18 +53,18 @@ def load(
     suffix = "daily" if daily else "hourly"
     reports = {
         report.name: sorted(
-            filter(is_wanted, _rows(folder / f"{report.name}_{suffix}")), key=lambda row: row["period"]
+            filter(is_wanted, _read_rows(folder / f"{report.name}_{suffix}")), key=lambda row: row["period"]
         )
         for report in REPORTS
     }
     movers = sorted(
-        filter(is_wanted, _rows(folder / "movers_daily")),
+        filter(is_wanted, _read_rows(folder / "movers_daily")),
         key=lambda row: (-row["period"].timestamp(), row["measure"], row["rank"]),
     )
     return History(daily, reports, movers)
 
 
-def _rows(folder: Path) -> Sequence[Row]:
+def _read_rows(folder: Path) -> Sequence[Row]:
     if not folder.is_dir():
         return []
     try:

@@ -53,12 +53,12 @@ class Counter(NamedTuple):
     @property
     def increase(self) -> str:
         """The SQL of the increase since the sample before."""
-        restarted, before = self.column, f"{self.column}_before"
+        after_restart, previous = self.column, f"{self.column}_before"
         if self.identity:
-            restarted = f"IF({self.identity} <> {self.identity}_before, {self.column}, 0)"
+            after_restart = f"IF({self.identity} <> {self.identity}_before, {self.column}, 0)"
         return (
-            f"CASE WHEN sampled_at_before IS NULL THEN 0 WHEN reset THEN {restarted}"
-            f" ELSE {self.column} - {before} END AS {self.column}_new"
+            f"CASE WHEN sampled_at_before IS NULL THEN 0 WHEN reset THEN {after_restart}"
+            f" ELSE {self.column} - {previous} END AS {self.column}_new"
         )
 
 
@@ -77,11 +77,11 @@ class RollupReport(NamedTuple):
     where: str = "true"
 
 
-def _last(column: str) -> str:
+def _build_last(column: str) -> str:
     return f"max_by({column}, sampled_at) AS {column}"
 
 
-def _lags(column: str) -> list[str]:
+def _build_lag_measures(column: str) -> list[str]:
     parts = [f"percentile({column}, {share / 100}) AS lag_p{share}" for share in (50, 95, 99)]
     return [*parts, f"max({column}) AS lag_max"]
 
@@ -93,7 +93,7 @@ REPORTS = (
         (Counter("last_seq", "created"),),
         ("bytes",),
         (
-            *map(_last, ("messages", "bytes", "consumers", "max_bytes", "max_messages")),
+            *map(_build_last, ("messages", "bytes", "consumers", "max_bytes", "max_messages")),
             "sum(last_seq_new) AS stored",
             "sum(last_seq_new) / nullif(sum(seconds), 0) AS message_rate",
             "max(last_seq_new / nullif(seconds, 0)) AS peak_rate",
@@ -111,8 +111,8 @@ REPORTS = (
         (Counter("delivered"),),
         (),
         (
-            _last("unprocessed"),
-            *_lags("unprocessed"),
+            _build_last("unprocessed"),
+            *_build_lag_measures("unprocessed"),
             "sum(delivered_new) AS delivered",
             "sum(delivered_new) / nullif(sum(seconds), 0) AS delivery_rate",
             "max(ack_pending) AS ack_pending_max",
@@ -126,8 +126,8 @@ REPORTS = (
         (),
         (),
         (
-            _last("lag"),
-            *_lags("lag"),
+            _build_last("lag"),
+            *_build_lag_measures("lag"),
             "max(active) AS active_max",
             "sum(int(error <> '')) AS errors",
             "sum(int(active IS NULL)) AS never_active",
@@ -139,7 +139,7 @@ REPORTS = (
         (Counter("api"), Counter("errors")),
         (),
         (
-            *map(_last, ("streams", "consumers", "messages", "bytes", "memory", "file")),
+            *map(_build_last, ("streams", "consumers", "messages", "bytes", "memory", "file")),
             "sum(api_new) AS api",
             "sum(api_new) / nullif(sum(seconds), 0) AS api_rate",
             "sum(errors_new) AS errors",
@@ -190,9 +190,9 @@ def roll_up(spark: "SparkSession", path: Path, target: Target, since: date | Non
     except JsctlError:
         raise
     except Exception as error:
-        why = extract_message(error)
-        what = f"write to {target.path}" if why == DISK_FULL else f"roll up {path}"
-        raise JsctlError(f"Spark cannot {what}: {why}") from None
+        reason = extract_message(error)
+        task = f"write to {target.path}" if reason == DISK_FULL else f"roll up {path}"
+        raise JsctlError(f"Spark cannot {task}: {reason}") from None
     return rows
 
 
@@ -213,7 +213,7 @@ def build_statement(report: RollupReport, unit: str, since: date | None = None) 
     Of the samples before `since`, the last one of everything gives the earlier values of counters.
     """
     keys = ", ".join(("context", "domain", *report.keys))
-    before = [f"lag({c}) OVER one AS {c}_before" for c in _compared_columns(report)]
+    previous = [f"lag({c}) OVER one AS {c}_before" for c in _list_compared_columns(report)]
     resets = [f"{c.column} < {c.column}_before" for c in report.counters]
     resets += [f"{c.identity} <> {c.identity}_before" for c in report.counters if c.identity]
     reset = " OR ".join(resets) or "false"
@@ -229,7 +229,7 @@ def build_statement(report: RollupReport, unit: str, since: date | None = None) 
 WITH samples AS (
   {samples}
 ), compared AS (
-  SELECT *, {", ".join(before)} FROM samples
+  SELECT *, {", ".join(previous)} FROM samples
   WINDOW one AS (PARTITION BY {keys} ORDER BY sampled_at)
 ), with_resets AS (
   SELECT *, coalesce({reset}, false) AS reset,
@@ -262,6 +262,6 @@ WITH measured AS (
 SELECT * FROM ranked WHERE rank <= {TOP} ORDER BY period, measure, rank"""
 
 
-def _compared_columns(report: RollupReport) -> list[str]:
+def _list_compared_columns(report: RollupReport) -> list[str]:
     counters = [name for c in report.counters for name in (c.column, c.identity) if name]
     return list(dict.fromkeys(["sampled_at", *counters, *report.deltas]))

@@ -44,9 +44,9 @@ def find() -> Path | None:
     if os.environ.get(SWITCH) == "off":
         return None
     try:
-        binary, jars = java.find_java(), _jars()
-        parts = [str(binary), java.read_release(binary), *_identity(binary), *_identity(jars)]
-        parts += [part for jar in sorted(jars.glob("*.jar")) for part in _identity(jar)]
+        binary, jars = java.find_java(), _find_jars()
+        parts = [str(binary), java.read_release(binary), *_build_identity(binary), *_build_identity(jars)]
+        parts += [part for jar in sorted(jars.glob("*.jar")) for part in _build_identity(jar)]
     except (OSError, MissingDependency):
         return None
     if any(c in str(find_folder()) for c in "\"\\'"):  # Spark would not pass it on as it is
@@ -68,12 +68,12 @@ def read_options() -> str:
 def is_whole(archive: Path) -> bool:
     """Return whether the archive exists and has its full size. The JVM crashes on a truncated one."""
     try:
-        return archive.stat().st_size == int(record_of_size(archive).read_text())
+        return archive.stat().st_size == int(get_size_record(archive).read_text())
     except (OSError, ValueError):
         return False
 
 
-def record_of_size(archive: Path) -> Path:
+def get_size_record(archive: Path) -> Path:
     """Return the file with the size of an archive."""
     return archive.with_suffix(".size")
 
@@ -89,10 +89,10 @@ def is_finished(draft: Path) -> bool:
         return bool(file.read(4).strip(b"\0"))
 
 
-def make_behind() -> None:
+def start_making() -> None:
     """Start a process that makes the archive, unless there is one or it cannot be made on this machine."""
     archive = find()
-    if archive is None or is_whole(archive) or failed_lately(archive):
+    if archive is None or is_whole(archive) or has_failed_lately(archive):
         return
     with contextlib.suppress(OSError):
         archive.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -112,7 +112,7 @@ def make_behind() -> None:
         )
 
 
-def _jars() -> Path:
+def _find_jars() -> Path:
     """Return the folder with the jars of the Spark that PySpark starts."""
     home = os.environ.get("SPARK_HOME")
     if home:
@@ -123,19 +123,19 @@ def _jars() -> Path:
     return Path(spec.origin).parent / "jars"
 
 
-def _identity(path: Path) -> list[str]:
+def _build_identity(path: Path) -> list[str]:
     status = path.stat()
     return [path.name, str(status.st_size), str(status.st_mtime_ns)]
 
 
-def mark_of_failure(archive: Path) -> Path:
+def get_failure_mark(archive: Path) -> Path:
     """Return the file that says that an archive could not be made."""
     return archive.with_suffix(".failed")
 
 
-def failed_lately(archive: Path) -> bool:
+def has_failed_lately(archive: Path) -> bool:
     """Return whether an archive could not be made within the last day."""
     try:
-        return time.time() - mark_of_failure(archive).stat().st_mtime < _RETRY_AFTER
+        return time.time() - get_failure_mark(archive).stat().st_mtime < _RETRY_AFTER
     except OSError:
         return False

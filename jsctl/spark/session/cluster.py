@@ -57,9 +57,9 @@ def find_local_address(url: str) -> str:
             )
         with contextlib.suppress(OSError), socket.create_connection((host, port), _CONNECT_TIMEOUT) as probe:
             return str(probe.getsockname()[0])
-    what, flag = ("Spark master", "--master") if kind == "spark" else ("Spark Connect server", "--remote")
+    server, flag = ("Spark master", "--master") if kind == "spark" else ("Spark Connect server", "--remote")
     raise Unreachable(
-        f"no {what} answers at {strip_url_secrets(url)}",
+        f"no {server} answers at {strip_url_secrets(url)}",
         f"check the address: {flag} {kind}://host:{_DEFAULT_PORTS[kind]}",
     )
 
@@ -78,10 +78,12 @@ def watch_connection(spark: "SparkSession", url: str) -> Iterator[None]:
     """Raise Unreachable when the block fails because Spark went away, and cancel jobs that would wait for
     ever.
     """
-    lost: list[str] = []
-    ended = threading.Event()
+    losses: list[str] = []
+    has_ended = threading.Event()
     context: Any = getattr(spark, "_sc", None)  # None with Spark Connect
-    thread = threading.Thread(target=_watch, args=(spark, context, url, ended, lost.append), daemon=True)
+    thread = threading.Thread(
+        target=_watch, args=(spark, context, url, has_ended, losses.append), daemon=True
+    )
     if context is not None:
         thread.start()
     try:
@@ -89,8 +91,8 @@ def watch_connection(spark: "SparkSession", url: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, MissingDependency):
             raise
-        if lost:
-            raise Unreachable(lost[0]) from None
+        if losses:
+            raise Unreachable(losses[0]) from None
         if context is None and not is_reachable(url):
             raise Unreachable(f"the Spark Connect server at {strip_url_secrets(url)} went away") from None
         if context is not None and _is_stopped(context):
@@ -100,18 +102,22 @@ def watch_connection(spark: "SparkSession", url: str) -> Iterator[None]:
             ) from None
         raise
     finally:
-        ended.set()
+        has_ended.set()
         if context is not None:
             thread.join(5)
 
 
 def _watch(
-    spark: "SparkSession", context: Any, url: str, ended: threading.Event, lose: Callable[[str], None]
+    spark: "SparkSession",
+    context: Any,
+    url: str,
+    has_ended: threading.Event,
+    report_loss: Callable[[str], None],
 ) -> None:
     last_good = time.monotonic()
     with contextlib.suppress(Exception):  # the JVM may be gone, which the failing job reports
         tracker = context._jsc.sc().statusTracker()
-        while not ended.wait(1):
+        while not has_ended.wait(1):
             now = time.monotonic()
             # One of them is the driver.
             if len(tracker.getExecutorInfos()) > 1 or not len(tracker.getActiveJobIds()):
@@ -119,13 +125,13 @@ def _watch(
                 continue
             is_gone = now - last_good > 3 and not is_reachable(url)
             if is_gone or (now - last_good > _EXECUTOR_TIMEOUT and url.startswith(("spark:", "local"))):
-                lose(
+                report_loss(
                     f"the Spark master at {strip_url_secrets(url)} went away, and its executors with it"
                     if is_gone
                     else f"Spark at {strip_url_secrets(url)} gives no executor: check that workers have a"
                     " free core and enough memory"
                 )
-                while not ended.wait(0.5):
+                while not has_ended.wait(0.5):
                     cancel_jobs(spark)
 
 

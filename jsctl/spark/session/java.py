@@ -53,8 +53,8 @@ def read_release(java: Path) -> str:
 def _ask(java: Path) -> str:
     """Run a Java for its version; empty when it prints none."""
     try:
-        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
+        process = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MissingDependency(f"{java} does not run: {error}", _HINT) from None
-    version = re.search(r'version "([^"]+)"', done.stderr + done.stdout)
+    version = re.search(r'version "([^"]+)"', process.stderr + process.stdout)
     return version[1] if version else ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _ROWS = 100
-_KEPT = 3  #: archives: of each Spark, such as that of another virtual environment, and each Java
+_MAX_ARCHIVES = 3  #: archives: of each Spark, such as that of another virtual environment, and each Java
 
 
 def make() -> bool:
@@ -41,11 +41,11 @@ def make() -> bool:
             _write(draft)
             if not class_archive.is_finished(draft):
                 raise OSError("the JVM did not write all of it")
-            class_archive.record_of_size(archive).write_text(str(draft.stat().st_size))
+            class_archive.get_size_record(archive).write_text(str(draft.stat().st_size))
             draft.replace(archive)
         except Exception:  # it is made again in a day
             draft.unlink(missing_ok=True)
-            class_archive.mark_of_failure(archive).touch()
+            class_archive.get_failure_mark(archive).touch()
             return False
         _remove_old(archive.parent)
     return True
@@ -54,13 +54,13 @@ def make() -> bool:
 def _remove_old(folder: Path) -> None:
     """Remove all archives but those used last, and what failed or was killed on the way to others."""
     archives = sorted(folder.glob("*.jsa"), key=lambda path: path.stat().st_mtime_ns)
-    newest = {path.stem for path in archives[-_KEPT:]}
+    newest = {path.stem for path in archives[-_MAX_ARCHIVES:]}
     for path in folder.iterdir():
         if path.suffix == ".failed":
-            is_left = not class_archive.failed_lately(path.with_suffix(".jsa"))
+            is_obsolete = not class_archive.has_failed_lately(path.with_suffix(".jsa"))
         else:
-            is_left = path.suffix in (".jsa", ".size", ".draft") and path.stem not in newest
-        if is_left:
+            is_obsolete = path.suffix in (".jsa", ".size", ".draft") and path.stem not in newest
+        if is_obsolete:
             path.unlink(missing_ok=True)
 
 
@@ -88,7 +88,7 @@ def work(spark: "SparkSession") -> None:
     from pyspark.sql import functions as F
 
     with temporary_folder("jsctl-spark-") as folder:
-        spark.createDataFrame(_rows()).createOrReplaceTempView("messages")
+        spark.createDataFrame(_build_rows()).createOrReplaceTempView("messages")
         counts = Observation()
         frame = spark.table("messages").observe(counts, F.count(F.lit(1)).alias("rows"), F.max("sequence"))
         decoded = frame.withColumn("fields", F.from_json(F.col("data").cast("string"), "a INT, b STRING"))
@@ -113,7 +113,7 @@ def work(spark: "SparkSession") -> None:
         spark.table("json").rdd.map(tuple).count()
 
 
-def _rows() -> "pa.Table":
+def _build_rows() -> "pa.Table":
     import pyarrow as pa
 
     columns = {

@@ -126,7 +126,7 @@ def open_session(
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    _silence()
+    _disable_repeated_logs()
     if SparkContext._active_spark_context is not None:
         new_session = SparkSession.builder.getOrCreate().newSession()  # with settings and views of its own
         for key, value in RUNTIME_CONF.items():
@@ -134,9 +134,11 @@ def open_session(
         yield new_session
         return
     with temporary_folder(FOLDERS) as folder:
-        where = str(folder)
+        folder_name = str(folder)
         opened = (
-            _connect(remote, conf or {}) if remote else _start(master, name, conf or {}, where, new_archive)
+            _connect(remote, conf or {})
+            if remote
+            else _start(master, name, conf or {}, folder_name, new_archive)
         )
         with opened as spark:
             if remote or not cluster.is_local(master):
@@ -157,7 +159,7 @@ def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
 
     # The warning says what the error says, too.
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")
-    shown = cluster.strip_url_secrets(remote)
+    public_url = cluster.strip_url_secrets(remote)
     try:
         channel = DefaultChannelBuilder(remote).toChannel()
         with contextlib.closing(channel):
@@ -171,11 +173,11 @@ def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
                 spark.conf.set(key, value)
     except grpc.FutureTimeoutError:
         raise Unreachable(
-            f"no Spark Connect server answers at {shown}",
+            f"no Spark Connect server answers at {public_url}",
             "check the address, and whether the server expects TLS",
         ) from None
     except Exception as error:
-        raise JsctlError(f"cannot use Spark Connect at {shown}: {extract_message(error)}") from None
+        raise JsctlError(f"cannot use Spark Connect at {public_url}: {extract_message(error)}") from None
     try:
         yield spark
     finally:
@@ -194,7 +196,7 @@ def _start(
     from pyspark.sql import SparkSession
 
     local = cluster.is_local(master)
-    chosen = {
+    settings_by_name = {
         **_STATIC_CONF,
         **RUNTIME_CONF,
         "spark.master": master or LOCAL,
@@ -202,17 +204,17 @@ def _start(
         "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
         "spark.local.dir": str(Path(folder, "local")),
         "spark.sql.artifact.isolation.enabled": "false",  # would make a folder artifacts/ here
-        "spark.hadoop.fs.permissions.umask-mode": f"{_umask():03o}",  # Hadoop has one of its own
+        "spark.hadoop.fs.permissions.umask-mode": f"{_read_umask():03o}",  # Hadoop has one of its own
     }
     if master.startswith("spark:"):
         # Executors must reach this process, also where its host's name means 127.0.1.1.
-        chosen["spark.driver.host"] = cluster.find_local_address(master)
+        settings_by_name["spark.driver.host"] = cluster.find_local_address(master)
     elif master.startswith("local") or local:
-        chosen |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-    chosen |= conf
+        settings_by_name |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    settings_by_name |= conf
     archive = class_archive.write_options(new_archive) if new_archive else class_archive.read_options()
-    chosen[DRIVER_OPTIONS] = f"{chosen.get(DRIVER_OPTIONS, '')} {archive}".strip()
-    settings = SparkConf(loadDefaults=False).setAll([*chosen.items()])
+    settings_by_name[DRIVER_OPTIONS] = f"{settings_by_name.get(DRIVER_OPTIONS, '')} {archive}".strip()
+    settings = SparkConf(loadDefaults=False).setAll([*settings_by_name.items()])
     log = Path(folder, "spark.log")
     gateway: Any = None
     # Spark would use the python3 on PATH, which may not have jsctl.
@@ -222,14 +224,14 @@ def _start(
     importing = threading.Thread(target=_import_frames, daemon=True)
     importing.start()
     try:
-        with log.open("wb") as out, _our_python_first():
-            gateway = launch_gateway(settings, {"stdout": out, "stderr": out})  # type: ignore[no-untyped-call]
+        with log.open("wb") as output, _our_python_first():
+            gateway = launch_gateway(settings, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
         importing.join()
         SparkContext._ensure_initialized(gateway=gateway, conf=settings)
         spark = SparkSession.builder.config(conf=settings).getOrCreate()
         application = spark.sparkContext.applicationId
     except Exception as error:
-        reason = _failure_reason(log, error)  # while the JVM can still answer
+        reason = _find_failure_reason(log, error)  # while the JVM can still answer
         _end(gateway)
         hint = _COMPLETE_JAVA if re.fullmatch(r"Module \S+ not found", reason) else ""
         raise JsctlError(f"Spark does not start: {reason}", hint) from None
@@ -245,10 +247,10 @@ def _start(
         if not local and master.startswith("local-cluster"):  # its workers keep the archive
             shutil.rmtree(Path(_find_spark_home(), "work", application), ignore_errors=True)
     if not archive:
-        class_archive.make_behind()
+        class_archive.start_making()
 
 
-def _umask() -> int:
+def _read_umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
@@ -260,12 +262,12 @@ def _our_python_first() -> Iterator[None]:
 
     Executors on other machines get the same name, and have their own.
     """
-    before = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
+    path = os.environ.get("PATH", "")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), path])
     try:
         yield
     finally:
-        os.environ["PATH"] = before
+        os.environ["PATH"] = path
 
 
 def _import_frames() -> None:
@@ -297,7 +299,7 @@ def _end(gateway: Any, timeout: int = _END_TIMEOUT) -> None:
         process.wait()
 
 
-def _silence() -> None:
+def _disable_repeated_logs() -> None:
     """Turn off logs of PySpark and Py4J that repeat an error.
 
     PySpark writes each failing query to stderr with its Java stack, Py4J all calls that a JVM leaves
@@ -316,7 +318,7 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
     return Path(record.pathname).parent.name != "py4j"
 
 
-def _failure_reason(log: Path, error: BaseException) -> str:
+def _find_failure_reason(log: Path, error: BaseException) -> str:
     """Return the line of Spark's log that names the failure, else the error's own."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     # What fails in the boot layer, such as a module that a reduced Java lacks, is in the line after this one.

@@ -43,7 +43,7 @@ def prepare_settings_for_tasks(spark: "SparkSession", settings: Settings) -> Set
 
 def seal(settings: Settings, key: bytes) -> bytes:
     """Encrypt settings with a key of 32 bytes. Raises MissingDependency without PyNaCl."""
-    return bytes(_secret_box(key).encrypt(json.dumps(asdict(settings)).encode()))
+    return bytes(_create_secret_box(key).encrypt(json.dumps(asdict(settings)).encode()))
 
 
 def open_box(module: str, box: bytes) -> Settings:
@@ -52,7 +52,7 @@ def open_box(module: str, box: bytes) -> Settings:
     Raises JsctlError when the box was altered or sealed with another key, MissingDependency without PyNaCl.
     """
     task_archive.provide_pynacl()
-    secret_box = _secret_box(importlib.import_module(module).KEY)
+    secret_box = _create_secret_box(importlib.import_module(module).KEY)
     from nacl.exceptions import CryptoError
 
     try:
@@ -66,7 +66,7 @@ def open_box(module: str, box: bytes) -> Settings:
     return Settings(**{**fields, "files": tuple((path, content) for path, content in fields["files"])})
 
 
-def _secret_box(key: bytes) -> "SecretBox":
+def _create_secret_box(key: bytes) -> "SecretBox":
     try:
         from nacl.secret import SecretBox
     except ImportError:

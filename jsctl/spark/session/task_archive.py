@@ -72,12 +72,12 @@ def write_archive(path: Path) -> Path:
     module, key = get_session_key()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in _PACKAGES:
-            root = _package_folder(name)
+            root = _find_package_folder(name)
             for file in sorted(root.rglob("*.py")):
                 archive.write(file, Path(name, file.relative_to(root)))
         archive.writestr(f"{module}.py", f"KEY = {key!r}\n")
-        archive.writestr(_PLATFORM_FILE, _platform())
-        for file, name_in_archive in _compiled_files():
+        archive.writestr(_PLATFORM_FILE, _describe_platform())
+        for file, name_in_archive in _list_compiled_files():
             archive.write(file, Path(_COMPILED_FOLDER, name_in_archive))
     return path
 
@@ -94,7 +94,7 @@ def provide_pynacl() -> None:
     if archive is None:
         return
     with zipfile.ZipFile(archive) as packed:
-        if packed.read(_PLATFORM_FILE).decode() != _platform():
+        if packed.read(_PLATFORM_FILE).decode() != _describe_platform():
             return
         folder = _unpack(packed, Path(archive).with_suffix(".compiled"))
     sys.path.append(str(folder / _COMPILED_FOLDER))
@@ -122,14 +122,14 @@ def _unpack(packed: zipfile.ZipFile, folder: Path) -> Path:
     return folder
 
 
-def _package_folder(name: str) -> Path:
+def _find_package_folder(name: str) -> Path:
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise MissingDependency(f"the package {name} is not installed", "run: pip install --upgrade jsctl")
     return Path(spec.submodule_search_locations[0])
 
 
-def _compiled_files() -> list[tuple[Path, Path]]:
+def _list_compiled_files() -> list[tuple[Path, Path]]:
     """Return (file, name in the archive) of PyNaCl and of the part of cffi that it loads."""
     files: list[tuple[Path, Path]] = []
     for name in _COMPILED_PACKAGES:
@@ -145,7 +145,7 @@ def _compiled_files() -> list[tuple[Path, Path]]:
     return files
 
 
-def _platform() -> str:
+def _describe_platform() -> str:
     """Describe what a compiled module depends on: Python version, ABI, operating system, processor."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     return f"{version} {sysconfig.get_config_var('EXT_SUFFIX')} {sys.platform} {platform.machine()}"

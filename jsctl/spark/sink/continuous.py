@@ -36,14 +36,14 @@ def refuse_continuous_trigger(options: Mapping[str, str]) -> None:
     deadline = time.monotonic() + _PATIENCE
     while _has_no_offsets(checkpoint / "offsets"):
         if time.monotonic() > deadline:
-            raise _error()
+            raise _continuous_error()
         time.sleep(0.1)
 
 
 def check_messages(messages: Sequence[object]) -> None:
     """Raise BadInput when tasks that are to be committed wrote nothing. messages: of the tasks."""
     if any(message is None for message in messages):
-        error = _error()
+        error = _continuous_error()
         log.error("jsctl: %s", error)
         raise error
 
@@ -55,7 +55,7 @@ def _has_no_offsets(folder: Path) -> bool:
         return False  # nothing is known
 
 
-def _error() -> BadInput:
+def _continuous_error() -> BadInput:
     return BadInput(
         "Spark passes no rows to this sink with trigger(continuous=...)",
         "write with trigger(processingTime=...) or availableNow",

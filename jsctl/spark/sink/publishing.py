@@ -116,13 +116,13 @@ def check_stream(job: WriteJob) -> list[str]:
 async def _check_stream(job: WriteJob) -> list[str]:
     connection = await Connection.open(job.settings, reconnect=False)
     try:
-        config = await _stream_config(_api(connection, job), job)
+        config = await _fetch_stream_config(_create_api(connection, job), job)
     finally:
         await connection.close()
-    return [warning] if config and (warning := _window_warning(config, job)) else []
+    return [warning] if config and (warning := _format_window_warning(config, job)) else []
 
 
-async def _stream_config(api: Api, job: WriteJob) -> Json:
+async def _fetch_stream_config(api: Api, job: WriteJob) -> Json:
     """Return the configuration of the stream that takes the messages, empty when it is unknown."""
     if not job.stream:
         with contextlib.suppress(ApiError, Denied, NoResponders, RequestTimeout):  # only a warning needs it
@@ -144,7 +144,7 @@ async def _stream_config(api: Api, job: WriteJob) -> Json:
     return dict(config)
 
 
-def _window_warning(config: Json, job: WriteJob) -> str:
+def _format_window_warning(config: Json, job: WriteJob) -> str:
     """Return a sentence when a stream forgets ids before a burst has been published for the last time."""
     window, needed = int(config.get("duplicate_window") or 0), job.settings.timeout * (job.retries + 1)
     if window >= needed:
@@ -191,14 +191,14 @@ def build_message_bursts(
     """Yield rows as bursts of messages with ids."""
     ids = _MessageIds(job.write_id, partition)
     remaining = iter(rows)
-    while burst := [_message(job, ids, row) for row in islice(remaining, BURST)]:
+    while burst := [_build_message(job, ids, row) for row in islice(remaining, BURST)]:
         yield burst
 
 
-def _message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessage:
+def _build_message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessage:
     subject = validate_subject(row.subject if row.subject is not None else job.subject)
     payload = row.data.encode() if isinstance(row.data, str) else bytes(row.data or b"")
-    pairs: Pairs = [_pair(header) for header in row.headers or ()]
+    pairs: Pairs = [_parse_pair(header) for header in row.headers or ()]
     origin = (row.stream, row.sequence) if row.stream and row.sequence is not None else None
     if origin:
         pairs = [(key, value) for key, value in pairs if not _INSTRUCTIONS.fullmatch(key)]
@@ -211,7 +211,7 @@ def _message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessage:
     return OutgoingMessage(subject, payload, header_block=header_block)
 
 
-def _pair(header: Any) -> tuple[str, bytes]:
+def _parse_pair(header: Any) -> tuple[str, bytes]:
     """Return a header's key and value. Raises BadInput for one without a key.
 
     The schema does not show that: nearly every one, also the reader's, allows null.
@@ -221,10 +221,10 @@ def _pair(header: Any) -> tuple[str, bytes]:
             "a row has a header that is null, or whose key is",
             "leave it out: filter(headers, h -> h.key IS NOT NULL) AS headers",
         )
-    return header["key"], _bytes(header["value"])
+    return header["key"], _to_bytes(header["value"])
 
 
-def _bytes(value: bytes | bytearray | str | None) -> bytes:
+def _to_bytes(value: bytes | bytearray | str | None) -> bytes:
     return value.encode() if isinstance(value, str) else bytes(value or b"")
 
 
@@ -245,7 +245,7 @@ class _MessageIds:
     def __init__(self, write_id: str, partition: int) -> None:
         self._write_id = write_id
         self._partition = partition
-        self._seen: dict[bytes, int] = {}
+        self._counts: dict[bytes, int] = {}
 
     def make(self, subject: str, data: bytes, pairs: Pairs, origin: tuple[str, int] | None) -> str:
         """Return the id of a row. origin: stream and sequence of the message that it comes from."""
@@ -256,7 +256,7 @@ class _MessageIds:
             row.update(b"%d:" % len(part))
             row.update(part)
         digest = row.digest()
-        count = self._seen[digest] = self._seen.get(digest, 0) + 1
+        count = self._counts[digest] = self._counts.get(digest, 0) + 1
         return f"{digest.hex()}.{count}"
 
 
@@ -279,17 +279,20 @@ class _BurstPublisher:
         failures = 0
         self._is_retry = False
         while self._pending:
-            before = len(self._pending)
+            pending_before = len(self._pending)
             try:
                 if self._connection is None:
                     self._connection = await Connection.open(self._job.settings, reconnect=False)
                 await publish_with_acks(
-                    self._connection, _once(list(self._pending.values())), PublishTotals(), self._count_ack
+                    self._connection,
+                    _yield_once(list(self._pending.values())),
+                    PublishTotals(),
+                    self._count_ack,
                 )
             except JsctlError as error:
                 if self._foreign_stream:
                     break
-                failures = failures + 1 if len(self._pending) == before else 1
+                failures = failures + 1 if len(self._pending) == pending_before else 1
                 if not _is_transient(error) or failures > self._job.retries:
                     raise
                 if isinstance(error, NoResponders):
@@ -325,7 +328,7 @@ class _BurstPublisher:
         """
         if self._connection is None:
             return
-        api = _api(self._connection, self._job)
+        api = _create_api(self._connection, self._job)
         for subject in sorted({message.subject for message in self._pending.values()})[:20]:
             try:
                 response = await api.call("STREAM.NAMES", {"subject": subject})
@@ -347,9 +350,9 @@ def _is_transient(error: JsctlError) -> bool:
     return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.code == 503)
 
 
-def _api(connection: Connection, job: WriteJob) -> Api:
+def _create_api(connection: Connection, job: WriteJob) -> Api:
     return Api(connection, domain=job.settings.js_domain, prefix=job.settings.js_api_prefix)
 
 
-async def _once(burst: Sequence[OutgoingMessage]) -> AsyncIterator[Sequence[OutgoingMessage]]:
+async def _yield_once(burst: Sequence[OutgoingMessage]) -> AsyncIterator[Sequence[OutgoingMessage]]:
     yield burst

@@ -69,7 +69,7 @@ class JetStreamWriter(DataSourceArrowWriter):
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
         provide_pynacl()
         return Committed(
-            publishing.publish(self.job, _task().partitionId(), publishing.list_batch_rows(iterator))
+            publishing.publish(self.job, _get_task().partitionId(), publishing.list_batch_rows(iterator))
         )
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
@@ -89,7 +89,7 @@ class JetStreamStreamWriter(DataSourceStreamArrowWriter):
     @without_traceback
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
         provide_pynacl()
-        task = _task()
+        task = _get_task()
         query = task.getLocalProperty("sql.streaming.queryId")
         batch = task.getLocalProperty("streaming.sql.batchId")
         if not query or batch is None:
@@ -128,12 +128,12 @@ def parse_write_options(
     job = WriteJob(
         settings=replace(
             loops.run(login.with_files(read_options.resolve_connection_settings(by_name, environ, settings))),
-            timeout=values.duration("requestTimeout", 10 * SECOND),
+            timeout=values.parse_duration("requestTimeout", 10 * SECOND),
         ),
-        stream=values.text("stream"),
-        subject=values.text("subject"),
-        write_id=values.text("writeId") or uuid.uuid4().hex,
-        retries=values.count("retries", 5, least=0),
+        stream=values.get_text("stream"),
+        subject=values.get_text("subject"),
+        write_id=values.get_text("writeId") or uuid.uuid4().hex,
+        retries=values.parse_count("retries", 5, least=0),
     )
     if any(c in job.stream for c in " .*>/\\\t\r\n"):
         raise BadInput(f"{job.stream!r} is not a stream name")
@@ -179,9 +179,9 @@ def check_columns(schema: StructType, subject: str = "") -> None:
         raise BadInput("there is no column data", "name the column with the payloads data: binary or string")
     if "subject" not in types and not subject:
         raise BadInput("there is no column subject", "add one, or give the option subject")
-    text, either = (StringType,), (StringType, BinaryType)
-    for name, wanted in (("subject", text), ("msg_id", text), ("data", either)):
-        if name in types and not isinstance(types[name], wanted):
+    text, text_or_binary = (StringType,), (StringType, BinaryType)
+    for name, allowed_types in (("subject", text), ("msg_id", text), ("data", text_or_binary)):
+        if name in types and not isinstance(types[name], allowed_types):
             raise BadInput(f"column {name} is {types[name].simpleString()}", "cast it to string")
     if "headers" in types and not _is_headers(types["headers"]):
         raise BadInput(
@@ -230,7 +230,7 @@ def _refuse_overwrite(overwrite: bool) -> None:
         raise BadInput("a stream cannot be overwritten", 'use .mode("append"); jsctl stream purge empties it')
 
 
-def _task() -> TaskContext:
+def _get_task() -> TaskContext:
     task = TaskContext.get()
     if task is None:
         raise JsctlError("a JetStream writer was used outside of a Spark task")

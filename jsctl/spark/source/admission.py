@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jsctl.spark.source.plan import StreamState
 
-_MOST_SEGMENTS = 1000
+_MAX_SEGMENTS = 1000
 
 
 class _Segment(NamedTuple):
@@ -27,32 +27,32 @@ class Sizes:
         self._last: StreamState | None = None
         self._segments: list[_Segment] = []
 
-    def note(self, stream: StreamState) -> None:
+    def record_state(self, stream: StreamState) -> None:
         """Record a stream's state."""
         last, self._last = self._last, stream
         if last is None or last.created != stream.created:
             self._segments = []
         elif (last.first, last.deleted) == (stream.first, stream.deleted) and stream.end > last.end:
             self._segments.append(_Segment(last.end, stream.end, stream.bytes - last.bytes))
-            del self._segments[:-_MOST_SEGMENTS]
+            del self._segments[:-_MAX_SEGMENTS]
 
     def estimate(self, begin: int, end: int) -> int:
         """Return about how many bytes the sequences [begin, end) have."""
-        return round(sum(size for _, _, size in self._pieces(begin, end)))
+        return round(sum(size for _, _, size in self._split_pieces(begin, end)))
 
     def fit(self, begin: int, end: int, budget: int) -> int:
         """Return the end of as many sequences of [begin, end) as have about `budget` bytes, but at least
         one."""
-        left = float(budget)
-        for first, last, size in self._pieces(begin, end):
-            if size > left:
-                return max(first + int((last - first) * left / size), begin + 1)
-            left -= size
+        remaining = float(budget)
+        for first, last, size in self._split_pieces(begin, end):
+            if size > remaining:
+                return max(first + int((last - first) * remaining / size), begin + 1)
+            remaining -= size
         return end
 
-    def _pieces(self, begin: int, end: int) -> list[tuple[int, int, float]]:
+    def _split_pieces(self, begin: int, end: int) -> list[tuple[int, int, float]]:
         """Return [begin, end) in pieces (start, end, bytes)."""
-        average = self._average()
+        average = self._compute_average()
         pieces: list[tuple[int, int, float]] = []
         at = begin
         for start, stop, size in self._segments:
@@ -67,7 +67,7 @@ class Sizes:
             pieces.append((at, end, (end - at) * average))
         return pieces
 
-    def _average(self) -> float:
+    def _compute_average(self) -> float:
         """Return the average bytes of a sequence that no segment covers."""
         if self._last is None:
             return 1.0

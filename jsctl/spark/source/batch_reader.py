@@ -102,10 +102,10 @@ class JetStreamReader(DataSourceReader):
         self, connection: StreamConnection, planning: PlanningConnection, name: str
     ) -> list[RangePartition]:
         whole = replace(self.options, stream=name, streams=())
-        options, stream = self._narrowest(connection, whole)
+        options, stream = self._find_narrowest_options(connection, whole)
         start, end = plan.resolve_range(connection, options, stream, lenient=self.lenient)
         is_promised = not self.lenient and plan.is_promised(options, stream, start)
-        start, end = self._narrow(connection, options, stream, start, end)
+        start, end = self._narrow_range(connection, options, stream, start, end)
         job = plan.create_read_job(options, stream.created, start, end, is_promised=is_promised)
         if _ARE_KNOWN.issuperset(options.columns) and not options.subjects:
             deleted = plan.fetch_deleted(connection, options, stream)
@@ -113,11 +113,11 @@ class JetStreamReader(DataSourceReader):
                 return [RangePartition(job, stream.direct, deleted=[n for n in deleted if start <= n < end])]
         return plan_partitions(options, job, stream.direct, planning.addresses)
 
-    def _narrowest(
+    def _find_narrowest_options(
         self, connection: StreamConnection, options: ReadOptions
     ) -> tuple[ReadOptions, plan.StreamState]:
         """Return the options with the fewest subjects that can be read, and the stream's state."""
-        subjects = self.pushdown.subjects(options.subjects)
+        subjects = self.pushdown.find_subjects(options.subjects)
         if subjects is None:  # no row matches
             return replace(options, end="earliest", end_time=None), plan.fetch_stream(connection, options)
         if subjects != options.subjects:
@@ -130,7 +130,7 @@ class JetStreamReader(DataSourceReader):
                 # Several subjects need a consumer, which not every stream and login may have.
         return options, plan.fetch_stream(connection, options)
 
-    def _narrow(
+    def _narrow_range(
         self,
         connection: StreamConnection,
         options: ReadOptions,
@@ -215,7 +215,7 @@ def _read_until_quiet(options: ReadOptions, partition: RangePartition) -> "Itera
 def _read_rows(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":
     stream, names = partition.job.stream, options.columns
     if partition.deleted is not None:
-        yield from _known_rows(partition.job, names, partition.deleted)
+        yield from _build_known_rows(partition.job, names, partition.deleted)
         return
     pending: list[pa.RecordBatch] = []
     rows = size = 0
@@ -230,7 +230,9 @@ def _read_rows(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.
         yield columns.to_spark_batch(stream, pending, names, options.payload, options.rows)
 
 
-def _known_rows(job: ReadJob, names: Sequence[str], deleted: Sequence[int]) -> "Iterator[pa.RecordBatch]":
+def _build_known_rows(
+    job: ReadJob, names: Sequence[str], deleted: Sequence[int]
+) -> "Iterator[pa.RecordBatch]":
     """Yield the sequences of a range, which are known without reading."""
     missing = set(deleted)
     for first in range(job.start, job.end, BATCH_ROWS):

@@ -57,11 +57,11 @@ class Bucket(NamedTuple):
 
 def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
     """Return the bucket to read, None for a stream. Raises BadInput."""
-    bucket, objects = values.text("bucket"), values.text("objects")
-    name, history = bucket or objects, values.text("history")
+    bucket, objects = values.get_text("bucket"), values.get_text("objects")
+    name, history = bucket or objects, values.get_text("history")
     if not name:
         for option in ("keys", "history"):
-            if values.text(option):
+            if values.get_text(option):
                 raise BadInput(f"option {option} is for buckets", "name one with the option bucket")
         return None
     if bucket and objects:
@@ -69,7 +69,7 @@ def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
     if not re.fullmatch(r"[a-zA-Z0-9_-]+", name):
         raise BadInput(f"{name!r} is not the name of a bucket")
     for option in _NOT_FOR_BUCKETS:
-        if values.text(option):
+        if values.get_text(option):
             raise BadInput(f"option {option} is for streams, not for buckets", "leave it out")
     if history not in ("", "latest", "all"):
         raise BadInput(f"history {history!r} is neither latest nor all")
@@ -77,17 +77,17 @@ def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
         raise BadInput("history latest is for spark.read", "a streaming query reads all changes")
     latest = history != "all" and not streaming
     if objects:
-        if values.text("keys"):
+        if values.get_text("keys"):
             raise BadInput("option keys is for key-value buckets")
         for option in DECODE_OPTIONS:
-            if values.text(option):
+            if values.get_text(option):
                 raise BadInput(
                     f"option {option} is for streams and key-value buckets", "objects themselves are not read"
                 )
         return Bucket(build_stream_name(name), (build_info_filter(name),), OBJECT_COLUMNS, latest)
-    keys = [key.strip() for key in values.text("keys").split(",") if key.strip()] or [">"]
+    keys = [key.strip() for key in values.get_text("keys").split(",") if key.strip()] or [">"]
     subjects = tuple(build_subject_prefix(name) + key for key in keys)
-    beside = tuple(column for column in KV_COLUMNS if column != "value")
-    payload = parse_payload(values, beside, "value")
-    columns = (*beside, *payload.schema.names) if payload else KV_COLUMNS
+    other_columns = tuple(column for column in KV_COLUMNS if column != "value")
+    payload = parse_payload(values, other_columns, "value")
+    columns = (*other_columns, *payload.schema.names) if payload else KV_COLUMNS
     return Bucket(bucket_to_stream(name), subjects, columns, latest, payload)

@@ -76,11 +76,11 @@ def build_kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns 
     """Return the rows of messages of a bucket. payload: makes columns of values, which are then the last
     ones."""
     subjects, sequences, times, data, headers = batch.columns
-    operations = [_operation(block) for block in headers.to_pylist()]
+    operations = [_find_operation(block) for block in headers.to_pylist()]
     is_put = pa.array([operation == "put" for operation in operations], pa.bool_())
     columns = {
-        "bucket": _bucket(stream, kv.STREAM_PREFIX, len(sequences)),
-        "key": pa.array([_key(subject) for subject in subjects.to_pylist()], pa.string()),
+        "bucket": _build_bucket_column(stream, kv.STREAM_PREFIX, len(sequences)),
+        "key": pa.array([_parse_key(subject) for subject in subjects.to_pylist()], pa.string()),
         "value": pc.if_else(is_put, data, pa.scalar(None, pa.binary())),
         "revision": sequences,
         "operation": pa.array(operations, pa.string()),
@@ -91,18 +91,18 @@ def build_kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns 
         # A key that was deleted has no value, which is neither decoded nor bad.
         numbers = pc.subtract(pc.cumulative_sum(is_put.cast(pa.int64())), 1)
         places = pc.if_else(is_put, numbers, pa.scalar(None, pa.int64()))
-        arrays = payload.arrays(data.filter(is_put))
+        arrays = payload.decode_arrays(data.filter(is_put))
         columns |= zip(payload.schema.names, (array.take(places) for array in arrays), strict=True)
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
 def build_object_batch(stream: str, sequences: pa.Array, times: pa.Array, data: pa.Array) -> pa.RecordBatch:
     """Return the rows of messages about objects. What is not JSON has no name."""
-    rows = [_object(payload) for payload in data.to_pylist()]
+    rows = [_decode_object(payload) for payload in data.to_pylist()]
     columns: list[pa.Array] = []
     for name, type in OBJECT_TYPES.items():
         if name == "bucket":
-            columns.append(_bucket(stream, objects.STREAM_PREFIX, len(sequences)))
+            columns.append(_build_bucket_column(stream, objects.STREAM_PREFIX, len(sequences)))
         elif name == "revision":
             columns.append(sequences)
         elif name == "created":
@@ -120,13 +120,13 @@ def select_latest(batches: Iterator[pa.RecordBatch], key: str) -> Iterator[pa.Re
         rows.append(batch)
         size += batch.nbytes
         if size > max(limit, _COMPACT_BYTES):
-            rows = _compact(rows, key)
+            rows = _keep_newest(rows, key)
             size = sum(batch.nbytes for batch in rows)
             limit = 2 * size
-    yield from _compact(rows, key)
+    yield from _keep_newest(rows, key)
 
 
-def _compact(rows: Sequence[pa.RecordBatch], key: str) -> list[pa.RecordBatch]:
+def _keep_newest(rows: Sequence[pa.RecordBatch], key: str) -> list[pa.RecordBatch]:
     if not rows:
         return []
     table = pa.Table.from_batches(rows)
@@ -135,16 +135,16 @@ def _compact(rows: Sequence[pa.RecordBatch], key: str) -> list[pa.RecordBatch]:
     return list(newest_rows.to_batches(max_chunksize=8192))
 
 
-def _bucket(stream: str, prefix: str, count: int) -> pa.Array:
+def _build_bucket_column(stream: str, prefix: str, count: int) -> pa.Array:
     return pa.repeat(pa.scalar(stream.removeprefix(prefix), pa.string()), count)
 
 
-def _key(subject: bytes | str) -> str:
+def _parse_key(subject: bytes | str) -> str:
     text = subject.decode(errors="replace") if isinstance(subject, bytes) else subject
     return text.split(".", 2)[-1]  # a mirror has the subjects of its origin, whose bucket has another name
 
 
-def _operation(block: bytes | None) -> str:
+def _find_operation(block: bytes | None) -> str:
     for line in (block or b"").split(b"\r\n")[1:]:
         name, _, value = line.partition(b":")
         text = value.strip().decode(errors="replace")
@@ -155,18 +155,18 @@ def _operation(block: bytes | None) -> str:
     return "put"
 
 
-def _object(payload: bytes) -> dict[str, Any]:
+def _decode_object(payload: bytes) -> dict[str, Any]:
     """Return the client's description of an object, without members of an unexpected type."""
     try:
         info: Json = parse_json(payload)
         link = (info.get("options") or {}).get("link") or {}
         place = "/".join(str(part) for part in (link.get("bucket"), link.get("name")) if part)
         return {
-            "name": _text(info.get("name")),
-            "description": _text(info.get("description")),
-            "size": _number(info.get("size")),
-            "chunks": _number(info.get("chunks")),
-            "digest": _text(info.get("digest")),
+            "name": _to_text(info.get("name")),
+            "description": _to_text(info.get("description")),
+            "size": _to_number(info.get("size")),
+            "chunks": _to_number(info.get("chunks")),
+            "digest": _to_text(info.get("digest")),
             "metadata": [(str(key), str(value)) for key, value in (info.get("metadata") or {}).items()],
             "link": place or None,
             "operation": "delete" if info.get("deleted") else "put",
@@ -175,9 +175,9 @@ def _object(payload: bytes) -> dict[str, Any]:
         return {"operation": "put"}
 
 
-def _text(value: Any) -> str | None:
+def _to_text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _number(value: Any) -> int | None:
+def _to_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None

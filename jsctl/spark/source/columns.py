@@ -59,10 +59,10 @@ def to_spark_batch(
     if rows == "objects":
         _, sequences, times, data, _ = batch.columns
         return buckets.build_object_batch(stream, sequences, times, data)
-    of_payloads: dict[str, pa.Array] = {}
+    payload_columns: dict[str, pa.Array] = {}
     if payload and set(names) & set(payload.schema.names):
-        of_payloads = dict(zip(payload.schema.names, payload.arrays(batch.column(3)), strict=True))
-    columns = [of_payloads[n] if n in of_payloads else _column(stream, batch, n) for n in names]
+        payload_columns = dict(zip(payload.schema.names, payload.decode_arrays(batch.column(3)), strict=True))
+    columns = [payload_columns[n] if n in payload_columns else _build_column(stream, batch, n) for n in names]
     fields = [pa.field(name, column.type) for name, column in zip(names, columns, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
@@ -77,13 +77,13 @@ def build_sequence_batch(stream: str, sequences: Sequence[int], names: Sequence[
     return pa.RecordBatch.from_arrays([by_name[name]() for name in names], schema=schema)
 
 
-def _column(stream: str, batch: pa.RecordBatch, name: str) -> pa.Array:
+def _build_column(stream: str, batch: pa.RecordBatch, name: str) -> pa.Array:
     subject, sequence, time, data, raw = batch.columns
     match name:
         case "stream":
             return pa.repeat(pa.scalar(stream, pa.string()), len(sequence))
         case "subject":
-            return _text(subject)
+            return _decode_text(subject)
         case "sequence":
             return sequence
         case "timestamp":
@@ -106,7 +106,7 @@ def parse_headers(raw: bytes | None) -> list[tuple[str, bytes]] | None:
     return pairs or None
 
 
-def _text(values: pa.Array) -> pa.Array:
+def _decode_text(values: pa.Array) -> pa.Array:
     try:
         return values.cast(pa.string())
     except pa.ArrowInvalid:

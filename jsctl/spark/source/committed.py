@@ -31,18 +31,18 @@ class CommittedConsumer:
                 f"{options.stream} has {retention} retention, where a consumer removes messages",
                 "leave committedConsumer out",
             )
-        self._is_ours(connection, options)
+        self._has_consumer(connection, options)
 
     def move(self, connection: StreamConnection, options: ReadOptions, next: int) -> None:
         """Move the ack floor to just before the sequence `next`. The consumer is created when there is
         none."""
         if next == self._at:
             return
-        if self._is_ours(connection, options):
+        if self._has_consumer(connection, options):
             if self._reset(connection, options, next):
                 self._at = next
                 return
-            connection.call(self._subject(options, "DELETE"), None, options.timeout)
+            connection.call(self._build_subject(options, "DELETE"), None, options.timeout)
         config: Json = {
             "name": self._name,
             "durable_name": self._name,
@@ -56,7 +56,7 @@ class CommittedConsumer:
             config["filter_subject"] = options.subjects[0]
         elif options.subjects:
             config["filter_subjects"] = list(options.subjects)
-        subject = self._subject(options, "CREATE")
+        subject = self._build_subject(options, "CREATE")
         if len(options.subjects) == 1:
             subject += f".{options.subjects[0]}"
         connection.call(subject, {"stream_name": options.stream, "config": config}, options.timeout)
@@ -65,15 +65,15 @@ class CommittedConsumer:
     def _reset(self, connection: StreamConnection, options: ReadOptions, next: int) -> bool:
         """Move the consumer; return False when the server cannot, before 2.14."""
         try:
-            connection.call(self._subject(options, "RESET"), {"seq": next}, options.timeout)
+            connection.call(self._build_subject(options, "RESET"), {"seq": next}, options.timeout)
         except (ApiError, NoResponders, RequestTimeout):
             return False
         return True
 
-    def _is_ours(self, connection: StreamConnection, options: ReadOptions) -> bool:
+    def _has_consumer(self, connection: StreamConnection, options: ReadOptions) -> bool:
         """Return whether the consumer exists. Raises BadInput for one that is somebody else's."""
         try:
-            info = connection.call(self._subject(options, "INFO"), None, options.timeout)
+            info = connection.call(self._build_subject(options, "INFO"), None, options.timeout)
         except ApiError as error:
             if error.err_code == ErrorCode.CONSUMER_NOT_FOUND:
                 return False
@@ -85,5 +85,5 @@ class CommittedConsumer:
             )
         return True
 
-    def _subject(self, options: ReadOptions, verb: str) -> str:
+    def _build_subject(self, options: ReadOptions, verb: str) -> str:
         return f"{options.prefix}.CONSUMER.{verb}.{options.stream}.{self._name}"

@@ -53,14 +53,14 @@ class StreamConnection(BlockingConnection):
 
     has_answered = False
 
-    def __init__(self, link: socket.socket, info: Json, settings: Settings, rest: bytes) -> None:
-        super().__init__(link, info, settings, rest)
+    def __init__(self, link: socket.socket, info: Json, settings: Settings, unparsed: bytes) -> None:
+        super().__init__(link, info, settings, unparsed)
         self._unparsed = 0  #: bytes in the buffer that were received since the last parsing
         self._has_ended = False  #: whether an answer ended in what was parsed last
         self._mark = b"\r\nHMSG %b." % self._inbox.encode()
         self._replies: dict[bytes, Reply] = {}
-        self._delivered = Reply("", AnswerLimits("CONSUMER.MSG.NEXT", 0, 0))
-        self._taken = 0  #: messages that were asked for, until now
+        self._consumer_reply = Reply("", AnswerLimits("CONSUMER.MSG.NEXT", 0, 0))
+        self._message_count = 0  #: messages that were asked for, until now
         self._expected = 0  #: bytes at most, for all requests until now
         self.watch("")
 
@@ -83,11 +83,11 @@ class StreamConnection(BlockingConnection):
         super().forget(key)
         self._replies.pop(key, None)
 
-    def deliver(self, limits: AnswerLimits) -> Reply:
+    def open_consumer_reply(self, limits: AnswerLimits) -> Reply:
         """Return the reply that receives a consumer's messages from now on: nothing in them names the
         request."""
-        self._delivered = Reply(self._stream, limits)
-        return self._delivered
+        self._consumer_reply = Reply(self._stream, limits)
+        return self._consumer_reply
 
     def call(self, subject: str, body: Json | None = None, timeout: int = 0) -> Json:
         """Make a JetStream API request and return the response. `timeout` in ns.
@@ -112,24 +112,28 @@ class StreamConnection(BlockingConnection):
         MIN_RATE of what answers may have.
         """
         seconds = timeout / SECOND
-        least = max(1, int(MIN_RATE * seconds))
-        taken, received, deadline = self._taken, self.received, time.monotonic() + seconds
+        min_bytes = max(1, int(MIN_RATE * seconds))
+        message_count, received, deadline = self._message_count, self.received, time.monotonic() + seconds
         while not is_done():
             self.pump(deadline)
-            is_faster = self.received - received >= least and self.received <= self._expected
-            if is_faster or self._taken != taken:
-                taken, received, deadline = self._taken, self.received, time.monotonic() + seconds
+            is_faster = self.received - received >= min_bytes and self.received <= self._expected
+            if is_faster or self._message_count != message_count:
+                message_count, received, deadline = (
+                    self._message_count,
+                    self.received,
+                    time.monotonic() + seconds,
+                )
 
     def pump(self, deadline: float) -> None:
-        left = deadline - time.monotonic()
-        if left <= 0:
+        seconds_left = deadline - time.monotonic()
+        if seconds_left <= 0:
             raise TimeoutError
         if self._unparsed and self._has_ended and self._is_worth_parsing():
             self._parse(one_answer=True)
             self._check_refusals()
             return
         try:
-            self._unparsed += self._receive(min(left, PAUSE) if self._unparsed else left)
+            self._unparsed += self._receive(min(seconds_left, PAUSE) if self._unparsed else seconds_left)
         except TimeoutError:
             if not self._unparsed:
                 raise
@@ -166,7 +170,7 @@ class StreamConnection(BlockingConnection):
                 at >= one_by_one
                 and filled - at >= RUN
                 and buffer.startswith(self._mark[2:], at)
-                and self._size_at(at) < LARGE
+                and self._read_size(at) < LARGE
             ):
                 end = self._cut_run(at)
                 # What ended it comes by itself. Where there is more of that, all would be searched for each.
@@ -179,7 +183,7 @@ class StreamConnection(BlockingConnection):
         self._drop(at)
         self._unparsed = filled - at if self._has_ended and one_answer else 0
 
-    def _size_at(self, at: int) -> int:
+    def _read_size(self, at: int) -> int:
         """Return the size of the message whose line begins at `at`; 0 when the line is not complete."""
         end = self._buffer.find(b"\r\n", at, at + MAX_LINE)
         size = self._buffer[at : max(at, end)].rpartition(b" ")[2]
@@ -191,30 +195,30 @@ class StreamConnection(BlockingConnection):
             from jsctl.spark.source import cutting
         except ImportError:  # without numpy, which comes with pandas, everything is parsed frame by frame
             return at
-        with memoryview(self._buffer) as whole, whole[at : self._filled] as run:
+        with memoryview(self._buffer) as view, view[at : self._filled] as run:
             batches, size = cutting.cut_run(run, self._mark, self._replies, self._middle)
         for key, batch in batches:
             self._replies[key].add(batch)
-            self._taken += len(batch)
+            self._message_count += len(batch)
         return at + size
 
     def _dispatch(self, subject: bytes, reply: bytes, header_block: bytes, data: bytes) -> None:
         if reply:
-            self._deliver(subject, reply, header_block, data)
+            self._add_delivery(subject, reply, header_block, data)
         elif (answer := self._replies.get(subject.rpartition(b".")[2])) is not None:
             answer.decode(header_block, data)
-            self._taken += 1
+            self._message_count += 1
             self._has_ended = self._has_ended or bool(answer.status)
         else:
             super()._dispatch(subject, reply, header_block, data)
 
-    def _deliver(self, subject: bytes, reply: bytes, header_block: bytes, data: bytes) -> None:
+    def _add_delivery(self, subject: bytes, reply: bytes, header_block: bytes, data: bytes) -> None:
         tokens = reply.split(b".")
-        about = find_ack_tokens(tokens) if tokens[:2] == [b"$JS", b"ACK"] else None
-        if about is not None:
-            self._delivered.append(subject, about[3], about[5], data, header_block or None)
-            self._delivered.pending = int(about[6])
-            self._taken += 1
+        ack_tokens = find_ack_tokens(tokens) if tokens[:2] == [b"$JS", b"ACK"] else None
+        if ack_tokens is not None:
+            self._consumer_reply.append(subject, ack_tokens[3], ack_tokens[5], data, header_block or None)
+            self._consumer_reply.pending = int(ack_tokens[6])
+            self._message_count += 1
 
 
 class Connector:
@@ -230,8 +234,8 @@ class Connector:
     def open(self) -> StreamConnection:
         """Connect. Raises Unreachable, Denied, BadInput."""
         connection = StreamConnection.open(self._settings, learned=self.addresses)
-        named = {address.url: address for address in (*self.addresses, *connection.other_addresses())}
-        self.addresses = tuple(named.values())
+        by_url = {address.url: address for address in (*self.addresses, *connection.other_addresses())}
+        self.addresses = tuple(by_url.values())
         return connection
 
 

@@ -41,7 +41,7 @@ class _Replies(NamedTuple):
     data_end: Ints
     sequence: Ints  #: the number itself
 
-    def batch(self, run: memoryview) -> pa.RecordBatch:
+    def to_batch(self, run: memoryview) -> pa.RecordBatch:
         """Return the messages. Raises ArrowInvalid for what is not a time."""
         count = len(self.begin)
         # That of a message without headers is the same for all.
@@ -52,11 +52,11 @@ class _Replies(NamedTuple):
         for at, part in enumerate(parts):
             edges[:, at] = part
         buffers: list[Any] = [None, pa.py_buffer(edges), pa.py_buffer(run)]
-        every = pa.Array.from_buffers(pa.binary(), edges.size - 1, buffers)
+        pieces = pa.Array.from_buffers(pa.binary(), edges.size - 1, buffers)
         places = np.arange(0, edges.size, 2, dtype=np.int32).reshape(count, -1).T.ravel()
-        taken = pc.take(every, pa.array(places), boundscheck=False)
+        values = pc.take(pieces, pa.array(places), boundscheck=False)
         *headers, subjects, times, payloads = (
-            taken[n * count : (n + 1) * count] for n in range(len(parts) // 2)
+            values[n * count : (n + 1) * count] for n in range(len(parts) // 2)
         )
         columns = [
             subjects,
@@ -87,12 +87,12 @@ def cut_run(
     if not end:
         return [], 0
     try:
-        batch = replies.batch(run)
+        batch = replies.to_batch(run)
     except pa.ArrowInvalid:
         return [], 0
     batches = []
     for key in keys:
-        is_of_key = _are(run, replies.begin + len(mark) - len(END), key + _SID)
+        is_of_key = _match_at(run, replies.begin + len(mark) - len(END), key + _SID)
         if is_of_key.all():
             return [(key, batch)], end
         if is_of_key.any():
@@ -106,13 +106,13 @@ def _find_replies(run: memoryview, mark: bytes, middle: bytes) -> tuple[_Replies
     lines = np.flatnonzero(characters == END[0])
     # Behind few lines is what may be a mark.
     likely = np.flatnonzero(characters.take(lines + len(END), mode="clip") == mark[len(END)])
-    marks = likely[_are(run, lines[likely], mark)]
+    marks = likely[_match_at(run, lines[likely], mark)]
     begins = np.concatenate([[0], lines[marks] + len(END)])
     first = np.concatenate([[0], marks + 1])[:-1]
     # What is taken for a number or a line may be anything, until all of it has been compared.
     head_end = lines[first]
-    total, total_digits = _numbers(run, head_end)
-    header_size, _ = _numbers(run, head_end - total_digits - 1)
+    total, total_digits = _parse_numbers(run, head_end)
+    header_size, _ = _parse_numbers(run, head_end - total_digits - 1)
     headers = head_end + len(END)
     data, data_end = headers + header_size, headers + total
     blank = np.minimum(np.searchsorted(lines, data - len(END)), len(lines) - 1)
@@ -120,7 +120,7 @@ def _find_replies(run: memoryview, mark: bytes, middle: bytes) -> tuple[_Replies
     headers_end, stream_end, subject_end, sequence_end, time_end = (
         lines.take(stored + added, mode="clip") for added in range(5)
     )
-    sequence, digits = _numbers(run, sequence_end)
+    sequence, digits = _parse_numbers(run, sequence_end)
     is_expected = (
         (data_end + len(END) == begins[1:])
         & (data <= data_end)
@@ -128,10 +128,10 @@ def _find_replies(run: memoryview, mark: bytes, middle: bytes) -> tuple[_Replies
         & (stored > first)
         & (stream_end - headers_end == middle.rindex(END))
         & (sequence_end - digits == subject_end + len(_SEQUENCE))
-        & _are(run, headers, _NO_STATUS)
-        & _are(run, headers_end, middle)
-        & _are(run, subject_end, _SEQUENCE)
-        & _are(run, sequence_end, _TIME)
+        & _match_at(run, headers, _NO_STATUS)
+        & _match_at(run, headers_end, middle)
+        & _match_at(run, subject_end, _SEQUENCE)
+        & _match_at(run, sequence_end, _TIME)
     )
     count = len(first) if is_expected.all() else int(is_expected.argmin())
     subject, time = headers_end + len(middle), sequence_end + len(_TIME)
@@ -139,29 +139,31 @@ def _find_replies(run: memoryview, mark: bytes, middle: bytes) -> tuple[_Replies
     return _Replies(*(place[:count] for place in places)), int(begins[count])
 
 
-def _are(run: memoryview, at: Ints, text: bytes) -> Flags:
+def _match_at(run: memoryview, at: Ints, text: bytes) -> Flags:
     """Return at which places of a run a text stands."""
     size, last = len(text), len(run) - len(text)
-    every = np.ndarray((last + 1,), f"V{size}", run, 0, (1,))  # the bytes from each place on, without a copy
-    characters = every[np.minimum(at, last)].tobytes()
+    windows = np.ndarray(
+        (last + 1,), f"V{size}", run, 0, (1,)
+    )  # the bytes from each place on, without a copy
+    characters = windows[np.minimum(at, last)].tobytes()
     if characters == text * len(at):
         return at <= last
     rows = np.frombuffer(characters, np.uint8).reshape(len(at), size)
-    are: Flags = (rows == np.frombuffer(text, np.uint8)).all(axis=1)
-    return are & (at <= last)
+    is_equal: Flags = (rows == np.frombuffer(text, np.uint8)).all(axis=1)
+    return is_equal & (at <= last)
 
 
-def _numbers(run: memoryview, ends: Ints) -> tuple[Ints, Ints]:
+def _parse_numbers(run: memoryview, ends: Ints) -> tuple[Ints, Ints]:
     """Return the decimal numbers that end at places of a run, and their numbers of digits; 0 for none, or for
     more than 18."""
-    value, digits = _last_digits(run, ends)
-    for known in (8, 16):
-        longer = digits == known
-        if not longer.any():
+    value, digits = _parse_last_digits(run, ends)
+    for width in (8, 16):
+        is_longer = digits == width
+        if not is_longer.any():
             return value, digits
-        more, more_digits = _last_digits(run, ends - known)
-        value += np.where(longer, more * 10**known, 0)
-        digits += np.where(longer, more_digits, 0)
+        upper, upper_digits = _parse_last_digits(run, ends - width)
+        value += np.where(is_longer, upper * 10**width, 0)
+        digits += np.where(is_longer, upper_digits, 0)
     return value, np.where(digits > 18, 0, digits)
 
 
@@ -173,16 +175,16 @@ _TEN, _BYTE, _TWO, _FOUR, _THREE_BITS = (np.uint64(number) for number in (10, 8,
 _PLACES = np.uint64(100 + (1_000_000 << 32)), np.uint64(1 + (10_000 << 32))
 
 
-def _last_digits(run: memoryview, ends: Ints) -> tuple[Ints, Ints]:
+def _parse_last_digits(run: memoryview, ends: Ints) -> tuple[Ints, Ints]:
     """Return the numbers in the digits among the 8 bytes before each place of a run, and how many these are.
 
     The 8 bytes are computed with at once, as one integer whose highest byte is the last digit.
     """
     words = np.ndarray((len(run) - 7,), "<u8", run, 0, (1,))
     values = words[np.minimum(np.maximum(ends - 8, 0), len(words) - 1)] ^ _ZEROS  # digits are 0 to 9 now
-    others = (((values & _LOW_BITS) + _BEYOND_9) | values) & _HIGH_BIT
+    non_digits = (((values & _LOW_BITS) + _BEYOND_9) | values) & _HIGH_BIT
     # The exponent tells the highest byte that is not a digit, in bits; all up to it is cut off.
-    bits = np.frexp(others.astype(np.float64))[1].astype(np.uint64)
+    bits = np.frexp(non_digits.astype(np.float64))[1].astype(np.uint64)
     values = (values >> bits) << bits
     pairs = values * _TEN + (values >> _BYTE)
     fours = (pairs & _EVERY_FOURTH) * _PLACES[0] + ((pairs >> _TWO) & _EVERY_FOURTH) * _PLACES[1]

@@ -50,9 +50,9 @@ class DirectReader(RangeReader):
         self._batch = job.batch
         self._requests: deque[_Request] = deque()
         self._subject = job.subjects[0] if job.subjects else ""  # direct get takes one filter
-        self._behind = 0  #: empty answers in a row
+        self._empty_answers = 0  #: empty answers in a row
         self._span = 1  #: sequences to a message of the subject, in the last answer
-        self._sparse = bool(self._subject)  #: answers reach far beyond what was requested: one at a time
+        self._is_sparse = bool(self._subject)  #: answers reach far beyond what was requested: one at a time
 
     def read_batch(self, connection: StreamConnection) -> "pa.RecordBatch | None":
         self._fill(connection)
@@ -65,12 +65,12 @@ class DirectReader(RangeReader):
     def on_connection_lost(self) -> "pa.RecordBatch | None":
         # A reader that is slower than the server's write deadline is cut off: ask for less.
         self._batch = max(1, self._batch // 2)
-        self._behind = 0
+        self._empty_answers = 0
         request = self._requests[0] if self._requests else None
         self._requests.clear()
         if request is None or request.reply.is_foreign:
             return None
-        messages = request.reply.messages()
+        messages = request.reply.join_messages()
         messages = messages.slice(count_before(messages, self.at))
         # Sequences ascend: where the last one fits, none is missing before it.
         count = min(len(messages), self.job.end - self.at)
@@ -80,7 +80,7 @@ class DirectReader(RangeReader):
         return messages.slice(0, count) if count else None
 
     def _fill(self, connection: StreamConnection) -> None:
-        depth = 1 if self._sparse else DEPTH
+        depth = 1 if self._is_sparse else DEPTH
         if not self._requests:
             self._ask(connection, self.at)
         while len(self._requests) < depth:
@@ -91,7 +91,7 @@ class DirectReader(RangeReader):
 
     def _ask(self, connection: StreamConnection, start: int) -> None:
         job = self.job
-        batch = self._size_of_request(start)
+        batch = self._choose_batch_size(start)
         body: Json = {"seq": start, "batch": batch, "max_bytes": job.max_bytes}
         if self._subject:
             body["next_by_subj"] = self._subject
@@ -99,14 +99,14 @@ class DirectReader(RangeReader):
         key, reply = connection.ask(limits, json.dumps(body).encode())
         self._requests.append(_Request(key, reply, start, batch))
 
-    def _size_of_request(self, start: int) -> int:
+    def _choose_batch_size(self, start: int) -> int:
         """Return how many messages to ask for from `start` on."""
-        left = self.job.end - start
+        remaining = self.job.end - start
         if self._span < FEW:
-            return min(self._batch, left)
+            return min(self._batch, remaining)
         # Not many more than are expected: those behind the end are another task's.
-        expected = left // self._span
-        return min(self._batch * FEW, left, expected + expected // 8 + FEW)
+        expected = remaining // self._span
+        return min(self._batch * FEW, remaining, expected + expected // 8 + FEW)
 
     def _drop_requests(self, connection: StreamConnection) -> None:
         for request in self._requests:
@@ -133,39 +133,43 @@ class DirectReader(RangeReader):
                 )
             )
             return None
-        messages = reply.messages()
+        messages = reply.join_messages()
         begin, stop = count_before(messages, self.at), count_before(messages, job.end)
         batch = messages.slice(begin, stop - begin)
-        reached = self._reached(connection, request, batch, beyond=stop < len(messages))
+        reached = self._find_reached(connection, request, batch, beyond=stop < len(messages))
         self.count_missing(connection, batch, reached)
         self._adapt(connection, request, messages, reached)
         if reached == self.at:
             self._wait_for_replica()
         else:
-            self._behind = 0
+            self._empty_answers = 0
         self.at = reached
         return batch
 
     def _wait_for_replica(self) -> None:
         """Wait for a replica that has none of the requested messages yet. Raises ConnectionLost after 5 s."""
-        self._behind += 1
-        if self._behind > 8:
+        self._empty_answers += 1
+        if self._empty_answers > 8:
             raise ConnectionLost("a replica lags far behind the stream's leader")
-        time.sleep(0.01 * 2**self._behind)
+        time.sleep(0.01 * 2**self._empty_answers)
 
-    def _reached(
+    def _find_reached(
         self, connection: StreamConnection, request: _Request, batch: "pa.RecordBatch", beyond: bool
     ) -> int:
         """Return the first sequence that this answer does not cover, at which the next one must start."""
         job, reply = self.job, request.reply
         if beyond:
             return job.end
-        after = get_sequence(batch, -1) + 1 if batch else max(self.at, request.start)
+        next_sequence = get_sequence(batch, -1) + 1 if batch else max(self.at, request.start)
         is_full = reply.count >= request.batch or reply.pending > 0
-        if is_full or after >= job.end or (not self._subject and after >= request.start + request.batch):
-            return after
+        if (
+            is_full
+            or next_sequence >= job.end
+            or (not self._subject and next_sequence >= request.start + request.batch)
+        ):
+            return next_sequence
         # The replica has nothing more. Either there is nothing, or it lags, which the leader knows.
-        following = self.next_sequence_of_leader(connection, after)
+        following = self.find_next_on_leader(connection, next_sequence)
         return min(following, job.end) if following else job.end
 
     def _adapt(
@@ -181,7 +185,7 @@ class DirectReader(RangeReader):
             if request.reply.pending:
                 self._batch = max(1, rows)
         elif not self._subject:
-            self._sparse = reached > request.start + request.batch * 3 // 2
+            self._is_sparse = reached > request.start + request.batch * 3 // 2
         if rows >= request.batch and measure_payload(messages) * 2 <= job.max_bytes:
             self._batch = min(job.batch, self._batch * 2)
         while self._requests and self._requests[0].start + self._requests[0].batch <= reached:

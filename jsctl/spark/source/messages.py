@@ -43,5 +43,5 @@ def join_batches(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Join batches of SCHEMA into one."""
     if len(batches) == 1:
         return batches[0]
-    whole = pa.Table.from_batches(batches, schema=SCHEMA).combine_chunks().to_batches()
-    return whole[0] if whole else build_batch()
+    joined = pa.Table.from_batches(batches, schema=SCHEMA).combine_chunks().to_batches()
+    return joined[0] if joined else build_batch()

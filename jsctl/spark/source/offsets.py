@@ -29,20 +29,20 @@ def split_offset(options: ReadOptions, offset: Offset) -> dict[str, Part]:
 
     Raises BadInput when the query that wrote it read something else.
     """
-    wanted = f"stream {options.stream}" if options.stream else f"streams {', '.join(options.streams)}"
+    query_streams = f"stream {options.stream}" if options.stream else f"streams {', '.join(options.streams)}"
     if "streams" in offset:
         parts: dict[str, Part] = offset["streams"]
         if options.stream:
-            raise _other_checkpoint(f"streams {', '.join(sorted(parts))}", wanted)
+            raise _other_checkpoint_error(f"streams {', '.join(sorted(parts))}", query_streams)
         return parts
     name = offset.get("stream", options.stream)  # checkpoints of earlier versions have none
     if not options.stream or name != options.stream:
-        raise _other_checkpoint(f"stream {name}" if name else "one stream", wanted)
+        raise _other_checkpoint_error(f"stream {name}" if name else "one stream", query_streams)
     return {name: offset}
 
 
-def _other_checkpoint(theirs: str, ours: str) -> BadInput:
+def _other_checkpoint_error(checkpoint_streams: str, query_streams: str) -> BadInput:
     return BadInput(
-        f"the checkpoint is of a query that reads {theirs}, and this one reads {ours}",
+        f"the checkpoint is of a query that reads {checkpoint_streams}, and this one reads {query_streams}",
         "give each query a checkpointLocation of its own",
     )

@@ -13,26 +13,26 @@ class OptionValues:
     def __init__(self, options: Mapping[str, str]) -> None:
         self._options = options
 
-    def text(self, name: str, default: str = "") -> str:
+    def get_text(self, name: str, default: str = "") -> str:
         """Return a value without surrounding white space."""
         return self._options.get(name.lower(), default).strip()
 
-    def offset(self, name: str, *, relative: bool = False) -> str | int:
+    def parse_offset(self, name: str, *, relative: bool = False) -> str | int:
         """Return `earliest`, `latest`, a sequence, or empty text. relative: negative sequences are
         allowed."""
-        text = self.text(name)
+        text = self.get_text(name)
         if text in ("", "earliest", "latest"):
             return text
         if text.isdecimal() and int(text) > 0:
             return int(text)
         if relative and text.startswith("-") and text[1:].isdecimal() and int(text) < 0:
             return int(text)
-        back = ", or -1000 for the last thousand" if relative else ""
-        raise BadInput(f"{name} {text!r} is not earliest, latest or a sequence{back}")
+        relative_hint = ", or -1000 for the last thousand" if relative else ""
+        raise BadInput(f"{name} {text!r} is not earliest, latest or a sequence{relative_hint}")
 
-    def time(self, name: str) -> datetime | timedelta | None:
+    def parse_time(self, name: str) -> datetime | timedelta | None:
         """Return a time, or a span for how long ago: -10m."""
-        text = self.text(name)
+        text = self.get_text(name)
         try:
             if text.startswith("-"):
                 return timedelta(microseconds=parse_duration(text[1:]) / 1000)
@@ -43,9 +43,9 @@ class OptionValues:
             hint = "write 2026-11-21T06:57:05Z, milliseconds since 1970, or -10m for ten minutes ago"
             raise BadInput(f"{name} {text!r} is not a time", hint) from None
 
-    def count(self, name: str, default: int, *, least: int, most: int = 1 << 62) -> int:
+    def parse_count(self, name: str, default: int, *, least: int, most: int = 1 << 62) -> int:
         """Return a whole number between `least` and `most`."""
-        text = self.text(name)
+        text = self.get_text(name)
         if not text:
             return default
         if not text.isdigit() or not least <= int(text) <= most:
@@ -53,23 +53,23 @@ class OptionValues:
             raise BadInput(f"{name} {text!r} is not a whole number", f"use a number, {limits}")
         return int(text)
 
-    def flag(self, name: str, default: bool) -> bool:
+    def parse_flag(self, name: str, default: bool) -> bool:
         """Return true or false."""
-        text = self.text(name).lower()
+        text = self.get_text(name).lower()
         if text not in ("", "true", "false"):
             raise BadInput(f"{name} {text!r} is neither true nor false")
         return text == "true" if text else default
 
-    def size(self, name: str, default: int) -> int:
+    def parse_size(self, name: str, default: int) -> int:
         """Return a size in bytes."""
-        return self._unit(name, default, parse_bytes)
+        return self._parse_positive(name, default, parse_bytes)
 
-    def duration(self, name: str, default: int) -> int:
+    def parse_duration(self, name: str, default: int) -> int:
         """Return a duration in ns."""
-        return self._unit(name, default, parse_duration)
+        return self._parse_positive(name, default, parse_duration)
 
-    def _unit(self, name: str, default: int, parse: Callable[[str], int]) -> int:
-        text = self.text(name)
+    def _parse_positive(self, name: str, default: int, parse: Callable[[str], int]) -> int:
+        text = self.get_text(name)
         try:
             value = parse(text) if text else default
         except ValueError as error:

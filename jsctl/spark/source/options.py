@@ -195,11 +195,11 @@ def parse_read_options(
     values = OptionValues(options)
     bucket = parse_bucket(values, streaming)
     columns, payload = (bucket.columns, bucket.payload) if bucket else parse_columns(values)
-    stream, streams = (bucket.stream, ()) if bucket else _streams(values)
-    start, end = values.offset("startingOffsets", relative=True), values.offset("endingOffsets")
-    start_time, end_time = values.time("startingTimestamp"), values.time("endingTimestamp")
-    for name, one, other in (("starting", start, start_time), ("ending", end, end_time)):
-        if one != "" and other:
+    stream, streams = (bucket.stream, ()) if bucket else _parse_streams(values)
+    start, end = values.parse_offset("startingOffsets", relative=True), values.parse_offset("endingOffsets")
+    start_time, end_time = values.parse_time("startingTimestamp"), values.parse_time("endingTimestamp")
+    for name, offset, time in (("starting", start, start_time), ("ending", end, end_time)):
+        if offset != "" and time:
             raise BadInput(f"options {name}Offsets and {name}Timestamp cannot be used together", "give one")
     if streams and (_is_sequence(start) or _is_sequence(end)):
         raise BadInput(
@@ -213,23 +213,23 @@ def parse_read_options(
     for name in _STREAMING_ONLY if streaming is False else ():
         if name.lower() in options:
             raise BadInput(f"{name} is for spark.readStream")
-    mode = values.text("fetchMode", "auto")
+    mode = values.get_text("fetchMode", "auto")
     if mode not in ("auto", "direct", "consumer"):
         raise BadInput(f"fetchMode {mode!r} is not auto, direct or consumer")
-    subjects = parse_subjects(",".join(bucket.subjects) if bucket else values.text("subject"))
-    fail_on_deleted = values.flag("failOnDeleted", False)
+    subjects = parse_subjects(",".join(bucket.subjects) if bucket else values.get_text("subject"))
+    fail_on_deleted = values.parse_flag("failOnDeleted", False)
     if subjects and fail_on_deleted:
         raise BadInput(
             "options failOnDeleted and subject cannot be used together",
             "where only some subjects are read, deletions cannot be seen",
         )
-    max_offsets = values.count("maxOffsetsPerTrigger", 0, least=1)
-    min_offsets = values.count("minOffsetsPerTrigger", 0, least=1)
+    max_offsets = values.parse_count("maxOffsetsPerTrigger", 0, least=1)
+    min_offsets = values.parse_count("minOffsetsPerTrigger", 0, least=1)
     if max_offsets and min_offsets > max_offsets:
         raise BadInput(f"minOffsetsPerTrigger {min_offsets} is more than maxOffsetsPerTrigger {max_offsets}")
     if "maxtriggerdelay" in options and not min_offsets:
         raise BadInput("maxTriggerDelay is for minOffsetsPerTrigger", "give both, or leave it out")
-    consumer = values.text("committedConsumer")
+    consumer = values.get_text("committedConsumer")
     if consumer and (streams or any(c in consumer for c in _NOT_IN_NAMES)):
         raise BadInput(
             f"committedConsumer {consumer!r} is not the name of a consumer of one stream",
@@ -245,19 +245,19 @@ def parse_read_options(
         start_time=start_time,
         end_time=end_time,
         max_offsets=max_offsets,
-        max_trigger_bytes=values.size("maxBytesPerTrigger", 0),
+        max_trigger_bytes=values.parse_size("maxBytesPerTrigger", 0),
         min_offsets=min_offsets,
-        max_delay=values.duration("maxTriggerDelay", 15 * 60 * SECOND),
-        min_partitions=values.count("minPartitions", 0, least=1),
+        max_delay=values.parse_duration("maxTriggerDelay", 15 * 60 * SECOND),
+        min_partitions=values.parse_count("minPartitions", 0, least=1),
         # A bucket drops what was superseded: its head moves although no key is lost.
-        fail_on_loss=values.flag("failOnDataLoss", bucket is None),
+        fail_on_loss=values.parse_flag("failOnDataLoss", bucket is None),
         fail_on_deleted=fail_on_deleted,
         fetch_mode=mode,
-        batch=values.count("batchSize", 1000, least=1, most=50_000),
-        max_bytes=values.size("maxBytes", 4 << 20),
-        timeout=values.duration("requestTimeout", 10 * SECOND),
-        retries=values.count("retries", 5, least=0),
-        retry_timeout=values.duration("retryTimeout", RETRY_TIMEOUT),
+        batch=values.parse_count("batchSize", 1000, least=1, most=50_000),
+        max_bytes=values.parse_size("maxBytes", 4 << 20),
+        timeout=values.parse_duration("requestTimeout", 10 * SECOND),
+        retries=values.parse_count("retries", 5, least=0),
+        retry_timeout=values.parse_duration("retryTimeout", RETRY_TIMEOUT),
         is_patient="retrytimeout" in options,
         columns=columns,
         payload=payload,
@@ -267,10 +267,12 @@ def parse_read_options(
     )
 
 
-def _streams(values: OptionValues) -> tuple[str, tuple[str, ...]]:
+def _parse_streams(values: OptionValues) -> tuple[str, tuple[str, ...]]:
     """Return one stream, or several names and patterns. Raises BadInput."""
-    stream = values.text("stream")
-    streams = tuple(dict.fromkeys(part.strip() for part in values.text("streams").split(",") if part.strip()))
+    stream = values.get_text("stream")
+    streams = tuple(
+        dict.fromkeys(part.strip() for part in values.get_text("streams").split(",") if part.strip())
+    )
     if not stream and not streams:
         raise BadInput("option stream is missing", 'use .option("stream", "ORDERS")')
     if stream and streams:
@@ -292,11 +294,11 @@ def _is_sequence(offset: str | int) -> bool:
 
 def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> None:
     """Raise BadInput for options that are not among `names`. options: by name in lower case."""
-    known = {name.lower() for name in names}
+    names_by_key = {name.lower() for name in names}
     for name in options:
         if name == "path":
             raise BadInput("a stream has no path", 'use .option("stream", "ORDERS") and .load()')
-        if name not in known:
+        if name not in names_by_key:
             near = find_nearest(name, names)
             hint = f"did you mean {near}?" if near else f"the options are {', '.join(names)}"
             raise BadInput(f"unknown option {name}", hint)
@@ -322,7 +324,7 @@ def resolve_connection_settings(
         raise BadInput("options domain and apiPrefix cannot be used together", "give one")
     flags: dict[str, Any] = {setting: options[n] for n, setting in _CONNECTION.items() if n in options}
     if "tlsfirst" in options:
-        flags["tlsfirst"] = OptionValues(options).flag("tlsFirst", False)
+        flags["tlsfirst"] = OptionValues(options).parse_flag("tlsFirst", False)
     context = (
         ContextStore.from_environment(environ).find(options["context"]) if "context" in options else None
     )
@@ -338,12 +340,14 @@ def parse_subjects(text: str) -> tuple[str, ...]:
         if not all(tokens) or " " in subject or has_partial_wildcard or ">" in tokens[:-1]:
             raise BadInput(f"subject {subject!r} is not a valid subject filter")
     subjects = tuple(
-        one for one in subjects if not any(covers(other, one) for other in subjects if other != one)
+        subject
+        for subject in subjects
+        if not any(covers(other, subject) for other in subjects if other != subject)
     )
-    for one, other in itertools.combinations(subjects, 2):
-        if overlaps(one, other):
+    for subject, other in itertools.combinations(subjects, 2):
+        if overlaps(subject, other):
             raise BadInput(
-                f"subjects {one!r} and {other!r} overlap, which consumers do not allow",
+                f"subjects {subject!r} and {other!r} overlap, which consumers do not allow",
                 "give one filter that covers both, or filters that have no subject in common",
             )
     return () if subjects == (">",) else subjects

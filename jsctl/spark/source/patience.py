@@ -6,7 +6,7 @@ from collections.abc import Callable
 from jsctl.errors import JsctlError, Unreachable
 from jsctl.units import SECOND
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+FIRST_PAUSE, MAX_PAUSE = 0.2, 5.0
 """Seconds between two attempts: soon at first; five attempts outlast the election of a leader (up to 9 s)."""
 
 
@@ -23,12 +23,12 @@ class Patience:
         self._clock = clock
         self._since = 0.0
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """Reset the count of failures after progress."""
         self.failures = 0
 
-    def failed(self, error: Exception, what: str, *, timed: bool = True) -> None:
-        """Count an attempt. Raises its error when there were too many; Unreachable, saying that `what`
+    def record_failure(self, error: Exception, problem: str, *, timed: bool = True) -> None:
+        """Count an attempt. Raises its error when there were too many; Unreachable, saying that `problem`
         failed, for an error that is not jsctl's.
 
         timed: whether the timeout allows for more attempts.
@@ -41,8 +41,8 @@ class Patience:
         if self.failures > self._retries and is_late:
             if isinstance(error, JsctlError):
                 raise error
-            raise Unreachable(what, str(error)) from None
+            raise Unreachable(problem, str(error)) from None
 
     def pause(self) -> None:
         """Wait before the next attempt."""
-        time.sleep(min(FIRST_PAUSE * 4.0 ** min(self.failures - 1, 8), LONGEST_PAUSE))
+        time.sleep(min(FIRST_PAUSE * 4.0 ** min(self.failures - 1, 8), MAX_PAUSE))

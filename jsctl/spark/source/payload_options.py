@@ -30,54 +30,56 @@ def parse_columns(values: OptionValues) -> "tuple[tuple[str, ...], PayloadColumn
     """
     payload = parse_payload(values, BESIDE_PAYLOADS)
     if payload is None:
-        return _choose(values, COLUMNS, _left_out(values, includeData="data")), None
-    if values.text("includeData"):
+        return _choose(values, COLUMNS, _list_left_out(values, includeData="data")), None
+    if values.get_text("includeData"):
         raise BadInput("options includeData and decode cannot be used together", "use keepData or columns")
-    known = (*BESIDE_PAYLOADS, *payload.schema.names)
-    return _choose(values, known, _left_out(values)), payload
+    available = (*BESIDE_PAYLOADS, *payload.schema.names)
+    return _choose(values, available, _list_left_out(values)), payload
 
 
-def _left_out(values: OptionValues, **flags: str) -> set[str]:
+def _list_left_out(values: OptionValues, **flags: str) -> set[str]:
     """Return the columns that are not read unless `columns` names them."""
-    left_out = {column for option, column in flags.items() if not values.flag(option, True)}
-    return left_out if values.flag("includeHeaders", False) else {*left_out, "headers"}
+    left_out = {column for option, column in flags.items() if not values.parse_flag(option, True)}
+    return left_out if values.parse_flag("includeHeaders", False) else {*left_out, "headers"}
 
 
-def _choose(values: OptionValues, known: tuple[str, ...], left_out: set[str]) -> tuple[str, ...]:
-    text = values.text("columns")
+def _choose(values: OptionValues, available: tuple[str, ...], left_out: set[str]) -> tuple[str, ...]:
+    text = values.get_text("columns")
     if not text:
-        return tuple(name for name in known if name not in left_out)
-    wanted = {part.strip().lower() for part in text.split(",") if part.strip()}
-    if unknown := sorted(wanted - {name.lower() for name in known}):
-        raise BadInput(f"columns {text!r}: there is no column {unknown[0]}", f"use {', '.join(known)}")
+        return tuple(name for name in available if name not in left_out)
+    chosen = {part.strip().lower() for part in text.split(",") if part.strip()}
+    if unknown := sorted(chosen - {name.lower() for name in available}):
+        raise BadInput(f"columns {text!r}: there is no column {unknown[0]}", f"use {', '.join(available)}")
     for option in ("includeHeaders", "includeData", "keepData"):
-        if values.text(option):
+        if values.get_text(option):
             raise BadInput(f"options columns and {option} cannot be used together", "give one")
-    return tuple(name for name in known if name.lower() in wanted)
+    return tuple(name for name in available if name.lower() in chosen)
 
 
 def parse_payload(
-    values: OptionValues, beside: tuple[str, ...], name: str = "data"
+    values: OptionValues, other_columns: tuple[str, ...], name: str = "data"
 ) -> "PayloadColumns | None":
     """Return the maker of payload columns; None for payloads as they are.
 
     beside: the other columns. name: of the column for payloads that become text or bytes. Raises what
     `parse_columns` does.
     """
-    kind, compression = values.text("decode"), values.text("decompress")
+    kind, compression = values.get_text("decode"), values.get_text("decompress")
     if not kind and not compression:
         for option in DECODE_OPTIONS:
-            if values.text(option):
+            if values.get_text(option):
                 raise BadInput(f"option {option} is for the option decode", "give both, or leave it out")
         return None
     from jsctl.spark.decoding.columns import PayloadColumns  # only those who decode wait for it
 
-    decoding = _decoding(values, kind, compression)
-    keep_data = values.flag("keepData", False) or "data" in values.text("columns").lower().split(",")
-    return PayloadColumns(decoding, beside, keep_data, name)
+    decoding = _parse_decoding(values, kind, compression)
+    keep_data = values.parse_flag("keepData", False) or "data" in values.get_text("columns").lower().split(
+        ","
+    )
+    return PayloadColumns(decoding, other_columns, keep_data, name)
 
 
-def _decoding(values: OptionValues, kind: str, compression: str) -> Decoding:
+def _parse_decoding(values: OptionValues, kind: str, compression: str) -> Decoding:
     check_kinds(kind, compression)
     for option, kinds in (
         ("schema", WITH_SCHEMA),
@@ -86,19 +88,19 @@ def _decoding(values: OptionValues, kind: str, compression: str) -> Decoding:
         ("registry", WITH_REGISTRY),
         ("keepData", WITH_FIELDS),
     ):
-        if values.text(option) and kind not in kinds:
+        if values.get_text(option) and kind not in kinds:
             raise BadInput(f"option {option} is for decode {' or '.join(kinds)}", "leave it out")
     return Decoding(
         kind,
-        _schema(values, kind) if kind in WITH_SCHEMA else b"",
-        values.text("message"),
+        _read_schema(values, kind) if kind in WITH_SCHEMA else b"",
+        values.get_text("message"),
         compression,
-        values.flag("registry", False),
+        values.parse_flag("registry", False),
     )
 
 
-def _schema(values: OptionValues, kind: str) -> bytes:
-    text, file = values.text("schema"), values.text("schemaFile")
+def _read_schema(values: OptionValues, kind: str) -> bytes:
+    text, file = values.get_text("schema"), values.get_text("schemaFile")
     if bool(text) == bool(file):
         if text:
             raise BadInput("options schema and schemaFile cannot be used together", "give one")

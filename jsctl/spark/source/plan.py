@@ -62,19 +62,19 @@ def fetch_stream(
     state, config = info["state"], info["config"]
     end = state["last_seq"] + 1
     first = min(max(state["first_seq"], 1), end)
-    known = {} if modes is None else modes
+    direct_by_key = {} if modes is None else modes
     key = (options.stream, info["created"], config.get("allow_direct"), config.get("retention"))
-    if key not in known:
-        known[key] = _is_direct(connection, options, config)
-        if known[key] and not options.payloads and _is_heavy(state) and options.fetch_mode == "auto":
-            known[key] = not _may_use_consumer(connection, options, config)
-        _check_rights(connection, options, known[key])
+    if key not in direct_by_key:
+        direct_by_key[key] = _is_direct(connection, options, config)
+        if direct_by_key[key] and not options.payloads and _is_heavy(state) and options.fetch_mode == "auto":
+            direct_by_key[key] = not _may_use_consumer(connection, options, config)
+        _check_rights(connection, options, direct_by_key[key])
     return StreamState(
         created=info["created"],
         first=first,
         end=end,
         deleted=end - first - int(state["messages"]),
-        direct=known[key],
+        direct=direct_by_key[key],
         messages=int(state["messages"]),
         bytes=int(state["bytes"]),
         now=str(info.get("ts") or ""),
@@ -100,8 +100,8 @@ def list_stream_names(connection: StreamConnection, options: ReadOptions) -> lis
     names = [name for name in options.streams if "*" not in name]
     patterns = [re.compile(re.escape(name).replace(r"\*", ".*")) for name in options.streams if "*" in name]
     if patterns:
-        existing = _all_names(connection, options)
-        names += [name for name in existing if any(one.fullmatch(name) for one in patterns)]
+        existing = _list_all_names(connection, options)
+        names += [name for name in existing if any(pattern.fullmatch(name) for pattern in patterns)]
     return list(dict.fromkeys(names))
 
 
@@ -113,7 +113,7 @@ def list_existing_stream_names(connection: StreamConnection, options: ReadOption
     return names
 
 
-def _all_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
+def _list_all_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
     names: list[str] = []
     while True:
         page = connection.call(f"{options.prefix}.STREAM.NAMES", {"offset": len(names)}, options.timeout)
@@ -260,11 +260,11 @@ def resolve_range(
                 "set failOnDataLoss to false to read nothing instead",
             )
         if start > end and not (allows_loss and start == stream.first):
-            raise BadInput(f"{_start_as_given(options, start)} is after endingOffsets {end}")
+            raise BadInput(f"{_describe_start(options, start)} is after endingOffsets {end}")
     return start, max(start, end)
 
 
-def _start_as_given(options: ReadOptions, start: int) -> str:
+def _describe_start(options: ReadOptions, start: int) -> str:
     if options.start_time:
         return f"startingTimestamp, which is sequence {start},"
     return f"startingOffsets {options.start}" + ("" if options.start == start else f", which is {start},")

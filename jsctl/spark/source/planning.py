@@ -56,7 +56,7 @@ class PlanningConnection:
                 if was_kept and isinstance(error, ConnectionLost):
                     continue  # it may have ended long ago
                 name = options.stream or ", ".join(options.streams)
-                patience.failed(error, f"lost the connection while asking for {name}")
+                patience.record_failure(error, f"lost the connection while asking for {name}")
             except BaseException:
                 self.close()  # an answer may be on its way
                 raise

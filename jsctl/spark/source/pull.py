@@ -51,15 +51,15 @@ class ConsumerReader(RangeReader):
         job = self.job
         if not self._name:
             self._create(connection)
-        wanted = min(job.batch, job.end - self.at) if self._max_bytes else 1
-        body = {"batch": wanted, "max_bytes": self._max_bytes, "no_wait": True}
+        batch_size = min(job.batch, job.end - self.at) if self._max_bytes else 1
+        body = {"batch": batch_size, "max_bytes": self._max_bytes, "no_wait": True}
         subject = f"{job.prefix}.CONSUMER.MSG.NEXT.{job.stream}.{self._name}"
-        limits = AnswerLimits(subject, wanted, self._max_bytes)
-        delivered = connection.deliver(limits)
+        limits = AnswerLimits(subject, batch_size, self._max_bytes)
+        delivered = connection.open_consumer_reply(limits)
         key, reply = connection.ask(limits, json.dumps(body).encode())
-        connection.read_until(lambda: bool(reply.status) or delivered.count >= wanted, job.timeout)
+        connection.read_until(lambda: bool(reply.status) or delivered.count >= batch_size, job.timeout)
         connection.forget(key)
-        rows = delivered.messages()
+        rows = delivered.join_messages()
         if job.without_payloads:
             rows = _without_sizes(rows)
         if rows and get_sequence(rows, 0) < self.at:
@@ -74,23 +74,23 @@ class ConsumerReader(RangeReader):
             raise JsctlError(f"{job.stream}: {reply.status} {reply.description}")
         self._max_bytes = job.max_bytes
         batch = rows.slice(0, count_before(rows, job.end))
-        reached = self._reached(connection, rows, len(batch) < len(rows), delivered.pending)
+        reached = self._find_reached(connection, rows, len(batch) < len(rows), delivered.pending)
         self.count_missing(connection, batch, reached)
         self.at = reached
         return batch
 
-    def _reached(
+    def _find_reached(
         self, connection: StreamConnection, rows: "pa.RecordBatch", beyond: bool, pending: int
     ) -> int:
         """Return the first sequence that this answer does not cover, at which the next one must start."""
         end = self.job.end
         if beyond:
             return end
-        after = get_sequence(rows, -1) + 1 if rows else self.at
-        if after >= end or (rows and pending):
-            return after
+        next_sequence = get_sequence(rows, -1) + 1 if rows else self.at
+        if next_sequence >= end or (rows and pending):
+            return next_sequence
         # The consumer has nothing more. It may be on a server that lags, which the leader knows.
-        following = self.next_sequence_of_leader(connection, after)
+        following = self.find_next_on_leader(connection, next_sequence)
         if not following or following >= end:
             return end
         if not rows:

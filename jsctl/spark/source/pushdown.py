@@ -44,7 +44,7 @@ _OPERATORS = {
 }
 """Class of a filter -> function of Arrow."""
 
-MOST_SUBJECTS = 100
+MAX_SUBJECTS = 100
 """Most subjects of an IN that are asked for; for more, everything is read and filtered here."""
 
 
@@ -68,33 +68,33 @@ class Pushdown:
     def sequences(self) -> tuple[int, int]:
         """The half open range of sequences outside which no row matches."""
         start, end = 1, 1 << 62
-        for one in self._on("sequence"):
-            low, high = _bounds(one)
-            start = max(start, low if one.operator != "greater" else low + 1)
-            end = min(end, high if one.operator == "less" else high + 1)
+        for condition in self._on("sequence"):
+            low, high = _find_bounds(condition)
+            start = max(start, low if condition.operator != "greater" else low + 1)
+            end = min(end, high if condition.operator == "less" else high + 1)
         return start, max(start, end)
 
     @property
     def times(self) -> tuple[datetime | None, datetime | None]:
         """The times between which all matching messages were stored, the end exclusive; None for no bound."""
         starts, ends = [], []
-        for one in self._on("timestamp"):
-            if one.operator in ("equal", "greater", "greater_equal"):
-                starts.append(one.value - SKEW)
-            if one.operator in ("equal", "less", "less_equal"):
-                ends.append(one.value + SKEW)
+        for condition in self._on("timestamp"):
+            if condition.operator in ("equal", "greater", "greater_equal"):
+                starts.append(condition.value - SKEW)
+            if condition.operator in ("equal", "less", "less_equal"):
+                ends.append(condition.value + SKEW)
         return max(starts, default=None), min(ends, default=None)
 
-    def subjects(self, filters_of_options: Sequence[str]) -> tuple[str, ...] | None:
+    def find_subjects(self, filters_of_options: Sequence[str]) -> tuple[str, ...] | None:
         """Return filters for all matching subjects; None when no subject can match.
 
         filters_of_options: empty for all.
         """
         filters = tuple(filters_of_options)
-        for one in self._on("subject"):
-            wanted = _subject_filters(one)
-            if wanted is not None:
-                filters = _intersection(filters, wanted)
+        for condition in self._on("subject"):
+            condition_filters = _build_subject_filters(condition)
+            if condition_filters is not None:
+                filters = _intersect(filters, condition_filters)
                 if not filters:
                     return None
         return filters
@@ -105,55 +105,57 @@ class Pushdown:
         import pyarrow.compute as pc
 
         mask = None
-        for one in self.conditions:
-            values = rows.column(one.column)
-            if one.operator == "in":
-                matching = pc.is_in(values, pa.array(one.value, values.type))
-            elif one.operator == "starts":
-                matching = pc.starts_with(values, one.value)
+        for condition in self.conditions:
+            values = rows.column(condition.column)
+            if condition.operator == "in":
+                matching = pc.is_in(values, pa.array(condition.value, values.type))
+            elif condition.operator == "starts":
+                matching = pc.starts_with(values, condition.value)
             else:
-                matching = getattr(pc, one.operator)(values, pa.scalar(one.value, values.type))
+                matching = getattr(pc, condition.operator)(values, pa.scalar(condition.value, values.type))
             mask = matching if mask is None else pc.and_(mask, matching)
         return rows if mask is None else rows.filter(mask)
 
     def _on(self, column: str) -> Iterable[Condition]:
-        return (one for one in self.conditions if one.column == column)
+        return (condition for condition in self.conditions if condition.column == column)
 
 
 def push(filters: Iterable[Filter], columns: Sequence[str]) -> tuple[Pushdown, list[Filter]]:
     """Return the conditions that the source takes, and the filters that remain. columns: those that are
     read."""
-    conditions, rest = [], []
-    for one in filters:
-        if isinstance(one, IsNotNull) and one.attribute[0] in _NEVER_NULL:
+    conditions, remaining = [], []
+    for filter in filters:
+        if isinstance(filter, IsNotNull) and filter.attribute[0] in _NEVER_NULL:
             continue
-        condition = _condition(one, columns)
+        condition = _parse_condition(filter, columns)
         if condition is None:
-            rest.append(one)
+            remaining.append(filter)
         else:
             conditions.append(condition)
-    return Pushdown(tuple(conditions)), rest
+    return Pushdown(tuple(conditions)), remaining
 
 
-def _condition(one: Filter, columns: Sequence[str]) -> Condition | None:
-    column = getattr(one, "attribute", ("",))
+def _parse_condition(filter: Filter, columns: Sequence[str]) -> Condition | None:
+    column = getattr(filter, "attribute", ("",))
     if len(column) != 1 or column[0] not in columns:
         return None
     name = column[0]
-    if isinstance(one, _COMPARISONS):
-        value = _value(name, one.value)
-        if value is None or (name in ("stream", "subject") and not isinstance(one, (EqualTo, EqualNullSafe))):
+    if isinstance(filter, _COMPARISONS):
+        value = _convert_literal(name, filter.value)
+        if value is None or (
+            name in ("stream", "subject") and not isinstance(filter, (EqualTo, EqualNullSafe))
+        ):
             return None
-        return Condition(name, _OPERATORS[type(one).__name__], value)
-    if isinstance(one, In):
-        values = [_value(name, value) for value in one.value if value is not None]
+        return Condition(name, _OPERATORS[type(filter).__name__], value)
+    if isinstance(filter, In):
+        values = [_convert_literal(name, value) for value in filter.value if value is not None]
         return None if None in values or not values else Condition(name, "in", tuple(values))
-    if isinstance(one, StringStartsWith) and name == "subject" and _value(name, one.value):
-        return Condition(name, "starts", one.value)
+    if isinstance(filter, StringStartsWith) and name == "subject" and _convert_literal(name, filter.value):
+        return Condition(name, "starts", filter.value)
     return None
 
 
-def _value(column: str, value: Any) -> Any:
+def _convert_literal(column: str, value: Any) -> Any:
     """Return a literal in the type of its column; None when it cannot be converted."""
     match column:
         case "sequence" if isinstance(value, int) and not isinstance(value, bool):
@@ -166,23 +168,23 @@ def _value(column: str, value: Any) -> Any:
             return None
 
 
-def _bounds(one: Condition) -> tuple[int, int]:
+def _find_bounds(condition: Condition) -> tuple[int, int]:
     """Return the least and the greatest sequence of a condition, both inclusive."""
-    if one.operator == "in":
-        return min(one.value), max(one.value)
-    low = one.value if one.operator in ("equal", "greater", "greater_equal") else 1
-    high = one.value if one.operator in ("equal", "less", "less_equal") else 1 << 61
+    if condition.operator == "in":
+        return min(condition.value), max(condition.value)
+    low = condition.value if condition.operator in ("equal", "greater", "greater_equal") else 1
+    high = condition.value if condition.operator in ("equal", "less", "less_equal") else 1 << 61
     return low, high
 
 
-def _subject_filters(one: Condition) -> tuple[str, ...] | None:
+def _build_subject_filters(condition: Condition) -> tuple[str, ...] | None:
     """Return filters that match all subjects of a condition; None when there are no useful ones."""
-    if one.operator == "starts":
-        head, dot, _ = one.value.rpartition(".")
+    if condition.operator == "starts":
+        head, dot, _ = condition.value.rpartition(".")
         return (f"{head}.>",) if dot and _is_literal(head) else None
-    values: tuple[str, ...] = one.value if one.operator == "in" else (one.value,)
+    values: tuple[str, ...] = condition.value if condition.operator == "in" else (condition.value,)
     literal = tuple(dict.fromkeys(value for value in values if _is_literal(value)))
-    if any(set(value) & set("*>") for value in values) or len(literal) > MOST_SUBJECTS:
+    if any(set(value) & set("*>") for value in values) or len(literal) > MAX_SUBJECTS:
         return None
     return literal
 
@@ -192,7 +194,7 @@ def _is_literal(subject: str) -> bool:
     return all(tokens) and not any(c in subject for c in "*> \t\r\n\f\0")
 
 
-def _intersection(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+def _intersect(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
     """Return filters that match at least what both match; empty for nothing."""
     if not ours:
         return theirs

@@ -74,12 +74,12 @@ class RangeReader:
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         try:
-            self._with_retries(self._skip_what_is_gone)
+            self._with_retries(self._skip_lost)
             while self.at < self.job.end:
-                before = self.at
+                at_before = self.at
                 batch = self._with_retries(self.read_batch)
-                if self.at > before:
-                    self._patience.succeeded()
+                if self.at > at_before:
+                    self._patience.record_success()
                 if batch:
                     yield batch
             self._with_retries(self._check_stream)
@@ -115,15 +115,15 @@ class RangeReader:
                 self._disconnect()
                 if usable is not None:
                     return usable
-                self._patience.failed(error, self._no_answer())
+                self._patience.record_failure(error, self._describe_silence())
                 self._patience.pause()
 
     def count_failure(self, error: Exception) -> None:
         """Count an attempt without progress, although servers answer. Raises its error when there were too
         many."""
-        self._patience.failed(error, self._no_answer(), timed=False)
+        self._patience.record_failure(error, self._describe_silence(), timed=False)
 
-    def _no_answer(self) -> str:
+    def _describe_silence(self) -> str:
         return f"no answer for {self.job.stream} from sequence {self.at} on"
 
     def _disconnect(self) -> None:
@@ -139,13 +139,15 @@ class RangeReader:
         except RequestTimeout as error:
             raise Unreachable(error.message, f"reading needs permission to publish to {subject}") from None
 
-    def next_sequence_of_leader(self, connection: StreamConnection, sequence: int) -> int:
+    def find_next_on_leader(self, connection: StreamConnection, sequence: int) -> int:
         """Return the first sequence from `sequence` on that the stream's leader has and that is to be read; 0
         for none."""
-        sequences = (self._next_on(connection, sequence, subject) for subject in self.job.subjects or (">",))
+        sequences = (
+            self._find_next(connection, sequence, subject) for subject in self.job.subjects or (">",)
+        )
         return min(filter(None, sequences), default=0)
 
-    def _next_on(self, connection: StreamConnection, sequence: int, subject: str) -> int:
+    def _find_next(self, connection: StreamConnection, sequence: int, subject: str) -> int:
         body = {"seq": sequence, "next_by_subj": subject}
         try:
             response = self.call(connection, f"STREAM.MSG.GET.{self.job.stream}", body)
@@ -163,7 +165,7 @@ class RangeReader:
         missing = reached - self.at - len(batch)
         if not missing:
             return
-        state = self._info(connection)["state"]
+        state = self._fetch_info(connection)["state"]
         first = state["first_seq"]
         lost = min(first, reached) - self.at - count_before(batch, first) if first > self.at else 0
         missing -= lost
@@ -182,7 +184,7 @@ class RangeReader:
                 "set failOnDeleted to false to read what is left",
             )
 
-    def _info(self, connection: StreamConnection) -> Json:
+    def _fetch_info(self, connection: StreamConnection) -> Json:
         """Fetch the stream's info from its leader.
 
         Raises DataLoss when it was created again, or rolled back.
@@ -203,11 +205,11 @@ class RangeReader:
             raise head_loss_error(job.stream, first, self.at, lost, bool(job.subjects))
 
     def _check_stream(self, connection: StreamConnection) -> None:
-        self._info(connection)
+        self._fetch_info(connection)
 
-    def _skip_what_is_gone(self, connection: StreamConnection) -> None:
+    def _skip_lost(self, connection: StreamConnection) -> None:
         """Start at the stream's head if it is beyond `at`: a range that was overtaken is empty."""
-        first = min(max(self._info(connection)["state"]["first_seq"], self.at), self.job.end)
+        first = min(max(self._fetch_info(connection)["state"]["first_seq"], self.at), self.job.end)
         if lost := first - self.at:
             self._check_loss(first, lost)
             self.lost += lost

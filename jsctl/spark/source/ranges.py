@@ -3,11 +3,11 @@
 import itertools
 
 
-def split_range(start: int, end: int, parts: int) -> list[tuple[int, int]]:
-    """Split [start, end) into at most `parts` ranges of nearly the same length, none of them empty."""
+def split_range(start: int, end: int, count: int) -> list[tuple[int, int]]:
+    """Split [start, end) into at most `count` ranges of nearly the same length, none of them empty."""
     total = max(0, end - start)
-    parts = min(parts, total)
-    edges = [start + total * part // parts for part in range(parts + 1)] if parts else []
+    count = min(count, total)
+    edges = [start + total * number // count for number in range(count + 1)] if count else []
     return list(itertools.pairwise(edges))
 
 

@@ -45,7 +45,7 @@ class Reply:
         self.is_foreign = False
         self.is_single = False
         self._batches: list[pa.RecordBatch] = []
-        self._columns = _no_rows()
+        self._columns = _create_empty_columns()
 
     def add(self, batch: "pa.RecordBatch") -> None:
         """Add messages of the stream, in messages.SCHEMA."""
@@ -85,7 +85,7 @@ class Reply:
         else:
             self.is_single = True
 
-    def messages(self) -> "pa.RecordBatch":
+    def join_messages(self) -> "pa.RecordBatch":
         """Return all messages so far, in messages.SCHEMA."""
         from jsctl.spark.source import messages
 
@@ -97,10 +97,10 @@ class Reply:
 
         if self._columns[0]:
             self._batches.append(messages.build_batch(*self._columns))
-            self._columns = _no_rows()
+            self._columns = _create_empty_columns()
 
 
-def _no_rows() -> tuple[list[bytes], list[bytes], list[bytes], list[bytes], list[bytes | None]]:
+def _create_empty_columns() -> tuple[list[bytes], list[bytes], list[bytes], list[bytes], list[bytes | None]]:
     return [], [], [], [], []
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 POLL = 0.3
 """Seconds between two looks for new messages while there are none. Spark itself looks each 10 ms."""
 
-LONGEST_POLL = 3.0
+MAX_POLL = 3.0
 """Seconds between two looks at many streams."""
 
 NAMES_POLL = 5.0
@@ -62,7 +62,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._heads: set[tuple[str, int]] = set()  #: streams and starts that promise nothing (see `plan`)
         self._sizes: dict[str, admission.Sizes] = {}
         self._committed = CommittedConsumer(options) if options.consumer else None
-        self._shown = 0  #: where the committed consumer was last to be moved to
+        self._shown_at = 0  #: where the committed consumer was last to be moved to
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what tasks need."""
@@ -85,7 +85,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     @without_traceback
     def prepareForTriggerAvailableNow(self) -> None:
         def work(connection: StreamConnection) -> dict[str, int]:
-            names = self._stream_names(connection)
+            names = self._list_stream_names(connection)
             return {name: self._fetch(connection, name).end for name in names}
 
         self._targets = self._planning.run(work)
@@ -111,7 +111,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._wait_for_next_look()
         # Spark calls `commit` when it plans a batch with new messages, but what is read is read.
         self._show_committed(parts)
-        end = self._planning.run(lambda connection: self._next_parts(connection, parts, limit))
+        end = self._planning.run(lambda connection: self._find_next_parts(connection, parts, limit))
         if end is None:
             self._looked_at = time.monotonic()
             return start
@@ -126,14 +126,14 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def partitions(self, start: Offset, end: Offset) -> list[RangePartition]:
         if start == end:
             return []
-        parts, before = split_offset(self.options, end), split_offset(self.options, start)
+        parts, start_parts = split_offset(self.options, end), split_offset(self.options, start)
 
         def work(connection: StreamConnection) -> list[RangePartition]:
             return [
                 partition
                 for name, part in parts.items()
-                if part["from"] < part["next"] and before.get(name) != part
-                for partition in self._partitions(connection, name, part)
+                if part["from"] < part["next"] and start_parts.get(name) != part
+                for partition in self._plan_partitions(connection, name, part)
             ]
 
         return self._planning.run(work)
@@ -151,8 +151,8 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def _find_start(self) -> Offset:
         def work(connection: StreamConnection) -> Offset:
-            names = self._stream_names(connection)
-            parts = {name: self._first_part(connection, name) for name in names}
+            names = self._list_stream_names(connection)
+            parts = {name: self._build_first_part(connection, name) for name in names}
             if self._committed:
                 self._committed.check(connection, self.options)
             return join_parts(self.options, parts)
@@ -163,9 +163,9 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         """Move the committed consumer, if there is one, to where this batch ends."""
         committed = self._committed
         next = int(parts[self.options.stream]["next"]) if committed else 0
-        if committed is None or next == self._shown:
+        if committed is None or next == self._shown_at:
             return
-        self._shown = next  # also when that fails: Spark asks for the latest offset several times a second
+        self._shown_at = next  # also when that fails: Spark asks for the latest offset several times a second
         try:
             self._planning.run(lambda connection: committed.move(connection, self.options, next))
         except JsctlError as error:  # it only shows where the query is
@@ -173,56 +173,59 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def _wait_for_next_look(self) -> None:
         if self._looked_at:
-            pause = min(POLL * max(1, len(self._names)), LONGEST_POLL)
+            pause = min(POLL * max(1, len(self._names)), MAX_POLL)
             time.sleep(max(0.0, self._looked_at + pause - time.monotonic()))
 
-    def _stream_names(self, connection: StreamConnection) -> list[str]:
+    def _list_stream_names(self, connection: StreamConnection) -> list[str]:
         if not self._names or time.monotonic() - self._names_at >= NAMES_POLL:
             self._names = plan.list_stream_names(connection, self.options)
             self._names_at = time.monotonic()
         return self._names
 
     def _fetch(self, connection: StreamConnection, name: str) -> plan.StreamState:
-        stream = plan.fetch_stream(connection, self._options_of(name), self._modes)
-        self._sizes.setdefault(name, admission.Sizes()).note(stream)
+        stream = plan.fetch_stream(connection, self._build_options(name), self._modes)
+        self._sizes.setdefault(name, admission.Sizes()).record_state(stream)
         return stream
 
-    def _options_of(self, name: str) -> ReadOptions:
+    def _build_options(self, name: str) -> ReadOptions:
         return self.options if self.options.stream else replace(self.options, stream=name, streams=())
 
-    def _first_part(self, connection: StreamConnection, name: str) -> Part:
-        stream, options = self._fetch(connection, name), self._options_of(name)
+    def _build_first_part(self, connection: StreamConnection, name: str) -> Part:
+        stream, options = self._fetch(connection, name), self._build_options(name)
         start = plan.resolve_start(connection, options, stream)
         if not plan.is_promised(options, stream, start):
             self._heads.add((name, start))
-        return _part(name, stream.created, start)
+        return _build_part(name, stream.created, start)
 
-    def _next_parts(
+    def _find_next_parts(
         self, connection: StreamConnection, starts: dict[str, Part], limit: ReadLimit
     ) -> dict[str, Part] | None:
         """Return the parts of the next batch's end; None when there is nothing new, or not enough."""
-        known = dict(starts)
+        begins = dict(starts)
         streams: dict[str, plan.StreamState] = {}
-        for name in dict.fromkeys([*starts, *self._stream_names(connection)]):
+        for name in dict.fromkeys([*starts, *self._list_stream_names(connection)]):
             stream = self._fetch_if_there(connection, name)
             if stream is None:
                 continue
             streams[name] = stream
-            if name in known:
-                _check(name, stream, known[name])
+            if name in begins:
+                _check(name, stream, begins[name])
             else:  # it appeared later, and is read from its beginning
                 self._heads.add((name, stream.first))
-                known[name] = _part(name, stream.created, stream.first)
+                begins[name] = _build_part(name, stream.created, stream.first)
         self._latest = join_parts(
-            self.options, {name: _part(name, stream.created, stream.end) for name, stream in streams.items()}
+            self.options,
+            {name: _build_part(name, stream.created, stream.end) for name, stream in streams.items()},
         )
-        available = {name: self._available(name, known[name], stream) for name, stream in streams.items()}
-        ends = self._admit(available, limit)
-        moved = {name: end for name, end in ends.items() if end > int(known[name]["next"])}
+        available = {
+            name: self._find_available(name, begins[name], stream) for name, stream in streams.items()
+        }
+        ends = self._limit_ends(available, limit)
+        moved = {name: end for name, end in ends.items() if end > int(begins[name]["next"])}
         if not moved:
             return None
-        return known | {
-            name: self._end_part(connection, name, streams[name], known[name], end)
+        return begins | {
+            name: self._build_end_part(connection, name, streams[name], begins[name], end)
             for name, end in moved.items()
         }
 
@@ -239,13 +242,13 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
                 ) from None
             return None
 
-    def _available(self, name: str, start: Part, stream: plan.StreamState) -> tuple[int, int]:
+    def _find_available(self, name: str, start: Part, stream: plan.StreamState) -> tuple[int, int]:
         """Return the sequences [begin, end) that can be read now; (next, next) when nothing is new."""
         next = int(start["next"])
         end = stream.end if self._targets is None else min(stream.end, self._targets.get(name, 0))
         return (min(max(next, stream.first), end), end) if end > next else (next, next)
 
-    def _admit(self, available: dict[str, tuple[int, int]], limit: ReadLimit) -> dict[str, int]:
+    def _limit_ends(self, available: dict[str, tuple[int, int]], limit: ReadLimit) -> dict[str, int]:
         """Return where each stream's part of the next batch ends; nothing when there is not enough yet."""
         options = self.options
         if isinstance(limit, ReadAllAvailable):  # also of a trigger that runs once, whatever the options say
@@ -256,7 +259,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             return {}
         return admission.limit_ends(available, self._sizes, options.max_offsets, options.max_trigger_bytes)
 
-    def _end_part(
+    def _build_end_part(
         self, connection: StreamConnection, name: str, stream: plan.StreamState, start: Part, end: int
     ) -> Part:
         begin = int(start["next"])
@@ -266,7 +269,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             self._heads.add((name, begin))
         if available > begin:
             self._report_loss(name, begin, available)
-        deleted = plan.count_deleted(connection, self._options_of(name), stream, available, end)
+        deleted = plan.count_deleted(connection, self._build_options(name), stream, available, end)
         return {
             "stream": name,
             "created": stream.created,
@@ -276,8 +279,8 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             "deleted": deleted,
         }
 
-    def _partitions(self, connection: StreamConnection, name: str, part: Part) -> list[RangePartition]:
-        options = self._options_of(name)
+    def _plan_partitions(self, connection: StreamConnection, name: str, part: Part) -> list[RangePartition]:
+        options = self._build_options(name)
         begin, end = int(part["from"]), int(part["next"])
         is_promised = (name, begin) not in self._heads
         if not options.fail_on_loss:
@@ -308,7 +311,7 @@ def _check(name: str, stream: plan.StreamState, start: Part) -> None:
         )
 
 
-def _part(name: str, created: str, at: int) -> Part:
+def _build_part(name: str, created: str, at: int) -> Part:
     return {"stream": name, "created": created, "from": at, "next": at, "lost": 0, "deleted": 0}
 
 

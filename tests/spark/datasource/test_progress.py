@@ -74,11 +74,11 @@ def test_how_long_until_it_has_caught_up() -> None:
     queries = []
     for batch, (next, latest) in enumerate([(1001, 2001), (1501, 2501), (2501, 2501)]):
         listener.take(step(batch, {"next": next}, latest, after=10 * batch, rate=150.0))
-        queries += [*listener.queries()]
+        queries += [*listener.list_queries()]
     # Nothing is known of what arrives; 50 per second arrive; nothing is left.
     assert [one.drain_ns for one in queries] == [round(1000 / 150 * SECOND), 10 * SECOND, 0]
     listener.take(step(3, {"next": 3000}, 9000, after=31, rate=10.0))
-    (last,) = listener.queries()
+    (last,) = listener.list_queries()
     assert last.drain_ns == -1
     assert "} +Inf\n" in format_prometheus_text([last])
 
@@ -86,7 +86,7 @@ def test_how_long_until_it_has_caught_up() -> None:
 def test_what_cannot_be_written_ends_no_query(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").write_text("")
     listener = ProgressListener(tmp_path / "file")
-    listener._guarded(lambda: listener.take(step(0, {"next": 5}, 5)))
+    listener._run_guarded(lambda: listener.take(step(0, {"next": 5}, 5)))
     assert "the progress of a query is not written" in caplog.text
 
 

@@ -53,9 +53,9 @@ def test_it_is_used_when_it_is_there(cache: Path) -> None:
     cache.mkdir(parents=True)
     archive().write_text("classes")
     assert class_archive.read_options() == ""  # of an unknown size
-    class_archive.record_of_size(archive()).write_text("8")
+    class_archive.get_size_record(archive()).write_text("8")
     assert class_archive.read_options() == ""  # it is cut, and the JVM would crash
-    class_archive.record_of_size(archive()).write_text("7")
+    class_archive.get_size_record(archive()).write_text("7")
     assert class_archive.read_options().endswith(f'"-XX:SharedArchiveFile={archive()}"')
 
 
@@ -81,7 +81,7 @@ def test_two_make_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert results == [True] and archive().read_text() == "classes"
     assert {path.name for path in cache.glob("*.*") if path.suffix} == {
         archive().name,
-        class_archive.record_of_size(archive()).name,
+        class_archive.get_size_record(archive()).name,
     }
 
 
@@ -94,7 +94,7 @@ def test_archives_that_were_used_last_stay(cache: Path, monkeypatch: pytest.Monk
             os.utime((cache / name).with_suffix(suffix), (number, number))
     (cache / "killed.draft").touch()
     monkeypatch.setattr(class_archive, "find", lambda: cache / "used.jsa")
-    class_archive.record_of_size(cache / "used.jsa").write_text("0")
+    class_archive.get_size_record(cache / "used.jsa").write_text("0")
     assert "used.jsa" in class_archive.read_options()
     monkeypatch.undo()
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parents[1]))
@@ -108,7 +108,7 @@ def test_half_of_an_archive_is_not_kept(cache: Path, monkeypatch: pytest.MonkeyP
     """The header, which comes first, is written last."""
     monkeypatch.setattr(make_class_archive, "_write", lambda draft: draft.write_bytes(bytes(4096) + b"x"))
     assert not make_class_archive.make()
-    assert class_archive.mark_of_failure(archive()).exists() and not archive().exists()
+    assert class_archive.get_failure_mark(archive()).exists() and not archive().exists()
 
 
 def test_a_failure_is_not_repeated_by_every_command(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,10 +119,10 @@ def test_a_failure_is_not_repeated_by_every_command(cache: Path, monkeypatch: py
     started: list[Any] = []
     monkeypatch.setattr(make_class_archive, "_write", write)
     monkeypatch.setattr(subprocess, "Popen", lambda *args, **kwargs: started.append(args))
-    class_archive.make_behind()
+    class_archive.start_making()
     assert len(started) == 1
     assert not make_class_archive.make()
-    class_archive.make_behind()
+    class_archive.start_making()
     assert len(started) == 1
     assert not [path for path in cache.iterdir() if path.suffix in (".jsa", ".draft")]
 
@@ -132,5 +132,5 @@ def test_a_folder_that_cannot_be_written_is_no_failure(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    class_archive.make_behind()
+    class_archive.start_making()
     assert class_archive.read_options() == ""

@@ -51,7 +51,7 @@ def test_compressed_payloads(kind: str, packed: bytes) -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_bomb_is_bad(pack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compression, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(compression, "MAX_SIZE", 1 << 20)
     assert decode(Decoding(compression="auto"), pack(bytes(2 << 20)), pack(bytes(1 << 20))) == [
         None,
         bytes(1 << 20),

@@ -71,7 +71,7 @@ def test_schemas_that_are_not_valid(text: str, words: str) -> None:
 def decode(schema: str, *rows: bytes | None) -> list[Any]:
     """What is in each payload: its columns that are not null, or the payload when it is bad."""
     columns = PayloadColumns(Decoding("json", schema.encode()), ("stream",))
-    arrays = columns.arrays(pa.array(rows, pa.binary()))
+    arrays = columns.decode_arrays(pa.array(rows, pa.binary()))
     table = pa.RecordBatch.from_arrays(arrays, names=columns.schema.names).to_pylist()
     return [row.pop("bad_payload") or {k: v for k, v in row.items() if v is not None} for row in table]
 
@@ -127,7 +127,7 @@ def test_only_whole_objects_are_good() -> None:
     assert decode("i INT", *bad) == bad
     assert decode("i INT", *bad, *good)[len(bad) :] == decode("i INT", *good)
     assert decode("i INT", b'{"z":' + b"[" * 50_000) == [b'{"z":' + b"[" * 50_000]
-    empty = PayloadColumns(Decoding("json", b"i INT"), ()).arrays(pa.array([None, b""], pa.binary()))
+    empty = PayloadColumns(Decoding("json", b"i INT"), ()).decode_arrays(pa.array([None, b""], pa.binary()))
     assert [array.to_pylist() for array in empty] == [[None, None], [None, b""]]
 
 
@@ -190,7 +190,7 @@ def test_names() -> None:
     assert columns.schema.names == names
     row = {"stream": 1, "data": 2, "id": 3, "ID": 4, "to": {"a": 5, "A": [{"b": 6, "B": 7}]}}
     payload = json.dumps(row).encode()
-    arrays = columns.arrays(pa.array([payload, b"no"], pa.binary()))
+    arrays = columns.decode_arrays(pa.array([payload, b"no"], pa.binary()))
     first, second = pa.RecordBatch.from_arrays(arrays, names=names).to_pylist()
     assert first["to"] == {"a": 5, "data_A": [{"b": 6, "data_B": 7}]} and first["data"] == payload
     assert [first[name] for name in names[:4]] == [1, 2, 3, 4] and first["bad_payload"] is None
@@ -200,7 +200,7 @@ def test_names() -> None:
 def test_variants() -> None:
     columns = PayloadColumns(Decoding("variant"), ())
     rows = [b'{"a": [1, "x", 1.5, null]}', b"7", b"null", b"NaN", b"\xff", b'{"a": 1', b""]
-    values, bad = columns.arrays(pa.array(rows, pa.binary()))
+    values, bad = columns.decode_arrays(pa.array(rows, pa.binary()))
     found = [VariantVal(**value).toPython() if value else "bad" for value in values.to_pylist()]
     assert found == [{"a": [1, "x", Decimal("1.5"), None]}, 7, None, "bad", "bad", "bad", "bad"]
     assert bad.to_pylist() == [None, None, None, *rows[3:]]
@@ -212,5 +212,5 @@ def test_text_and_base64() -> None:
     for kind, good, bad, value in (("text", b"\xc3\xa4", b"\xff", "ä"), ("base64", b"AA\nE=", b"*", b"\0\1")):
         columns = PayloadColumns(Decoding(kind), ())
         assert columns.schema.names == ["data", "bad_payload"]
-        arrays = columns.arrays(pa.array([good, bad], pa.binary()))
+        arrays = columns.decode_arrays(pa.array([good, bad], pa.binary()))
         assert [array.to_pylist() for array in arrays] == [[value, None], [None, bad]]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jsctl.spark.session.session import _failure_reason
+from jsctl.spark.session.session import _find_failure_reason
 
 REDUCED_JAVA = """WARNING: Using incubator modules: jdk.incubator.vector
 Error occurred during initialization of boot layer
@@ -22,4 +22,4 @@ java.lang.module.FindException: Module jdk.incubator.vector not found
 )
 def test_the_line_that_names_the_failure(tmp_path: Path, log: str, reason: str) -> None:
     (tmp_path / "spark.log").write_text(log)
-    assert _failure_reason(tmp_path / "spark.log", RuntimeError("Java gateway process exited")) == reason
+    assert _find_failure_reason(tmp_path / "spark.log", RuntimeError("Java gateway process exited")) == reason

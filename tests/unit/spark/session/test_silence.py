@@ -34,7 +34,7 @@ def test_a_jvm_that_ends_leaves_no_traceback(caplog: Any) -> None:
             call()
             assert "while sending command" in caplog.text, "Py4J writes nothing: no filter is needed"
             caplog.clear()
-            session._silence()
+            session._disable_repeated_logs()
             call()
             assert caplog.text == ""
         finally:

@@ -58,7 +58,9 @@ def test_a_task_signs_with_the_pynacl_of_the_archive(tmp_path: Path, seed: str) 
 def test_an_archive_of_another_platform_leads_to_a_clear_error(
     tmp_path: Path, seed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(task_archive, "_platform", lambda: "3.11 .cpython-311-darwin.so darwin arm64")
+    monkeypatch.setattr(
+        task_archive, "_describe_platform", lambda: "3.11 .cpython-311-darwin.so darwin arm64"
+    )
     archive = task_archive.write_archive(tmp_path / "jsctl.zip")
     output = sign(archive, seed)
     assert output.startswith("MissingDependency PyNaCl is not installed, and this login needs it to sign")

@@ -184,10 +184,10 @@ def test_columns() -> None:
 def test_sizes_of_what_came_go_before_the_average() -> None:
     sizes = Sizes()
     state = StreamState("now", 1, 101, 0, True, 100, 1000)
-    sizes.note(state)
+    sizes.record_state(state)
     assert sizes.fit(1, 101, 100) == 11
     assert sizes.fit(1, 101, 1) == 2  # one at least
-    sizes.note(state._replace(end=111, messages=110, bytes=11_000))  # ten of a thousand bytes
+    sizes.record_state(state._replace(end=111, messages=110, bytes=11_000))  # ten of a thousand bytes
     assert (sizes.estimate(1, 101), sizes.estimate(101, 111)) == (1000, 10_000)
     assert sizes.fit(91, 111, 3100) == 104
     ends = limit_ends({"A": (1, 101), "B": (1, 11)}, {"A": sizes, "B": sizes}, 11, 0)
