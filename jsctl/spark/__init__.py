@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 def connect(spark: "SparkSession", *, pushdown: bool = False, **options: str) -> None:
     """Make `jetstream` of this session read and write with these connection options, such as context="prod".
 
-    Reads and writes must not give them again. On a cluster the executors get jsctl with it. pushdown: let
-    filters of batch queries reach the server; each query then needs a `load()` of its own.
+    Reads and writes must not set them again. On a cluster this also sends jsctl to the executors. pushdown:
+    let filters of batch queries reach the server; each query then needs its own `load()`.
 
     Raises BadInput, NotFound.
     """
-    from jsctl.spark.datasource import registration  # every other import of this package needs no PySpark
+    from jsctl.spark.datasource import registration  # needs PySpark, unlike this package
 
     registration.connect(spark, pushdown=pushdown, **options)
 
@@ -30,20 +30,21 @@ def decode(
     decompress: str = "",
     keep_data: bool = False,
 ) -> "DataFrame":
-    """Return messages with what is in their column `data` instead of it; also in streaming queries.
+    """Return messages with the decoded contents of their column `data` in its place; also in streaming
+    queries.
 
     Args:
-        messages: the column `data` is binary; all others stay.
+        messages: a frame with a binary column `data`; all other columns stay.
         kind: `json`, `avro` or `protobuf` for a column for each field, `variant` for a column `value`, `text`
-            or `base64` for another `data`; empty to decompress only.
-        schema: DDL for `json`; an Avro schema as JSON; what `protoc --descriptor_set_out` wrote; or the path
-            of a file with it.
+            or `base64` to decode `data` itself; empty to decompress only.
+        schema: DDL for `json`; an Avro schema as JSON; the output of `protoc --descriptor_set_out`; or the
+            path of a file with one of these.
         message: full name of the Protobuf message, if there are several.
         registry: payloads begin with the id of a schema, as clients of a schema registry write them.
-        decompress: `gzip`, `s2`, `zstd`, or `auto` to go by the first bytes.
+        decompress: `gzip`, `s2`, `zstd`, or `auto` to detect it from the first bytes.
         keep_data: keep `data` beside the fields.
 
-    A payload that does not fit is in the column `bad_payload`. Raises BadInput, MissingDependency.
+    A payload that cannot be decoded is in the column `bad_payload`. Raises BadInput, MissingDependency.
     """
     from jsctl.spark.export import layout
 

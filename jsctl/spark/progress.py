@@ -1,12 +1,12 @@
-"""See streaming queries run: how far they are behind their streams, and what they lost.
+"""The progress of streaming queries: how far they are behind their streams, and what they lost.
 
     from jsctl.spark import progress
 
     progress.listen(spark, to="/shared/progress", prometheus="/var/lib/node_exporter/spark.prom")
 
 `to` is a folder: its table `spark_queries` (Parquet) gets a row for each batch and stream, for SQL and
-`jsctl export query`, and `jsctl report --spark FOLDER` shows the newest. `prometheus` is a file for the
-textfile collector of node_exporter, which is replaced at each step.
+`jsctl export query`; `jsctl report --spark FOLDER` shows the newest rows. `prometheus` is a file for the
+textfile collector of node_exporter; it is replaced at each step.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 TABLE = "spark_queries"
 FLUSH_ROWS, FLUSH_SECONDS = 1000, 60
-"""Rows or time after which the table gets another file."""
+"""Number of rows, or seconds, after which the table gets another file."""
 
 _METRICS = (
     ("behind", "messages_behind", "gauge", "Sequences that the stream has beyond the last batch."),
@@ -50,13 +50,13 @@ _METRICS = (
     ("running", "running", "gauge", "1 while the query runs, 0 when it ended or failed."),
     ("seconds", "progress_timestamp_seconds", "gauge", "When the last progress came."),
 )
-"""(key, name without prefix, type, help)."""
+"""Metrics: key, name without prefix, type, help."""
 
 _RUNNING, _ENDED, _FAILED = "running", "ended", "failed"
 
 
 def listen(spark: "SparkSession", *, to: str = "", prometheus: str = "") -> "ProgressListener":
-    """Add a listener to the queries of a session, and return it, for `spark.streams.removeListener`.
+    """Add a listener to the queries of a session; return it, for `spark.streams.removeListener`.
 
     Args:
         to: folder for a table of their progress, a path or file:///...
@@ -71,10 +71,7 @@ def listen(spark: "SparkSession", *, to: str = "", prometheus: str = "") -> "Pro
 
 
 class ProgressListener(StreamingQueryListener):
-    """A listener that writes the progress of queries that read streams.
-
-    Errors of writing are logged, and end no query.
-    """
+    """A listener that writes the progress of queries that read streams. Errors of writing are only logged."""
 
     def __init__(self, folder: Path | None = None, text_file: Path | None = None) -> None:
         self._folder = folder
@@ -98,7 +95,7 @@ class ProgressListener(StreamingQueryListener):
         self._run_guarded(lambda: self.end(str(event.runId), event.exception or ""))
 
     def take(self, progress: Mapping[str, Any]) -> None:
-        """Write a step of a query: `StreamingQueryProgress` as JSON."""
+        """Record and write a step of a query. progress: a `StreamingQueryProgress` as JSON."""
         run = str(progress["runId"])
         queries = self._queries.get(run, {})
         for source in progress.get("sources") or ():
@@ -113,7 +110,7 @@ class ProgressListener(StreamingQueryListener):
             self._write(run)
 
     def end(self, run: str, error: str) -> None:
-        """Write the end of a query. error: empty when it did not fail."""
+        """Record and write the end of a query. error: empty if it did not fail."""
         queries = self._queries.get(run)
         if not queries:
             return
@@ -133,7 +130,7 @@ class ProgressListener(StreamingQueryListener):
         with self._lock:
             try:
                 work()
-            except Exception as error:  # an observer must not disturb what it observes
+            except Exception as error:  # a listener must not end the query
                 log.warning("jsctl: the progress of a query is not written: %s", error)
 
     def _step(
@@ -154,7 +151,7 @@ class ProgressListener(StreamingQueryListener):
             arrival = max(0, newest - earlier[1]) * SECOND / (moment - earlier[0])
         rate = float(source.get("processedRowsPerSecond") or 0)
         behind = max(0, newest - int(offset["next"]))
-        # A batch that holds nothing has the end offset of the one before.
+        # An empty batch has the end offset of the previous one.
         is_new = previous is None or int(progress["batchId"]) != previous.batch
         return SparkQuery(
             query=str(progress.get("name") or progress["id"]),
@@ -187,7 +184,7 @@ class ProgressListener(StreamingQueryListener):
             write_atomically(self._text_file, format_prometheus_text(self.list_queries()), mode=0o644)
 
     def flush(self) -> None:
-        """Write the rows that wait for the table."""
+        """Write the pending rows to the table."""
         self._flushed = time.monotonic()
         if not self._folder or not self._rows:
             return
@@ -243,7 +240,7 @@ def _escape(text: str) -> str:
 
 
 def _estimate_drain(behind: int, rate: float, arrival: float | None) -> int | None:
-    """Return ns until nothing is left to read; -1 for never, None when that is unknown."""
+    """Return the ns until nothing is left to read; -1 for never, None if unknown."""
     if not behind:
         return 0
     if not rate:

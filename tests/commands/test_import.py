@@ -76,7 +76,7 @@ def test_json_with_a_subject(spark: Any, cli: Cli, tmp_path: Path) -> None:
     assert wrong.err.startswith("jsctl: error: no stream takes out.x; jsctl stream ls shows the streams")
     assert wrong.err.count("\n") == 1
     refused = cli(f"import {file} --stream S --subject out.x --dry-run", status=64)
-    assert "S does not take out.x" in refused.err
+    assert "stream S does not store what is published to out.x" in refused.err
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
-"""Where Spark looks for data sources: top-level modules called `pyspark_*`, with a `DefaultSource`.
+"""The module in which Spark finds the data source: it looks for a `DefaultSource` in top-level modules called
+`pyspark_*`.
 
-The wheel puts this file beside the package. Executors that lack the package get it from
+The wheel installs this file beside the package. Executors without the package receive it through
 `jsctl.spark.connect`.
 """
 

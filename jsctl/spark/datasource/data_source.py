@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class JetStreamSource(DataSource):
     """The data source. Its options are in `spark.source.options`, its schema in `spark.source.columns`."""
 
-    settings: Settings | None = None  #: of the connection, where options do not name it (see `registration`)
-    takes_filters = False  #: whether the session lets readers take a query's filters
-    is_lenient = False  #: whether sequences in the options that are gone are left out
+    settings: Settings | None = None  #: of the connection, unless options name it (see `registration`)
+    takes_filters = False  #: whether the session allows readers to take a query's filters
+    is_lenient = False  #: whether to leave out sequences in the options that no longer exist
 
     @classmethod
     def name(cls) -> str:
@@ -43,7 +43,7 @@ class JetStreamSource(DataSource):
     def reader(self, schema: StructType) -> JetStreamReader:
         options = parse_read_options(self.options, settings=self.settings)
         validate_schema(schema, options)
-        # Tasks may run where the files that a connection names are not.
+        # Tasks may run on machines without the files that a connection names.
         portable = replace(options, settings=loops.run(login.with_files(options.settings)))
         reader = FilteringReader if self.takes_filters else JetStreamReader
         return reader(portable, lenient=self.is_lenient)

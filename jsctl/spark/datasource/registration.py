@@ -1,9 +1,9 @@
-"""Register the data source `jetstream` with a connection inside.
+"""Registration of the data source `jetstream` together with a connection.
 
-Everyone who sees a plan, Spark's pages or its logs sees options, and the files that they name are on
-this machine only. So the settings, with the content of those files, become part of the data source's class,
-which Spark passes on to its tasks as bytes and shows nowhere. jsctl's own commands read in this way;
-`connect` is for notebooks.
+Options are visible in plans, on Spark's pages and in its logs, and the files that they name exist on this
+machine only. So the settings, with the contents of those files, become part of the data source's class, which
+Spark passes to its tasks as bytes and shows nowhere. jsctl's own commands read in this way; `connect` is for
+notebooks.
 """
 
 import os
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 def connect(spark: "SparkSession", *, pushdown: bool = False, **options: str) -> None:
     """Make `jetstream` of this session read and write with these connection options, such as context="prod".
 
-    Reads and writes must not give them again. On a cluster the executors get jsctl with it.
+    Reads and writes must not set them again. On a cluster this also sends jsctl to the executors.
 
     Args:
         pushdown: let filters of batch queries reach the server. A frame is then for one query: Spark plans a
-            Python data source once, and a second query over the same frame would get the rows of the first
-            one's filters (Spark 4.3: PythonDataSourceV2 keeps what the first scan planned).
+            Python data source once, and a second query over the same frame would get the rows that match the
+            first one's filters (Spark 4.3: PythonDataSourceV2 keeps the plan of the first scan).
 
     Raises BadInput, NotFound.
     """
@@ -47,8 +47,8 @@ def register(
 ) -> None:
     """Make `spark.read.format(name)` read with these settings.
 
-    Its options are those of the data source without the connection's. lenient: leave out sequences in the
-    options that no longer exist. pushdown: see `connect`. Raises what `login.with_files` does.
+    Its options are those of the data source, except the connection's. lenient: leave out sequences in the
+    options that no longer exist. pushdown: see `connect`. Raises what `login.with_files` raises.
     """
     from jsctl.spark.datasource.data_source import JetStreamSource
 
@@ -72,5 +72,5 @@ def _enable_pushdown(spark: "SparkSession") -> bool:
     try:
         spark.conf.set(_PUSHDOWN, "true")
         return spark.conf.get(_PUSHDOWN) == "true"
-    except Exception:  # of the JVM, or of a Connect server
+    except Exception:  # from the JVM or a Connect server
         return False

@@ -34,11 +34,11 @@ _LOGICAL = {
 """Logical type -> Arrow's; times of day are microseconds."""
 
 _WIDER = ({"int", "long"}, pa.int64()), ({"float", "double"}, pa.float64())
-"""Unions of numbers that have one type for both."""
+"""Unions of two number types, each with the Arrow type that holds both."""
 
 
 class AvroDecoder:
-    """A decoder of records of one schema. text: the schema, as JSON. Raises BadInput, MissingDependency."""
+    """A decoder of records of one schema. text: the schema as JSON. Raises BadInput, MissingDependency."""
 
     def __init__(self, text: str) -> None:
         try:
@@ -56,14 +56,14 @@ class AvroDecoder:
         self._read: Callable[..., Any] = fastavro.schemaless_reader
         self.type = _build_arrow_type(schema, {}, ())
         if not pa.types.is_struct(self.type):
-            raise BadInput("the Avro schema is not that of a record", "give the schema of whole payloads")
+            raise BadInput("the Avro schema is not that of a record", "use the schema of whole payloads")
 
     def decode(self, data: bytes) -> Any:
         """Return a record as a dict. Raises ValueError for other data, and for data with bytes after it."""
         stream = io.BytesIO(data)
         try:
             record = self._read(stream, self._schema)
-        except Exception as error:  # fastavro raises whatever a wrong byte leads to
+        except Exception as error:  # fastavro raises many kinds of errors for wrong bytes
             raise ValueError(f"it is not a record of the schema: {error}") from None
         if stream.tell() != len(data):
             raise ValueError("it has more bytes after the record")
@@ -71,7 +71,8 @@ class AvroDecoder:
 
 
 def _build_arrow_type(schema: Any, definitions: dict[str, Any], enclosing: tuple[str, ...]) -> pa.DataType:
-    """Return the Arrow type of a schema. named: schemas by name so far. inside: names of records around."""
+    """Return the Arrow type of a schema. definitions: schemas so far, by name. enclosing: names of the
+    records that contain this one."""
     if isinstance(schema, list):
         kinds = [kind for kind in schema if kind != "null"]
         if len(kinds) == 1:

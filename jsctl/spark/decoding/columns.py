@@ -1,4 +1,4 @@
-"""The columns that stand for the payload of a message: in exports, in frames and in the data source.
+"""The columns for the payload of a message: in exports, in frames and in the data source.
 
 | decode  | columns for the payload                                                                      |
 |---------|----------------------------------------------------------------------------------------------|
@@ -9,9 +9,9 @@
 | variant | value, a variant: any JSON value; bad_payload where it is not JSON                           |
 | avro, protobuf | one for each field; bad_payload where it is not a record or message of the schema     |
 
-Of a key-value bucket, the column value is in the place of data. bad_payload has the payload as it was stored.
-A field with the name of another column gets the prefix `data_`; so does one, at any depth, that differs from
-an earlier one in case only.
+For a key-value bucket, the column is called value instead of data. bad_payload has the payload as it was
+stored. A field with the name of another column gets the prefix `data_`; so does one, at any depth, that
+differs from an earlier one only in case.
 """
 
 import functools
@@ -33,8 +33,8 @@ DATA = "data"
 class PayloadColumns:
     """The columns of payloads.
 
-    taken: names of columns beside them, which a field cannot have. keep_data: keep the payload beside its
-    fields. name: of the column when a payload becomes text or bytes.
+    reserved_names: names of the other columns, which a field cannot have. keep_data: keep the payload beside
+    its fields. name: of the column when a payload becomes text or bytes.
     """
 
     decoding: Decoding
@@ -96,7 +96,7 @@ def rename_equal(fields: Sequence[StructField], reserved_names: Sequence[str] = 
 def replace_structs(
     data_type: DataType, change: Callable[[Sequence[StructField]], list[StructField]]
 ) -> DataType:
-    """Return a type with the fields of its structs changed, also those in arrays and maps."""
+    """Return a type with the fields of all its structs changed, including those in arrays and maps."""
     if isinstance(data_type, StructType):
         return StructType(change(data_type.fields))
     if isinstance(data_type, ArrayType):

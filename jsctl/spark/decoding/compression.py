@@ -8,7 +8,7 @@ from jsctl.jetstream.backup.s2 import decompress_block
 KINDS = ("gzip", "s2", "zstd")
 AUTO = "auto"
 MAX_SIZE = 256 << 20
-"""Of one payload, decompressed. A larger one is refused, as a small payload can stand for any size."""
+"""Maximum number of bytes of a decompressed payload: a small payload can expand to any size."""
 
 _MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "s2": b"\xff\x06\x00\x00"}
 _COMPRESSED, _UNCOMPRESSED, _FIRST_SKIPPABLE = 0x00, 0x01, 0x80
@@ -18,7 +18,7 @@ def decompress(data: bytes, kind: str) -> bytes:
     """Return a payload decompressed. An empty one stays as it is.
 
     Args:
-        kind: one of KINDS, or AUTO to go by the first bytes; a payload that begins otherwise stays as it is.
+        kind: one of KINDS, or AUTO to detect it from the first bytes; an unknown payload stays as it is.
 
     Raises ValueError for a payload that is not of that kind, or is damaged, and MissingDependency.
     """
@@ -66,7 +66,7 @@ def _decompress_zstd(data: bytes) -> bytes:
 
 
 def _is_whole_zstd(data: bytes) -> bool:
-    """Return whether the last frame ends; the reader above stops silently at the end of the data."""
+    """Return whether the last frame is complete; the reader above stops silently at the end of the data."""
     import zstandard
 
     while data:

@@ -1,6 +1,6 @@
-"""Schemas as people write them: the names and types of SQL, or Spark's own JSON of them.
+"""Schemas as people write them, with the names and types of SQL.
 
-Spark's parser is in the JVM, which the process that plans a Python data source does not have.
+Spark's own parser is in the JVM, which the process that plans a Python data source does not have.
 """
 
 import re
@@ -55,7 +55,7 @@ _SIMPLE: dict[str, Callable[[], DataType]] = {
 _DECIMALS = ("decimal", "dec", "numeric")
 _TOKEN = re.compile(r"\s*(?:(`(?:[^`]|``)+`)|([^\W\d]\w*)|(\d+)|('(?:[^'\\]|\\.|'')*')|([<>(),:]))\s*")
 _MAX_DEPTH = 50
-"""Types within each other."""
+"""Maximum number of types within each other."""
 
 _HINT = "such as 'id BIGINT, name STRING'"
 
@@ -63,7 +63,7 @@ _HINT = "such as 'id BIGINT, name STRING'"
 def parse_ddl(text: str) -> StructType:
     """Parse fields, such as `id BIGINT, to STRUCT<city: STRING>`.
 
-    All of them can be null, as those of a bad payload are; NOT NULL and comments are read over. Raises
+    All of them may be null, as they are for a bad payload; NOT NULL and comments are ignored. Raises
     BadInput.
     """
     parser = _Parser(text)

@@ -1,4 +1,4 @@
-"""Decode the payloads of a frame of messages, in Spark's tasks."""
+"""Decoding of the payloads of a frame of messages, in Spark's tasks."""
 
 from typing import TYPE_CHECKING
 

@@ -10,8 +10,8 @@
 | date, timestamp             | ISO 8601 (without a zone: UTC); seconds since 1970             |
 | array, map, struct, variant | arrays, objects, objects, anything                             |
 
-A payload with a value of another type is bad as a whole. Keys that differ in case are different; of repeated
-ones the last counts; those without a field are left out.
+A payload with a value of another type is bad as a whole. Keys that differ in case are different; the last of
+repeated keys counts; keys without a field are left out.
 """
 
 import base64
@@ -32,7 +32,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[T ].*)?")
 _NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _FAST = (pa.types.is_int64, pa.types.is_int32, pa.types.is_float64, pa.types.is_boolean, pa.types.is_string)
-"""Types that Arrow reads from JSON as this module does."""
+"""Types that Arrow's reader of JSON treats as this module does."""
 
 
 class JsonDecoder:
@@ -51,13 +51,13 @@ class JsonDecoder:
         return self._convert(value)
 
     def decode_all(self, payloads: pa.Array) -> pa.Array | None:
-        """Decode payloads at once, ten times as fast; None when not all of them can be read in this way."""
+        """Decode all payloads at once, ten times as fast; None when some cannot be read in this way."""
         try:
             if not self._is_fast or not len(payloads) or not _is_all_objects(payloads):
                 return None
             text = b"\n".join(payloads.to_pylist())
             if b"NaN" in text or b"Inf" in text:
-                return None  # Arrow takes them as numbers
+                return None  # Arrow reads them as numbers
             table = pyarrow.json.read_json(
                 pa.BufferReader(text),
                 pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
@@ -84,7 +84,7 @@ class VariantDecoder:
     def decode(self, data: bytes) -> Any:
         """Return a variant's parts. Raises ValueError for what is not JSON."""
         text = data.decode()
-        parse_json(text)  # knows what is not JSON, but Python takes
+        parse_json(text)  # refuses invalid JSON that Python accepts
         return _build_variant(text)
 
     def decode_all(self, payloads: pa.Array) -> pa.Array | None:
@@ -92,7 +92,7 @@ class VariantDecoder:
 
 
 def _is_all_objects(payloads: pa.Array) -> bool:
-    """Return whether Arrow's reader finds one object in each payload, if it finds as many as there are
+    """Return whether each payload is one object, provided that Arrow's reader finds as many objects as
     payloads."""
     texts = pc.utf8_trim(payloads.cast(pa.string()), " \t\r\n")  # raises for bytes that are not UTF-8
     opened = pc.add(pc.count_substring(texts, "{"), pc.count_substring(texts, "["))
@@ -107,7 +107,7 @@ def _is_fast(type: pa.DataType) -> bool:
 
 
 def _build_converter(type: pa.DataType) -> Callable[[Any], Any]:
-    """Return a function from a value of JSON to what Arrow takes for it. It raises ValueError."""
+    """Return a function that converts a JSON value to a value for Arrow. It raises ValueError."""
     convert = _build_value_converter(type)
     if pa.types.is_struct(type) and _is_variant(type):
         return convert  # null is a value, too
@@ -176,7 +176,7 @@ def _check_number(value: Any) -> int | Decimal:
 def _convert_decimal(value: Any, precision: int, scale: int) -> Decimal:
     try:
         number = Decimal(value if isinstance(value, str) else _check_number(value))
-        # More digits than the type has are an error of quantize.
+        # quantize raises an error for more digits than the type has.
         return number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, Context(precision))
     except ArithmeticError:
         raise ValueError(f"{value!r} is not a decimal of {precision} digits") from None

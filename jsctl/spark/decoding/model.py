@@ -1,4 +1,4 @@
-"""How payloads are decoded, as exports, frames and the data source say it."""
+"""The description of how payloads are decoded, for exports, frames and the data source."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from jsctl.spark.decoding import compression
 
 KINDS = ("json", "variant", "avro", "protobuf", "text", "base64")
 WITH_SCHEMA = ("json", "avro", "protobuf")
-"""Those that have a schema, and a column for each of its fields."""
+"""Kinds with a schema, and a column for each of its fields."""
 WITH_FIELDS = ("json", "variant", "avro", "protobuf")
-"""Those that leave room for a column with the payload."""
+"""Kinds beside whose columns the payload may be kept."""
 WITH_REGISTRY = ("avro", "protobuf")
 
 BAD_PAYLOAD = "bad_payload"
@@ -19,9 +19,9 @@ BAD_PAYLOAD = "bad_payload"
 class Decoding:
     """The way to decode payloads.
 
-    kind: one of KINDS; empty for bytes. schema: the fields as `parse_ddl` reads them, an Avro schema as JSON,
-    or a Protobuf descriptor file. message: the Protobuf message. compression: as `decompress` takes it; empty
-    for none. registry: payloads begin with the id of a schema, as clients of a schema registry write them.
+    kind: one of KINDS; empty for bytes. schema: fields for `parse_ddl`, an Avro schema as JSON, or a Protobuf
+    descriptor file. message: the Protobuf message. compression: a kind for `decompress`; empty for none.
+    registry: payloads begin with the id of a schema, as clients of a schema registry write them.
     """
 
     kind: str = ""

@@ -1,4 +1,4 @@
-"""Payloads as Arrow arrays of what is in them, and which of them could not be decoded."""
+"""Payloads decoded to Arrow arrays, with flags for those that could not be decoded."""
 
 import base64
 import binascii
@@ -19,7 +19,7 @@ from jsctl.spark.decoding.model import Decoding
 from jsctl.spark.decoding.protobuf import ProtobufDecoder
 
 _PART_SIZE = 256
-"""Payloads that are decoded one by one where one of them is bad."""
+"""Number of payloads that are decoded one by one when one of them is bad."""
 
 
 class _Decoder(Protocol):
@@ -28,10 +28,10 @@ class _Decoder(Protocol):
     type: pa.DataType
 
     def decode(self, data: bytes) -> Any:
-        """Return the value of a payload, as Arrow takes it. Raises ValueError when it cannot be decoded."""
+        """Return the value of a payload for Arrow. Raises ValueError when it cannot be decoded."""
 
     def decode_all(self, payloads: pa.Array) -> pa.Array | None:
-        """Return the values of all payloads, without a step of Python for each; None when that is not
+        """Return the values of all payloads without running Python for each; None when that is not
         possible."""
 
 
@@ -54,7 +54,7 @@ class PayloadDecoder:
             values = self._decoder.decode_all(payloads)
             if values is not None:
                 return values, pa.repeat(False, len(values))
-            if len(payloads) > _PART_SIZE:  # one that is bad should not make all of them slow
+            if len(payloads) > _PART_SIZE:  # a bad payload should not slow all of them down
                 parts = [
                     self.decode(payloads[at : at + _PART_SIZE]) for at in range(0, len(payloads), _PART_SIZE)
                 ]
@@ -66,7 +66,7 @@ class PayloadDecoder:
         values = [None if data is None else self._decode_or_none(data) for data in payloads.to_pylist()]
         try:
             array = pa.array(values, self.type)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):  # one has a number out of range
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):  # a number is out of range
             values = [value if _is_valid_for(value, self.type) else None for value in values]
             array = pa.array(values, self.type)
         return array, pa.array([value is None for value in values], pa.bool_())
@@ -120,7 +120,7 @@ def _build_decoder(decoding: Decoding) -> _Decoder:
 
 
 class _Records:
-    """Decoder for what those of Avro and Protobuf return, as Arrow takes it."""
+    """A decoder that converts the results of an Avro or Protobuf decoder for Arrow."""
 
     def __init__(self, decoder: AvroDecoder | ProtobufDecoder) -> None:
         self.type = decoder.type
@@ -170,8 +170,8 @@ class _Bytes:
 
 
 def _without_schema_id(data: bytes, kind: str) -> bytes:
-    """Return a payload without the 5 bytes before it (0, then the id), and without the message indexes that
-    follow in Protobuf."""
+    """Return a payload without the prefix of 5 bytes (0, then the schema's id), and without the message
+    indexes that follow it for Protobuf."""
     if len(data) < 5 or data[0]:
         raise ValueError("it does not begin with the id of a schema")
     at = 5
@@ -194,7 +194,7 @@ def _decode_zigzag(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _to_arrow_value(value: Any, type: pa.DataType) -> Any:
-    """Return a decoded value as Arrow takes it."""
+    """Convert a decoded value for Arrow."""
     if value is None:
         return None
     if pa.types.is_struct(type):

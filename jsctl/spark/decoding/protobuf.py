@@ -14,8 +14,8 @@ class ProtobufDecoder:
     """A decoder of messages of one type.
 
     Args:
-        descriptors: what `protoc --include_imports --descriptor_set_out` writes.
-        message: the full name of the type, such as shop.Order; empty where there is only one.
+        descriptors: the output of `protoc --include_imports --descriptor_set_out`.
+        message: the full name of the type, such as shop.Order; empty if there is only one.
 
     Raises BadInput, MissingDependency.
     """
@@ -84,7 +84,7 @@ def _build_field_type(field: Any, enclosing: tuple[str, ...]) -> pa.DataType:
 
 
 def _build_value_type(field: Any, enclosing: tuple[str, ...]) -> pa.DataType:
-    """Return the type of a field's value. Unsigned numbers get a type that can hold all of them."""
+    """Return the type of a field's value. Unsigned numbers get a type that holds all their values."""
     kinds = {
         field.TYPE_UINT64: pa.decimal128(20, 0),
         field.TYPE_FIXED64: pa.decimal128(20, 0),

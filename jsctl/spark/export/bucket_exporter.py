@@ -1,4 +1,4 @@
-"""Export key-value and object buckets: the latest revisions, or all that the bucket has, as a table."""
+"""Exports of key-value and object buckets: the latest revisions, or all of them, as a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,8 +31,8 @@ NOT_DECODED = TableLayout()
 class BucketSource:
     """A bucket to export, to a table of its name.
 
-    kind: the option of the data source that names it, `bucket` or `objects`. keys: only these, which may
-    hold wildcards; all without any. history: all revisions, not only the latest of each key. layout: how
+    kind: the option of the data source that names it, `bucket` or `objects`. keys: to export, with or without
+    wildcards; empty for all. history: export all revisions, not only the latest of each key. layout: how
     values are decoded.
     """
 
@@ -45,8 +45,8 @@ class BucketSource:
 
     @property
     def options(self) -> dict[str, str]:
-        """The options of the data source, without the connection's. Values are not decoded while their fields
-        are not known."""
+        """The options of the data source, except the connection's. Values are not decoded until their fields
+        are known."""
         options = {self.kind: self.bucket, "history": "all" if self.history else "latest"}
         if self.keys:
             options["keys"] = ",".join(self.keys)
@@ -59,12 +59,12 @@ class BucketSource:
 
     @property
     def read_options(self) -> dict[str, str]:
-        """The options with the time that an answer may take."""
+        """The options, with the timeout of requests."""
         return {**self.options, "requestTimeout": format_request_timeout(self.settings)}
 
     @property
     def finds_fields(self) -> bool:
-        """Whether the fields of the table are those in the values."""
+        """Whether the fields of the table have to be found in the values."""
         return self.layout.decode == "json" and not self.layout.schema
 
 
@@ -78,7 +78,7 @@ def check(sources: Sequence[BucketSource]) -> None:
 
 
 def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) -> tuple[int, int]:
-    """Replace the table of a bucket, and return its number of rows, and of values that could not be decoded.
+    """Replace the table of a bucket; return its number of rows, and of values that could not be decoded.
 
     Raises JsctlError.
     """
@@ -125,7 +125,7 @@ def _read_source(spark: "SparkSession", source: BucketSource) -> "DataFrame":
 
 
 def _find_fields(spark: "SparkSession", source: BucketSource) -> str:
-    """Return the schema that fits all values that are JSON objects. Raises BadInput when there is none."""
+    """Return the schema (DDL) of all values that are JSON objects. Raises BadInput when there are none."""
     values = _read_source(spark, source).where("operation = 'put'").selectExpr("value AS data")
     if source.layout.decompress:
         values = decode_data(values, source.layout._replace(decode="", keep_data=False), [])

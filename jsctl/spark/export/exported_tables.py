@@ -1,7 +1,7 @@
-"""Read the tables that `jsctl export stream` wrote, and turn their rows back into messages.
+"""Reading of tables that `jsctl export stream` wrote, and conversion of their rows back into messages.
 
-The checkpoint of a table says how payloads and headers were stored. Subjects that are not UTF-8 cannot be
-restored, as no format holds them.
+The checkpoint of a table records how payloads and headers were stored. Subjects that are not UTF-8 cannot be
+restored, as no format can store them.
 """
 
 from pathlib import Path
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def find_tables(path: Path) -> tuple[str, dict[Path, dict[str, Any]]]:
-    """Return the format and the tables, with their checkpoints, of an export's folder, or of one table or a
-    part of it below.
+    """Return the format and the tables, with their checkpoints, of an export's folder. `path` may also be one
+    of its tables, or a part of one.
 
     Both are empty for any other path. Raises JsctlError when they cannot be read.
     """
@@ -41,7 +41,7 @@ def find_tables(path: Path) -> tuple[str, dict[Path, dict[str, Any]]]:
 
 
 def read_table(spark: "SparkSession", folder: Path, format: str, schema: "StructType") -> "DataFrame":
-    """Return a table as it was written, without rows where there is no file. Raises what Spark raises."""
+    """Return a table as it was written, empty if it has no files. Raises what Spark raises."""
     if not folder.exists():
         return spark.createDataFrame([], schema)
     reader = spark.read.format(format).options(**build_spark_options(format))
@@ -84,7 +84,7 @@ def restore_messages(table: "DataFrame", format: str, checkpoint: dict[str, Any]
     from pyspark.sql import functions as f
 
     decode = checkpoint["settings"].get("decode")
-    # CSV has no binary type and holds base64; Spark itself decodes that of JSON.
+    # CSV has no binary type and stores base64; for JSON, Spark decodes that itself.
     as_text = format == "csv"
 
     def build_binary_column(name: str) -> "Column":

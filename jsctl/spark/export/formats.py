@@ -1,4 +1,4 @@
-"""The formats of a table: those that every Spark has, those to be installed, and Spark's options."""
+"""The formats of a table: built-in ones, those that have to be installed, and Spark's options for them."""
 
 import re
 from typing import TYPE_CHECKING
@@ -8,13 +8,13 @@ from jsctl.errors import BadInput
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark's own pattern keeps milliseconds only.
+# Spark's default pattern keeps only milliseconds.
 _TIMESTAMPS = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 _CSV = {
     "header": "true",
     "escape": '"',
     "multiLine": "true",
-    # Spark would trim what it writes.
+    # Otherwise Spark trims what it writes.
     "ignoreLeadingWhiteSpace": "false",
     "ignoreTrailingWhiteSpace": "false",
 }
@@ -45,12 +45,12 @@ def build_spark_options(format: str) -> dict[str, str]:
 
 
 def parse_format(format: str) -> str:
-    """Return the name of a format as Spark knows it. Raises BadInput for a name that no format can have, and
-    for formats that cannot hold a table."""
+    """Return the name of a format as Spark knows it. Raises BadInput for a name that no format can have, or a
+    format that cannot store a table."""
     if not re.fullmatch(r"[\w.-]+", format):
         raise BadInput(f"--format {format!r} is not a valid format", "use parquet, json or csv, for example")
     if reason := _NO_TABLES.get(format.lower()):
-        raise BadInput(f"--format {format} cannot hold messages: {reason}", f"use {', '.join(BUILT_IN[:4])}")
+        raise BadInput(f"--format {format} cannot store messages: {reason}", f"use {', '.join(BUILT_IN[:4])}")
     return format.lower() if format.lower() in (*BUILT_IN, *_PACKAGES) else format
 
 
@@ -60,7 +60,7 @@ def check_available(spark: "SparkSession", format: str) -> None:
         return
     try:
         spark.read.format(format).load("/nonexistent")
-    except Exception as error:  # any other error, such as a missing file, comes from a format that it knows
+    except Exception as error:  # any other error, such as a missing file, means that it has the format
         if not re.search(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]", str(error)):
             return
         hint = "parquet, json, csv and orc are always available"

@@ -1,4 +1,4 @@
-"""Failed Spark jobs of an export, as errors of jsctl."""
+"""The errors of an export's failed Spark jobs."""
 
 import re
 
@@ -15,7 +15,7 @@ _OPTION_TO_FLAG = {
 
 
 def job_error(error: Exception) -> JsctlError:
-    """Return the error of a failed job: that of our own task, with its exit status, or else Spark's."""
+    """Return the error of a failed job: that of our task, with its exit status, or otherwise Spark's."""
     if isinstance(error, DataLoss):  # in this process, or when the job was planned
         return DataLoss(_replace_options_by_flags(str(error)))
     if isinstance(error, JsctlError):
@@ -37,7 +37,7 @@ def job_error(error: Exception) -> JsctlError:
 
 
 def _replace_options_by_flags(message: str) -> str:
-    """Return a message of the data source without its options, which the user did not give."""
+    """Return a message of the data source with flags instead of options, which the user did not set."""
     for option, flag in _OPTION_TO_FLAG.items():
         message = message.replace(option, flag)
     return re.sub(r" (\d+), startingOffsets says (\d+)", r" \1 now, \2 was to be read", message)

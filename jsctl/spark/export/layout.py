@@ -1,7 +1,7 @@
-"""The columns of a table of messages: decoded payloads, and columns to partition by. All of it is lazy.
+"""The columns of a table of messages: decoded payloads, and columns to partition by. All frames are lazy.
 
-`jsctl.spark.decoding.columns` says what payloads become. Without decoding, `data` is base64 where the format
-has no binary (CSV, and JSON by itself), and an empty payload is null in CSV.
+`jsctl.spark.decoding.columns` describes the columns of payloads. Without decoding, `data` is base64 if the
+format has no binary type (CSV, and JSON, where Spark does it), and an empty payload is null in CSV.
 """
 
 import base64
@@ -26,8 +26,8 @@ _IS_OBJECT = (
     f" AND startswith({_TRIMMED}, '{{') AND endswith({_TRIMMED}, '}}')"
     " AND coalesce(json_array_length(concat('[', CAST(data AS STRING), ']')), 0) = 1"
 )
-"""One JSON object and nothing else: from_json takes the first of an array, ignores what follows an object,
-and replaces bytes that are not UTF-8."""
+"""SQL: whether a payload is exactly one JSON object. from_json would take the first item of an array, ignore
+text after an object, and replace bytes that are not UTF-8."""
 
 
 class TableLayout(NamedTuple):
@@ -88,30 +88,27 @@ def parse_partitions(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def infer_schema(messages: "DataFrame") -> str:
-    """Return the schema (DDL) that fits all JSON objects of `messages`.
-
-    Raises BadInput when there is none.
-    """
+    """Return the schema (DDL) of all JSON objects in `messages`. Raises BadInput when there are none."""
     schema = _infer(messages, {})
     if not schema.fields:
         raise BadInput(
-            "no message holds a JSON object with fields", "leave --decode json out, or give --schema"
+            "no message holds a JSON object with fields", "leave --decode json out, or set --schema"
         )
     return schema.toDDL()
 
 
 def extend_schema(messages: "DataFrame", ddl: str) -> tuple[str, list[str]]:
-    """Return (the schema with the fields of `messages` that it lacks behind its own, names of these fields).
+    """Return a schema extended by fields of `messages` that it lacks, and the names of these fields.
 
-    A field that it has keeps its type, and messages where it has another one count for nothing else, as they
-    will be bad payloads. One that is null in all messages is left for when it has a value.
+    Its own fields come first and keep their types; messages in which one has another type are ignored, as
+    they will be bad payloads. A new field that is null in all messages is added later, when it has a value.
     """
     from pyspark.sql.types import StructType
 
     from jsctl.spark.decoding.ddl import parse_ddl
 
     present = parse_ddl(ddl)
-    options = {"dropFieldIfAllNull": "true"}  # what is null has no type yet
+    options = {"dropFieldIfAllNull": "true"}  # a field that is always null has no type yet
     inferred = _infer(messages, options)
     if _is_hidden(present, inferred):
         inferred = _infer(_without_bad(messages, ddl), options)
@@ -186,7 +183,7 @@ def _extend_type(present: "DataType", inferred: "DataType", path: str, added: li
 
 
 def _merge_repeated(fields: "Sequence[StructField]") -> "list[StructField]":
-    """Return fields with different names: Spark infers two fields when an object has a key twice."""
+    """Return fields with unique names: Spark infers two fields when an object has a key twice."""
     from pyspark.sql.types import StringType, StructField
 
     from jsctl.spark.decoding.columns import replace_structs
@@ -210,9 +207,9 @@ def apply_layout(messages: "DataFrame", layout: TableLayout) -> "DataFrame":
 def decode_data(
     messages: "DataFrame", layout: TableLayout, meta: Sequence[str], other_names: Sequence[str] = ()
 ) -> "DataFrame":
-    """Return the columns `meta`, and those that the table above says for `data`.
+    """Return the columns `meta`, and those for the payload in `data` (see `jsctl.spark.decoding.columns`).
 
-    more: further names that a field cannot have. Raises BadInput, MissingDependency.
+    other_names: further names that a field cannot have. Raises BadInput, MissingDependency.
     """
     from pyspark.sql import functions as F
 
@@ -230,7 +227,8 @@ def decode_data(
 
 
 def _decode_variants(messages: "DataFrame", layout: TableLayout, meta: Sequence[str]) -> "DataFrame":
-    """Decode variants as `PayloadColumns` does: Spark makes them twenty times as fast as its Python."""
+    """Decode variants as `PayloadColumns` does, with Spark's SQL, which is twenty times as fast as
+    PySpark."""
     from pyspark.sql import functions as F
 
     with_text = layout._replace(decode="text", keep_data=False)
@@ -253,7 +251,7 @@ def decode_messages(
     """Implement `jsctl.spark.decode`."""
     check_kinds(kind, decompress)
     if kind in WITH_SCHEMA and not schema:
-        raise BadInput(f"{kind} needs a schema", "give schema=")
+        raise BadInput(f"{kind} needs a schema", "set schema=")
     content = read_bytes(schema, "the schema", CONFIG_SIZE) if isinstance(schema, Path) else schema
     if isinstance(content, bytes):
         content = base64.b64encode(content).decode() if kind == "protobuf" else content.decode()
@@ -265,9 +263,10 @@ def decode_messages(
 
 
 def flatten_for_format(frame: "DataFrame", format: str) -> "DataFrame":
-    """Return rows that a format can hold.
+    """Return rows that a format can store.
 
-    For CSV: binary as base64, nested columns as JSON, and empty text as null, which CSV does not tell apart.
+    For CSV: binary as base64, nested columns as JSON, and empty text as null, as CSV does not distinguish
+    them.
     """
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType, VariantType

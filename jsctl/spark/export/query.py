@@ -1,4 +1,4 @@
-"""Query the folder of an export with Spark SQL: every table in it is a view of its name."""
+"""Queries over the folder of an export with Spark SQL: every table in it is a view with its name."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Answer(NamedTuple):
     """The result of a query.
 
-    columns: (name, Spark's simple type name). rows: Python values; times are aware and in UTC. is_truncated:
-    whether there were more rows than the limit.
+    columns: pairs of a name and Spark's simple type name. rows: Python values; times are aware and in UTC.
+    is_truncated: whether there were more rows than the limit.
     """
 
     columns: list[tuple[str, str]]
@@ -56,17 +56,17 @@ def _guess_format(folder: Path) -> str:
 
 
 def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Answer:
-    """Run one SELECT over the tables below `path`, and return at most `limit` rows.
+    """Run one SELECT over the tables below `path`; return at most `limit` rows.
 
-    Raises NotFound (no tables there), BadInput (not a SELECT, or Spark refuses it), JsctlError (unreadable
-    tables).
+    Raises NotFound without tables, BadInput for anything but a valid SELECT, JsctlError for unreadable
+    tables.
     """
     sql = check_select(spark, sql, "the query")
     tables = register_views(spark, path)
     try:
         frame = _with_readable_variants(spark.sql(sql))
         columns = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
-        # Arrow, because Row would give times without a zone.
+        # Arrow keeps the zones of times, which Row would drop.
         table = frame.limit(limit + 1).toArrow()
     except Exception as error:
         raise BadInput(
@@ -79,13 +79,13 @@ def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Ans
 
 
 def _with_readable_variants(frame: "DataFrame") -> "DataFrame":
-    """Return a frame with its variants as JSON; Python would get their bytes."""
+    """Return a frame with its variants as JSON; Python would receive their bytes."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import VariantType
 
     if not any(isinstance(field.dataType, VariantType) for field in frame.schema.fields):
         return frame
-    names = [f"_{number}" for number in range(len(frame.columns))]  # those of a query may be equal
+    names = [f"_{number}" for number in range(len(frame.columns))]  # names in a query may be equal
     columns = [
         F.to_json(name).alias(field.name)
         if isinstance(field.dataType, VariantType)
@@ -96,15 +96,15 @@ def _with_readable_variants(frame: "DataFrame") -> "DataFrame":
 
 
 def check_select(spark: "SparkSession", sql: str, label: str = "--query") -> str:
-    """Return the text of one SELECT, without semicolons at its end. The tables need not exist yet.
+    """Return the text of a SELECT without semicolons at its end. The tables need not exist yet.
 
     Raises BadInput for anything else: `SparkSession.sql` runs an INSERT or CREATE as soon as it is called.
     """
     sql = sql.rstrip("; \t\r\n")
-    # Only a query can be in this place, and nothing of an EXPLAIN runs.
+    # Only a query is valid here, and an EXPLAIN runs nothing.
     if not _is_parsable(spark, f"EXPLAIN WITH jsctl_query AS (\n{sql}\n) SELECT 1"):
         _is_parsable(spark, f"EXPLAIN {sql}", f"{label} is not valid SQL")
-        raise BadInput(f"{label} is not a SELECT", "give one SELECT, which only reads")
+        raise BadInput(f"{label} is not a SELECT", "use one SELECT, which only reads")
     return sql
 
 

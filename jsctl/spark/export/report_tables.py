@@ -1,4 +1,4 @@
-"""The tables of `jsctl export reports`: what `jsctl report` shows, with a row for each sample of a stream,
+"""The tables of `jsctl export reports`: the values of `jsctl report`, with a row for each sample of a stream,
 mirror or source, consumer or server."""
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -120,16 +120,16 @@ SERVERS = TableSchema(
         Column("consumer_leaders", "long", "consumers that it leads"),
     ),
 )
-"""Rows only from a login of the system account."""
+"""It has rows only with a login of the system account."""
 
 SCHEMAS = {schema.name: schema for schema in (STREAMS, REPLICATION, CONSUMERS, SERVERS)}
 
 
 class Sample(NamedTuple):
-    """One domain at one time.
+    """A sample of one domain.
 
-    consumers: entries of CONSUMER.LIST. servers: replies to PING.JSZ. gaps: what could not be fetched and
-    why, a sentence each.
+    consumers: entries of CONSUMER.LIST. servers: replies to PING.JSZ. gaps: sentences about what could not be
+    fetched, and why.
     """
 
     snapshot: Snapshot
@@ -139,10 +139,10 @@ class Sample(NamedTuple):
 
 
 async def fetch_sample(api: Api) -> Sample:
-    """Fetch what all tables need.
+    """Fetch the data for all tables.
 
-    A login of the system account gets servers and no streams, others get no servers. Raises what fetching the
-    streams raises where there are neither.
+    A login of the system account sees servers and no streams, other logins no servers. If there are neither,
+    the error of fetching the streams is raised.
     """
     try:
         replies = await fetch_jetstream(api.connection)
@@ -188,7 +188,7 @@ def build_rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping
 def build_recorded_rows(
     answers: Answers, context: str, domain: str, at: datetime
 ) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """Return the answers of one place in a recorded round as rows of the tables. at: of the round."""
+    """Return the answers of one place in a recorded round as rows of the tables. at: the round's time."""
     rows: dict[str, list[Mapping[str, Any]]] = {name: [] for name in SCHEMAS}
     common = {"sampled_at": at, "context": context, "domain": domain}
     if (overview := answers.overview) is not None:
@@ -238,8 +238,8 @@ def _build_replication_row(row: ReplicationRow) -> dict[str, Any]:
 
 
 def _build_values(table: TableSchema, row: object, **values: Any) -> dict[str, Any]:
-    """Return the values of a table's columns, except those of the sample: attributes of the row with the same
-    names, replaced by `values`."""
+    """Return the values of a table's columns, except those of the sample, by name: those in `values`, or else
+    the row's attributes."""
     names = [column.name for column in table.columns[len(_SAMPLE) :]]
     return {name: values[name] if name in values else getattr(row, name) for name in names}
 

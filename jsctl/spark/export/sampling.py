@@ -1,5 +1,5 @@
-"""Take samples for `jsctl export reports` over time, and write them in batches: memory stays bounded, and a
-kill costs one batch at most."""
+"""Sampling over time for `jsctl export reports`. Samples are written in batches: memory stays bounded, and a
+killed process loses at most one batch."""
 
 import asyncio
 import contextlib
@@ -31,8 +31,8 @@ FLUSH_ROWS = 10_000
 class SamplingOptions:
     """The source of samples, and how often they are taken.
 
-    places: one for each context and domain. every, duration: ns; an `every` of 0 is one sample, a duration of
-    0 has no end.
+    places: one for each context and domain. every, duration: in ns; an `every` of 0 means one sample, a
+    duration of 0 no end.
     """
 
     places: Sequence[Settings]
@@ -43,8 +43,8 @@ class SamplingOptions:
 
 
 class SamplingResult(NamedTuple):
-    """The outcome of an export. rows: by table. seconds: its duration. status: of a failure in the last
-    sample."""
+    """The outcome of an export. rows: number of rows by table. seconds: its duration. status: of a failure in
+    the last sample, OK without one."""
 
     rows: dict[str, int]
     seconds: float
@@ -104,8 +104,8 @@ async def _write_samples(
 ) -> None:
     """Write `first`, and the samples that follow it.
 
-    A sample that takes longer than `every` delays the next ones. What was taken before `stop` was set is
-    written.
+    A sample that takes longer than `every` delays the next ones. Samples that were taken before `stop` was
+    set are written.
     """
     loop = asyncio.get_running_loop()
     begin = flushed = loop.time()
@@ -130,7 +130,7 @@ async def _write_samples(
 class _Sampler:
     """A source of samples of all places.
 
-    Notifies once of a place that cannot be reached, of its return, and of what a login may not see.
+    It notifies once when a place cannot be reached, when it is back, and of data that a login may not see.
     """
 
     def __init__(self, polled: Watch[Sample], notify: Callable[[str], None]) -> None:

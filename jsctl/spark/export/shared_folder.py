@@ -1,5 +1,5 @@
-"""Check that Spark wrote to a folder that this machine sees. Where a folder is not shared, executors write to
-their own disks, and Spark does not notice that its table is in pieces."""
+"""A check that Spark wrote to a folder that this machine sees. If a folder is not shared, executors write to
+their own disks, and Spark does not notice that its table is scattered."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ _ERRORS_OF_ABSENT_FILES = ("FILE_NOT_EXIST", "FileNotFound", "PATH_NOT_FOUND", "
 
 
 def check_visible(spark: "SparkSession", folder: Path, rows: int, read: Callable[[], "DataFrame"]) -> None:
-    """Raise JsctlError unless both this machine and Spark's see what Spark wrote to `folder`.
+    """Raise JsctlError unless both this machine and Spark's see everything that Spark wrote to `folder`.
 
     Args:
         rows: how many rows Spark wrote.

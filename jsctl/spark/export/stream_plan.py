@@ -1,4 +1,4 @@
-"""What an export of streams reads and what it did: the values that its parts hand to each other."""
+"""Plans and outcomes of exports of streams: the values that its parts pass to each other."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class StreamSource:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which messages of a stream to export.
+    """The messages of a stream to export.
 
     subjects: subject filters, empty for all. start, end: sequences, the end exclusive. since, until: times,
     the end exclusive.
@@ -40,9 +40,9 @@ class Selection:
 class ReadPlan(NamedTuple):
     """The plan of what a run reads: the sequences [start, end) of the stream that was created at `created`.
 
-    first: the first sequence of the table, which may have rows already. lost: sequences that the table was to
-    continue with and that the stream no longer has. messages, bytes: estimates. is_promised: whether the
-    message at `start` was asked for, not the first that there is (see `plan.is_promised` of the source).
+    first: the first sequence of the table, which may have rows already. lost: number of sequences with which
+    the table should continue and that the stream no longer has. messages, bytes: estimates. is_promised:
+    whether the message at `start` was requested, instead of the first available one (see `plan.is_promised`).
     """
 
     created: str
@@ -59,9 +59,10 @@ class ReadPlan(NamedTuple):
 class Outcome:
     """The outcome of a run for one stream.
 
-    bytes: of payload. deleted: sequences without a message; None when only some subjects were read, as it
-    cannot be known then. lost: messages that the stream dropped before they were read. bad: payloads that
-    could not be decoded. first, last: sequences. seconds: of reading and writing. comparison: with --verify.
+    bytes: of payload. deleted: number of sequences without a message; None (unknown) when only some subjects
+    were read. lost: number of messages that the stream dropped before they were read. bad: number of payloads
+    that could not be decoded. first, last: sequences. seconds: for reading and writing. comparison: with
+    --verify.
     """
 
     stream: str
@@ -96,8 +97,8 @@ class Outcome:
 def list_stream_sources(places: Sequence[Settings], names: Sequence[str]) -> list[StreamSource]:
     """Return every stream in every context and domain, with the name of its table.
 
-    Contexts and domains are part of the name where there are several. Raises BadInput when two streams would
-    go to one table.
+    If there are several contexts or domains, these are part of the name. Raises BadInput when two streams
+    would share a table.
     """
     sources: dict[str, StreamSource] = {}
     for settings in places:
@@ -117,7 +118,7 @@ def list_stream_sources(places: Sequence[Settings], names: Sequence[str]) -> lis
 
 
 def build_source_options(source: StreamSource, selection: Selection) -> dict[str, str]:
-    """Return the options of the data source that a selection stands for, without the connection's.
+    """Return the options of the data source for a selection, except the connection's.
 
     Raises BadInput for settings that Spark's readers cannot use.
     """
@@ -135,5 +136,5 @@ def build_source_options(source: StreamSource, selection: Selection) -> dict[str
 
 
 def format_request_timeout(settings: Settings) -> str:
-    """Return the data source's option requestTimeout that is the settings' timeout."""
+    """Return the value of the data source's option requestTimeout for the settings' timeout."""
     return f"{max(settings.timeout, 1_000_000) // 1_000_000}ms"

@@ -1,4 +1,4 @@
-"""Tables of an export: columns, their types, and rows as Arrow. Needs neither Spark nor a connection.
+"""The tables of an export: columns, their types, and rows as Arrow; without Spark or a connection.
 
 | type      | Parquet and Spark        | in JSON and CSV             |
 |-----------|--------------------------|-----------------------------|
@@ -37,7 +37,7 @@ PARTITION = "date"
 
 
 class Column(NamedTuple):
-    """A column. about: its line in the documentation, with the unit."""
+    """A column. about: its description in the documentation, with the unit."""
 
     name: str
     type: Type
@@ -45,7 +45,8 @@ class Column(NamedTuple):
 
 
 class TableSchema(NamedTuple):
-    """A table of an export, in a folder of its name. A last column, `date`, is derived from `sampled_at`."""
+    """A table of an export, in the folder of its name. A last column, `date`, is derived from
+    `sampled_at`."""
 
     name: str
     columns: Sequence[Column]
@@ -56,7 +57,7 @@ class TableSchema(NamedTuple):
         return ", ".join(f"`{column.name}` {_DDL[column.type]}" for column in columns)
 
     def to_arrow(self, rows: Iterable[Mapping[str, Any]]) -> "pa.Table":
-        """Return rows as Arrow. What a row lacks is null; other values of a row are left out.
+        """Return rows as an Arrow table. Missing values are null; values without a column are left out.
 
         rows: values by column name. Times are aware datetimes or RFC 3339 text; the server's zero time (year
         1) is null.

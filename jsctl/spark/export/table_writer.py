@@ -1,4 +1,4 @@
-"""Append rows to the tables of an export, in a Spark session beside the event loop."""
+"""A writer that appends rows to the tables of an export, in a Spark session in its own thread."""
 
 import asyncio
 import threading
@@ -27,9 +27,9 @@ Rows = Mapping[str, Iterable[Mapping[str, Any]]]
 
 
 class TableWriter:
-    """`async with TableWriter(...) as writer: await writer.write(rows)`.
+    """A writer of rows: `async with TableWriter(...) as writer: await writer.write(rows)`.
 
-    Entering starts Spark and does not wait for it; the first write does. rows: number of rows written so far,
+    Entering starts Spark without waiting for it; the first write waits. rows: number of rows written so far,
     by table.
     """
 
@@ -52,7 +52,7 @@ class TableWriter:
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind:
             self._abandoned.set()
-        # Shielded, because it ends the JVM.
+        # Shielded from cancellation, as it ends the JVM.
         await asyncio.shield(self._do(self._stack.close))
         self._thread.shutdown()
 
@@ -89,9 +89,9 @@ def append(
     """Append rows to tables in one step: to all or to none. Return the number of rows written by table.
 
     Args:
-        check: called before the rows are moved in; what it raises undoes the write.
+        check: called before the rows are moved into place; when it raises, the write is undone.
 
-    Raises JsctlError when Spark cannot write, or wrote where this machine does not see it.
+    Raises JsctlError when Spark cannot write, or writes where this machine does not see it.
     """
     written: dict[str, int] = {}
     with target.stage() as folder:

@@ -1,7 +1,7 @@
-"""Compare an exported table with its stream.
+"""The comparison of an exported table with its stream.
 
-Both are read, and reduced by Spark to a count, a range of sequences and a digest. Where these differ, the two
-are compared row by row.
+Spark reads both and reduces each to a count, a range of sequences and a digest. If these differ, the two are
+compared row by row.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 class Summary(NamedTuple):
-    """Some rows, reduced. first, last: sequences, None without rows. digest: 32 hexadecimal digits, of all
-    columns, independent of the order of rows."""
+    """A summary of rows. first, last: sequences, None without rows. digest: of all columns, in 32 hexadecimal
+    digits; it does not depend on the order of rows."""
 
     messages: int
     first: int | None
@@ -23,9 +23,10 @@ class Summary(NamedTuple):
 class Comparison(NamedTuple):
     """The differences between a table and its stream.
 
-    table, stream: summaries of what both should have. missing: messages that the table lacks. changed: rows
-    with other values. repeated: rows beyond the first of a sequence. foreign: rows outside the exported
-    range. removed: rows whose message the stream no longer has, which is not a fault of the table.
+    table, stream: summaries of the rows that both should have. The others are numbers of rows. missing:
+    messages that the table lacks. changed: rows with other values. repeated: further rows with the same
+    sequence. foreign: rows outside the exported range. removed: rows whose message the stream no longer has,
+    which is no fault of the table.
     """
 
     table: Summary
@@ -92,7 +93,7 @@ def _build_row_hash(frame: "DataFrame", columns: list[str]) -> "Column":
 
 
 def _summarize(frame: "DataFrame") -> Summary:
-    # bit_xor alone would not see a pair of equal rows.
+    # bit_xor alone would not detect a pair of equal rows.
     total = "pmod(sum(CAST(hash AS DECIMAL(38, 0))), 18446744073709551616)"
     row: Any = frame.selectExpr(
         "count(1) AS messages",

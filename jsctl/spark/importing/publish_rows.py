@@ -1,4 +1,4 @@
-"""Publish rows of messages from Spark's tasks, or say what would be published."""
+"""Publishing of rows of messages from Spark's tasks, and the preview of it."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Preview(NamedTuple):
-    """A preview of an import. bytes: of payload. subjects: the first 1000 at most, sorted."""
+    """A preview of an import. bytes: of payload. subjects: at most 1000, sorted."""
 
     messages: int
     bytes: int
@@ -41,7 +41,7 @@ def preview(frame: "DataFrame") -> Preview:
 def read_whole(frame: "DataFrame") -> int:
     """Read all rows to publish; return how many there are.
 
-    Raises BadInput for a damaged file, so that nothing is published then.
+    Raises BadInput for a damaged file, before anything is published.
     """
     from pyspark.sql import functions as F
 
@@ -99,7 +99,7 @@ def _publish_over_connect(frame: "DataFrame", job: WriteJob) -> Sequence[Sequenc
 
 
 def task_error(error: Exception) -> JsctlError:
-    """Return the error of a failed task: its own, with its exit status, or else Spark's."""
+    """Return the error of a failed task: jsctl's, with its exit status, or otherwise Spark's."""
     try:
         text = str(error)
     except Exception:  # a Java error has its text in the JVM, which may be gone
@@ -116,7 +116,7 @@ def task_error(error: Exception) -> JsctlError:
     other_errors = re.findall(
         r"^(?!org\.|java\.|py4j\.)((?:\w+\.)*\w+(?:Error|Exception): .+)$", text, re.MULTILINE
     )
-    # The first line of an error in the JVM says only what was called.
+    # The first line of an error in the JVM only names the function that was called.
     jvm_error = re.search(r"Exception: (\[[A-Z0-9_.]+\] .*)", text)
     line = extract_message(RuntimeError(jvm_error[1])) if jvm_error else extract_message(error)
     return JsctlError(f"Spark failed: {other_errors[-1] if other_errors else line}")

@@ -1,8 +1,7 @@
-"""Read files and exported tables as rows of messages, for `jsctl import`.
+"""Files and exported tables as rows of messages, for `jsctl import`.
 
-Rows of an export (columns stream, sequence, timestamp) get message ids made of these three columns, other
-rows ids made of the files that they are in. Repeating an import within the stream's duplicate window stores
-nothing twice.
+Rows of an export get message ids computed from their columns stream, sequence and timestamp, other rows from
+the files that they are in. Repeating an import within the stream's duplicate window stores nothing twice.
 """
 
 import csv
@@ -30,7 +29,7 @@ FORMATS = ("parquet", "json", "csv", "orc")
 
 _ID_COLUMNS = ("stream", "sequence", "timestamp")
 _DROPPED_HEADERS = ("Nats-Rollup", "Nats-Expected-*", "Nats-Batch-*")
-"""Headers that instruct the server. They would make it refuse the message, or empty the stream."""
+"""Headers that instruct the server, which could make it refuse the message or empty the stream."""
 _ID = "Nats-Msg-Id"
 
 SETTINGS_OF_HEADERS = {
@@ -38,19 +37,19 @@ SETTINGS_OF_HEADERS = {
     "Nats-Schedule*": "allow_msg_schedules",
     "Nats-Incr": "allow_msg_counter",
 }
-"""Header -> the setting without which a stream refuses messages that have it (ADR-43, ADR-51, ADR-49)."""
+"""The settings without which a stream refuses messages with a header, by header (ADR-43, ADR-51, ADR-49)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
     """Options of an import.
 
-    format: one of FORMATS; empty to guess it from file names. subject: of all messages, instead of the
-    column's. prefix: put before each subject, with a dot. mappings: (from, to), whole leading tokens of a
-    subject. where: a Spark SQL condition. base64: data and header values are base64; None where it was not
-    said. again: make new message ids. keep_ids: ids in headers are kept. drop_headers: names of headers to
-    leave out, in which * stands for any text. tasks: how many publish at a time; with more than one, only
-    messages of one subject keep their order.
+    format: one of FORMATS; empty to guess it from file names. subject: for all messages, instead of the
+    column's. prefix: put before each subject, with a dot. mappings: pairs (from, to) of leading tokens of
+    subjects. where: a Spark SQL condition. base64: whether data and header values are base64; None if not
+    specified. with_new_ids: make new message ids. keep_ids: keep ids in headers. drop_headers: names of
+    headers to leave out, in which * stands for any text. tasks: number of tasks that publish at a time; with
+    more than one, only messages of the same subject keep their order.
     """
 
     path: Path
@@ -103,10 +102,10 @@ def _guess_format(path: Path) -> str:
 
 
 def build_message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFrame, str]":
-    """Return (rows, id of the write).
+    """Return the rows to publish, in their order, and the id of the write.
 
-    The rows have the columns subject, data, msg_id and where the files have them headers, in the order in
-    which they are to be published. The id is the same when the same files are imported again.
+    The rows have the columns subject, data, msg_id and, if the files have them, headers. The id is the same
+    when the same files are imported again.
 
     Raises BadInput, NotFound, JsctlError.
     """
@@ -132,7 +131,7 @@ def build_message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[
     if is_export and not files.tables and options.base64 is None and columns["data"] == "string":
         raise BadInput(
             f"{options.path} comes from an export, but does not say whether its data is base64",
-            "give --base64, or --no-base64 after --decode text; or name the folder of the export",
+            "use --base64, or --no-base64 after --decode text; or name the folder of the export",
         )
     selected = {
         "subject": _build_subject_column(options),
@@ -159,7 +158,7 @@ def build_message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[
 def _read(spark: "SparkSession", options: ImportOptions, files: ImportFiles) -> "DataFrame":
     if not files.tables:
         reader = spark.read.format(files.format).options(**build_spark_options(files.format))
-        if files.format == "json":  # else a line that is not JSON would be a message without data
+        if files.format == "json":  # otherwise an invalid line would be a message without data
             reader = reader.option("mode", "FAILFAST")
         frame = reader.load(read_path(options.path))
         return frame.where(options.where) if options.where else frame
@@ -172,7 +171,8 @@ def _read(spark: "SparkSession", options: ImportOptions, files: ImportFiles) -> 
 
 
 def _find_damaged_line(files: ImportFiles) -> str:
-    """Describe the first line of JSON files that is not JSON; Spark does not say where it is."""
+    """Return the position of the first invalid line in JSON files, which Spark does not report; empty for
+    none."""
     if files.format != "json":
         return ""
     for path in files.paths:
@@ -188,10 +188,8 @@ def _find_damaged_line(files: ImportFiles) -> str:
 
 
 def _find_damaged_csv_line(files: ImportFiles) -> str:
-    """Describe the first place in CSV files that is not text, or has more or fewer columns than the first
-    line.
-
-    Spark would accept it.
+    """Return the first position in CSV files that is not text, or has more or fewer columns than the first
+    line; empty for none. Spark would accept it.
     """
     if files.format != "csv":
         return ""
@@ -224,7 +222,7 @@ def _build_subject_column(options: ImportOptions) -> "Column":
 
 
 def _build_message_id_column(columns: dict[str, str], salt: str, is_export: bool) -> "Column":
-    """Return the column of message ids; null where the id is made when the row is published."""
+    """Return the column of message ids; null if the id is made when the row is published."""
     from pyspark.sql import functions as F
 
     message_id = F.lit(None).cast("string")
@@ -236,7 +234,7 @@ def _build_message_id_column(columns: dict[str, str], salt: str, is_export: bool
 
 
 def _arrange(frame: "DataFrame", options: ImportOptions, is_export: bool) -> "DataFrame":
-    """Return the rows in as many partitions as there are tasks; those of an export in the stream's order."""
+    """Arrange the rows in a partition for each task; those of an export in the stream's order."""
     if is_export:
         if options.tasks > 1:
             frame = frame.repartition(options.tasks, _build_subject_column(options))
@@ -247,7 +245,8 @@ def _arrange(frame: "DataFrame", options: ImportOptions, is_export: bool) -> "Da
 
 
 def _is_one_of(names: Iterable[str]) -> "Callable[[Column], Column]":
-    """Return a function of a header: whether its name is one of these, in which * stands for any text."""
+    """Return a function that tests whether a header's name is one of these, in which * stands for any
+    text."""
     from pyspark.sql import functions as F
 
     patterns = (".*".join(map(re.escape, name.lower().split("*"))) for name in names)

@@ -1,4 +1,4 @@
-"""One run of `jsctl import`: check the stream, start Spark, and publish or preview the rows."""
+"""A run of `jsctl import`: it checks the stream, starts Spark, and publishes or previews the rows."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 _PROGRESS_INTERVAL = 0.5  #: seconds
 
 Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
-"""(messages) -> what is called with the number of messages that were published since the last call."""
+"""Called with the total of messages; its context yields a function to be called with the number of messages
+published since the last call."""
 
 
 class Imported(NamedTuple):
@@ -53,7 +54,7 @@ class ImportRun:
         self._publishing = threading.Event()
 
     async def publish(self, api: Api) -> Imported:
-        """Publish the rows. Raises NotFound, BadInput for a stream that takes no messages, JsctlError."""
+        """Publish the rows. Raises NotFound, BadInput for a stream that accepts no messages, JsctlError."""
         info = await self._fetch_stream_info(api)
         begin = time.monotonic()
         publish = partial(self._publish, info["config"])
@@ -61,17 +62,15 @@ class ImportRun:
         return Imported(counts, time.monotonic() - begin)
 
     async def preview(self, api: Api) -> Preview:
-        """Return what would be published.
-
-        Raises as `publish` does, also for subjects that the stream does not take.
-        """
+        """Return what would be published. Raises what `publish` raises, also for subjects that the stream
+        does not store."""
         info = await self._fetch_stream_info(api)
         rows: Preview = await self._run_in_thread(partial(self._preview, info["config"]), api, 0)
         filters = info["config"].get("subjects") or []
         for subject in rows.subjects:
             if not any(matches(filter, subject) for filter in filters):
                 raise BadInput(
-                    f"{self._job.stream} does not take {subject}",
+                    f"stream {self._job.stream} does not store what is published to {subject}",
                     "--map, --prefix and --subject change subjects",
                 )
         return rows
@@ -86,14 +85,14 @@ class ImportRun:
             raise
         config = info["config"]
         if config.get("mirror"):
-            raise BadInput(f"{name} is a mirror, which takes no messages")
+            raise BadInput(f"{name} is a mirror, which accepts no messages")
         if config.get("sealed"):
-            raise BadInput(f"{name} is sealed, and takes no messages")
+            raise BadInput(f"{name} is sealed, and accepts no messages")
         return info
 
     async def _run_in_thread(self, work: Callable[[], Any], api: Api, last_sequence: int) -> Any:
-        """Run the work in a thread of its own, as Spark binds a session to a thread, and report how the
-        stream grows."""
+        """Run work in a thread of its own, as Spark binds a session to a thread, and report the growth of the
+        stream."""
         with ThreadPoolExecutor(1, "spark") as thread:
             running = asyncio.wrap_future(thread.submit(work))
             try:
@@ -111,7 +110,7 @@ class ImportRun:
             except asyncio.CancelledError:
                 await asyncio.to_thread(self._stop)
                 await asyncio.wait([running])
-                running.exception()  # the stop caused it
+                running.exception()  # retrieved and ignored: the stop caused it
                 raise
 
     def _open_session(self) -> "AbstractContextManager[SparkSession]":

@@ -1,4 +1,4 @@
-"""Read the tables of a rollup without Spark: they are small, and a JVM takes seconds to start."""
+"""Reading of a rollup's tables without Spark: they are small, and a JVM takes seconds to start."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -14,8 +14,8 @@ Row = dict[str, Any]
 
 
 class History(NamedTuple):
-    """A rollup. daily: a row is a day, else an hour. reports: rows by report (streams, consumers,
-    replication, servers), oldest first. movers: by day and rank."""
+    """A rollup. daily: whether a row is a day instead of an hour. reports: rows by report (streams,
+    consumers, replication, servers), oldest first. movers: by day and rank."""
 
     daily: bool
     reports: dict[str, list[Row]]

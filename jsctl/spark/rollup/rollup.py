@@ -1,10 +1,10 @@
-"""Roll samples of reports up into hours and days, with Spark SQL.
+"""Rollups of report samples into hours and days, with Spark SQL.
 
-Counters (a stream's last sequence, a consumer's deliveries, a server's API requests) become the increase
-between two samples, and belong to the hour of the later one. A counter that fell, or whose stream was created
-again, restarts from zero: its value is the increase. A stream whose last sequence fell although it was not
-created again was set back by a restore, and stored nothing that is known. Sizes are gauges: their growth is
-the difference between two samples, below zero after a purge or when a stream was created again.
+A counter (a stream's last sequence, a consumer's deliveries, a server's API requests) becomes the increase
+between two samples, which belongs to the hour of the later one. A counter that fell, or whose stream was
+created again, restarted from zero: its value is the increase. If the last sequence of a stream fell although
+it was not created again, a restore set it back, and how much was stored is unknown. Sizes are gauges: their
+growth is the difference between two samples, below zero after a purge or when a stream was created again.
 
 All tables have period (start of the hour or day, UTC), context, domain, samples, and the partition `date`:
 
@@ -45,14 +45,15 @@ TOP = 10
 
 
 class Counter(NamedTuple):
-    """A column that counts up. identity: a column whose change alone means that the counter restarted."""
+    """A column that counts up. identity: the only column whose change means a restart of the counter; empty
+    if any decrease does."""
 
     column: str
     identity: str = ""
 
     @property
     def increase(self) -> str:
-        """The SQL of the increase since the sample before."""
+        """The SQL of the increase since the previous sample."""
         after_restart, previous = self.column, f"{self.column}_before"
         if self.identity:
             after_restart = f"IF({self.identity} <> {self.identity}_before, {self.column}, 0)"
@@ -63,10 +64,10 @@ class Counter(NamedTuple):
 
 
 class RollupReport(NamedTuple):
-    """How one table of samples is rolled up.
+    """The rollup of one table of samples.
 
-    keys: columns that identify what a row is about, beside context and domain. deltas: further columns whose
-    changes are needed. measures: aggregates, in SQL. where: a condition for samples.
+    keys: columns that identify the subject of a row, besides context and domain. deltas: further columns
+    whose changes are needed. measures: aggregates in SQL. where: a condition for samples.
     """
 
     name: str
@@ -167,10 +168,10 @@ def open_target(path: Path) -> Target:
 
 
 def roll_up(spark: "SparkSession", path: Path, target: Target, since: date | None = None) -> dict[str, int]:
-    """Write hours and days of all dates that the samples at `path` have, from `since` on.
+    """Write the hours and days of all dates of the samples at `path`, beginning at `since`; return the number
+    of rows by table.
 
-    Only their partitions are replaced, all of them in one step. Return the number of rows by table. Raises
-    JsctlError.
+    Only the partitions of these dates are replaced, all in one step. Raises JsctlError.
     """
     target.recover()
     query.register_views(spark, path)
@@ -208,9 +209,9 @@ def _write(spark: "SparkSession", frame: "DataFrame", folder: Path) -> int:
 
 
 def build_statement(report: RollupReport, unit: str, since: date | None = None) -> str:
-    """Return the SELECT that rolls a report up.
+    """Return the SELECT that rolls up a report.
 
-    Of the samples before `since`, the last one of everything gives the earlier values of counters.
+    The last samples before `since` provide the earlier values of counters.
     """
     keys = ", ".join(("context", "domain", *report.keys))
     previous = [f"lag({c}) OVER one AS {c}_before" for c in _list_compared_columns(report)]

@@ -1,13 +1,13 @@
-"""The classes of Spark, as the JVM has them in memory, in a file that it maps instead of loading them again.
+"""The archive of Spark's classes: a file that the JVM maps into memory instead of loading the classes again.
 
-Most of what a short command takes is the JVM loading 15,000 classes. HotSpot can keep them in an archive
-(class data sharing, JEP 350). The first command that starts Spark makes one, in a process of its own that
-starts when the command is done; later commands start in a third of the processor time.
+A short command spends most of its time while the JVM loads 15,000 classes. HotSpot can keep them in an
+archive (class data sharing, JEP 350). The first command that starts Spark makes one, in a separate process
+that starts when the command is done; later commands start in a third of the processor time.
 
-The archive is never needed: where there is none, where it cannot be made, or where the JVM does not accept
-it, Spark starts as it would without. The JVM itself checks that an archive belongs to it and to its jars; the
-name of the file has a digest of these, so that another Java or Spark gets another archive. Those that were
-used last are kept. `make_class_archive` makes them.
+The archive is optional: if it does not exist, cannot be made, or is not accepted by the JVM, Spark starts
+without it. The JVM checks that an archive belongs to it and to its jars; the file name contains a digest of
+these, so that another Java or Spark uses another archive. The most recently used archives are kept.
+`make_class_archive` makes them.
 """
 
 import contextlib
@@ -25,22 +25,22 @@ from jsctl.spark.session import java
 from jsctl.user_folders import find_cache_folder
 
 SWITCH = "JSCTL_SPARK_ARCHIVE"
-"""The environment variable that forbids the archive when it is `off`."""
+"""The environment variable that disables the archive when it is `off`."""
 
 _NEEDED_SPACE = 1 << 30  #: bytes that must be free, several times what an archive takes
 _RETRY_AFTER = 86400  #: seconds after a failure
 _OPTIONS = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:disable"
-"""What is wrong with an archive is of no interest: Spark then starts without."""
+"""Errors about the archive are not logged: Spark then starts without it."""
 
 
 def find_folder() -> Path:
-    """Return where archives are, a folder whose content may be deleted at any time."""
+    """Return the folder of archives, whose contents may be deleted at any time."""
     return find_cache_folder(os.environ) / "jsctl" / "spark"
 
 
 def find() -> Path | None:
-    """Return the path of the archive for this Java and Spark, which need not exist; None when there can be
-    none."""
+    """Return the path of the archive for this Java and Spark, which need not exist; None if it cannot be
+    used."""
     if os.environ.get(SWITCH) == "off":
         return None
     try:
@@ -49,19 +49,19 @@ def find() -> Path | None:
         parts += [part for jar in sorted(jars.glob("*.jar")) for part in _build_identity(jar)]
     except (OSError, MissingDependency):
         return None
-    if any(c in str(find_folder()) for c in "\"\\'"):  # Spark would not pass it on as it is
+    if any(c in str(find_folder()) for c in "\"\\'"):  # Spark would alter such a path
         return None
     digest = hashlib.blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=12).hexdigest()
     return find_folder() / f"{digest}.jsa"
 
 
 def read_options() -> str:
-    """Return the JVM's options that make it use the archive, empty without one."""
+    """Return the JVM options for using the archive, empty without one."""
     archive = find()
     if archive is None or not is_whole(archive):
         return ""
-    with contextlib.suppress(OSError):  # of another user
-        os.utime(archive)  # those that were not used for longest are removed
+    with contextlib.suppress(OSError):  # it may belong to another user
+        os.utime(archive)  # the least recently used archives are removed
     return f'{_OPTIONS} "-XX:SharedArchiveFile={archive}"'
 
 
@@ -74,17 +74,17 @@ def is_whole(archive: Path) -> bool:
 
 
 def get_size_record(archive: Path) -> Path:
-    """Return the file with the size of an archive."""
+    """Return the path of the file that records the size of an archive."""
     return archive.with_suffix(".size")
 
 
 def write_options(draft: Path) -> str:
-    """Return the JVM's options that make it write an archive when it ends."""
+    """Return the JVM options for writing an archive when the JVM ends."""
     return f'{_OPTIONS} "-XX:ArchiveClassesAtExit={draft}"'
 
 
 def is_finished(draft: Path) -> bool:
-    """Return whether the JVM wrote all of an archive: its header comes last (HotSpot: filemap.cpp)."""
+    """Return whether the JVM wrote all of an archive: it writes the header last (HotSpot: filemap.cpp)."""
     with draft.open("rb") as file:
         return bool(file.read(4).strip(b"\0"))
 
@@ -129,7 +129,7 @@ def _build_identity(path: Path) -> list[str]:
 
 
 def get_failure_mark(archive: Path) -> Path:
-    """Return the file that says that an archive could not be made."""
+    """Return the path of the file that marks an archive as one that could not be made."""
     return archive.with_suffix(".failed")
 
 

@@ -1,4 +1,4 @@
-"""Spark on other machines: reach a master or Connect server, and notice when it goes away."""
+"""Spark on other machines: reaching a master or Connect server, and noticing when it goes away."""
 
 import contextlib
 import re
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 _DEFAULT_PORTS = {"spark": 7077, "sc": 15002}
 _CONNECT_TIMEOUT = 3  #: seconds for a TCP connection
 _EXECUTOR_TIMEOUT = 60
-"""Seconds that jobs wait for a first executor, or for another one when all are gone. On a cluster with a
-queue (YARN, Kubernetes) they wait as long as it takes."""
+"""Seconds that jobs wait for a first executor, or for another one when all have ended. On a cluster with a
+queue (YARN, Kubernetes) they wait without a limit."""
 
 
 def is_local(master: str) -> bool:
-    """Return whether Spark runs in this process's JVM alone. `local-cluster` starts executors of its own."""
+    """Return whether Spark runs only in this process's JVM. `local-cluster` starts separate executors."""
     return not master or re.fullmatch(r"local(\[.*\])?", master) is not None
 
 
@@ -34,13 +34,13 @@ def runs_elsewhere(spark: "SparkSession") -> bool:
 
 
 def strip_url_secrets(url: str) -> str:
-    """Return a URL of Spark without what may be secret in it (sc://host:port/;token=...)."""
+    """Return a URL of Spark without the parts that may be secret (sc://host:port/;token=...)."""
     return re.sub(r"^([\w-]+://)(?:[^/@]*@)?([^/;]*).*$", r"\1\2", url)
 
 
 def find_local_address(url: str) -> str:
-    """Return the address of this machine from which it reaches a master or Connect server; empty for a URL
-    without a host. Raises Unreachable when no server listens there, BadInput."""
+    """Return the address of this machine from which it reaches a master or Connect server; empty for other
+    URLs. Raises Unreachable when no server listens there, BadInput."""
     kind = url.partition("://")[0]
     if kind not in _DEFAULT_PORTS:
         return ""
@@ -52,8 +52,8 @@ def find_local_address(url: str) -> str:
             host = None
         if not host:
             raise BadInput(
-                f"{strip_url_secrets(url)} is not an address of Spark",
-                f"give one such as {kind}://host:{_DEFAULT_PORTS[kind]}",
+                f"{strip_url_secrets(url)} is not a valid address of Spark",
+                f"use one such as {kind}://host:{_DEFAULT_PORTS[kind]}",
             )
         with contextlib.suppress(OSError), socket.create_connection((host, port), _CONNECT_TIMEOUT) as probe:
             return str(probe.getsockname()[0])
@@ -75,9 +75,8 @@ def is_reachable(url: str) -> bool:
 
 @contextlib.contextmanager
 def watch_connection(spark: "SparkSession", url: str) -> Iterator[None]:
-    """Raise Unreachable when the block fails because Spark went away, and cancel jobs that would wait for
-    ever.
-    """
+    """Raise Unreachable when the block fails because Spark went away; cancel jobs that would wait for
+    ever."""
     losses: list[str] = []
     has_ended = threading.Event()
     context: Any = getattr(spark, "_sc", None)  # None with Spark Connect
@@ -115,7 +114,7 @@ def _watch(
     report_loss: Callable[[str], None],
 ) -> None:
     last_good = time.monotonic()
-    with contextlib.suppress(Exception):  # the JVM may be gone, which the failing job reports
+    with contextlib.suppress(Exception):  # the JVM may have ended, which the failing job reports
         tracker = context._jsc.sc().statusTracker()
         while not has_ended.wait(1):
             now = time.monotonic()

@@ -1,8 +1,8 @@
-"""Folders of this machine in the words of Spark, whatever characters their names have.
+"""Folders of this machine as paths for Spark, whatever characters their names contain.
 
 Spark takes the text after `file:` as it is: `Path.as_uri` would encode a blank as %20, and Spark would write
-to another folder, whose name has %20 in it. Where Spark reads, brackets, braces, * and ? are a pattern
-(Hadoop's FileSystem.globStatus), unless a backslash is before them.
+to another folder, with %20 in its name. In paths to read, brackets, braces, * and ? are a pattern
+(Hadoop's FileSystem.globStatus) unless escaped with a backslash.
 """
 
 import re
@@ -25,7 +25,7 @@ def parse_folder(text: str, name: str) -> Path:
     if not uri or Path(text).exists():
         return expand_home(text)
     if local := re.fullmatch(r"file:(?://(?:localhost)?)?(/.*)", text, re.IGNORECASE | re.DOTALL):
-        return Path(unquote(local[1]))  # also with ? and #, which have no other meaning in a folder's name
+        return Path(unquote(local[1]))  # ? and # have no special meaning in a folder's name
     scheme = uri[1].lower()
     raise BadInput(
         f"{name} {scheme}://... is not a folder of this machine, and jsctl writes and reads only these",

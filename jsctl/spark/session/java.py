@@ -1,4 +1,4 @@
-"""The Java that Spark runs on: where it is, and whether it is new enough."""
+"""The Java that Spark runs on: its path, and whether it is new enough."""
 
 import os
 import re
@@ -14,7 +14,7 @@ _HINT = f"install Java {MIN_VERSION} or newer (a JRE is enough), or point JAVA_H
 
 
 def find_java() -> Path:
-    """Return the `java` that Spark uses, from JAVA_HOME or else from PATH, with its links resolved.
+    """Return the path of the `java` that Spark uses, from JAVA_HOME or else from PATH, with links resolved.
 
     Raises MissingDependency when there is none.
     """
@@ -39,7 +39,7 @@ def check_java() -> None:
 
 
 def read_release(java: Path) -> str:
-    """Return the version in the file `release` of a Java, which is read faster than Java starts; empty
+    """Return the version in the file `release` of a Java, which takes less time than starting it; empty
     without one.
     """
     try:

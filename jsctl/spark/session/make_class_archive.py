@@ -1,7 +1,8 @@
-"""Make the class archive of `class_archive`: run Spark once, and have its JVM write its classes at the end.
+"""The process that makes the archive of `class_archive`: it runs Spark once, whose JVM writes its classes at
+the end.
 
-This is a process of its own, `python -m jsctl.spark.session.make_class_archive`. When there are several, the
-first one with the lock makes the archive. Readers see all of it or none.
+It is started as `python -m jsctl.spark.session.make_class_archive`. If there are several, the first one with
+the lock makes the archive. Readers see all of it or nothing.
 """
 
 import contextlib
@@ -22,12 +23,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _ROWS = 100
-_MAX_ARCHIVES = 3  #: archives: of each Spark, such as that of another virtual environment, and each Java
+_MAX_ARCHIVES = 3  #: each Spark, such as that of another virtual environment, and each Java has one
 
 
 def make() -> bool:
-    """Make the archive, and remove the ones that were not used for longest. Returns whether there is one
-    now."""
+    """Make the archive, and remove the least recently used ones. Return whether there is one now."""
     archive = class_archive.find()
     if archive is None:
         return False
@@ -52,7 +52,7 @@ def make() -> bool:
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove all archives but those used last, and what failed or was killed on the way to others."""
+    """Remove all archives except the most recently used ones, and the remains of failed or killed runs."""
     archives = sorted(folder.glob("*.jsa"), key=lambda path: path.stat().st_mtime_ns)
     newest = {path.stem for path in archives[-_MAX_ARCHIVES:]}
     for path in folder.iterdir():
@@ -83,7 +83,7 @@ def _locked(path: Path) -> Iterator[BinaryIO | None]:
 
 
 def work(spark: "SparkSession") -> None:
-    """Do what commands do, with little data, so that their classes are loaded."""
+    """Use Spark as commands do, with little data, so that the classes that they need are loaded."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
@@ -125,7 +125,7 @@ def _build_rows() -> "pa.Table":
 
 
 class _Numbers(DataSource):
-    """A data source that is read as streams are."""
+    """A data source that is read in the same way as streams."""
 
     @classmethod
     def name(cls) -> str:

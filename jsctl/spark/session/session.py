@@ -1,8 +1,8 @@
-"""A Spark session for one command: quiet, in UTC, and without traces afterwards.
+"""A Spark session for one command: quiet, in UTC, and leaving nothing behind.
 
-Where PySpark, pyarrow or Java is missing, an error says what to install before anything is tried. The JVM
-reads a pipe from this process, so that it ends with it, also after kill -9. Its stderr goes to a file that is
-read only to explain a failure.
+If PySpark, pyarrow or Java is missing, an error says what to install before anything is started. The JVM
+reads a pipe from this process, so that it ends together with it, even after kill -9. Its stderr goes to a
+file that is only read to explain a failure.
 """
 
 import contextlib
@@ -36,15 +36,15 @@ _CONNECT_PACKAGES = {
     "pandas": "pandas",
     "zstandard": "zstandard",
 }
-"""Module -> package."""
+"""Packages by module."""
 
 RUNTIME_CONF = {
     "spark.sql.session.timeZone": "UTC",
-    # Spark's own default is INT96, which other readers read as a time without a zone.
+    # Spark's default is INT96, which other readers read as a time without a zone.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.shuffle.partitions": "4",
 }
-"""Settings that a session takes at any time, also over Spark Connect."""
+"""Settings that a session accepts at any time, also over Spark Connect."""
 
 _STATIC_CONF = {
     "spark.ui.enabled": "false",
@@ -55,14 +55,14 @@ _STATIC_CONF = {
 
 
 FOLDERS = "jsctl-spark-"
-"""How the names of sessions' temporary folders begin: Spark's own files, and the archive with its key."""
+"""The prefix of sessions' temporary folders, which hold Spark's own files and the archive with its key."""
 
 DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
 FAST_START_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 FAST_START_CONF = {
     f"spark.{process}.extraJavaOptions": FAST_START_OPTIONS for process in ("driver", "executor")
 }
-"""For small tables: JVMs start faster, and run longer jobs more slowly."""
+"""Settings for small tables: JVMs start faster, but run longer jobs more slowly."""
 
 _COMPLETE_JAVA = "this Java lacks a part that Spark needs: point JAVA_HOME at a whole JRE or JDK"
 
@@ -75,11 +75,11 @@ def check_environment(master: str = "", remote: str = "") -> None:
     """Raise MissingDependency unless PySpark can run here, BadInput when both a master and a remote are
     named, Unreachable when a cluster does not answer. A remote Spark (Connect) needs no Java."""
     if master and remote:
-        raise BadInput("--master and --remote cannot be used together", "give one")
+        raise BadInput("--master and --remote cannot be used together", "use one of them")
     if remote and not remote.startswith("sc://"):
         raise BadInput(
             f"--remote {cluster.strip_url_secrets(remote)} is not the URL of a Spark Connect server",
-            "give one such as sc://host:15002",
+            "use one such as sc://host:15002",
         )
     for module, package in {**_PACKAGES, **(_CONNECT_PACKAGES if remote else {})}.items():
         if not _is_installed(module):
@@ -97,7 +97,7 @@ def _is_installed(module: str) -> bool:
 
 
 def preload() -> None:
-    """Import PySpark, which `open_session` would do, while something else is waited for."""
+    """Import PySpark for `open_session`, while the caller waits for something else."""
     import pyspark.sql  # noqa: F401
 
 
@@ -117,8 +117,8 @@ def open_session(
         master: URL of a cluster; empty is LOCAL.
         remote: URL of a Spark Connect server, instead of a master.
         conf: further settings for Spark.
-        new_archive: where the JVM is to write its classes when it ends, which takes seconds; without it, it
-            uses the archive that there is (see `class_archive`).
+        new_archive: where the JVM writes its classes when it ends, which takes seconds; without it, the JVM
+            uses an existing archive (see `class_archive`).
 
     Raises what `check_environment` raises, and JsctlError when Spark does not start.
     """
@@ -151,13 +151,13 @@ def open_session(
 
 @contextlib.contextmanager
 def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
-    """Open a session over Spark Connect. FAST_START_CONF is left out, as the JVM runs already."""
+    """Open a session over Spark Connect. FAST_START_CONF is ignored, as the JVM is already running."""
     import grpc
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.client.core import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
-    # The warning says what the error says, too.
+    # The warning repeats the error.
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")
     public_url = cluster.strip_url_secrets(remote)
     try:
@@ -181,7 +181,7 @@ def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
     try:
         yield spark
     finally:
-        with contextlib.suppress(Exception):  # the server may be gone, and is asked only once
+        with contextlib.suppress(Exception):  # the server may have ended, and is asked only once
             spark.client.set_retry_policies([])
             spark.stop()
 
@@ -207,7 +207,7 @@ def _start(
         "spark.hadoop.fs.permissions.umask-mode": f"{_read_umask():03o}",  # Hadoop has one of its own
     }
     if master.startswith("spark:"):
-        # Executors must reach this process, also where its host's name means 127.0.1.1.
+        # Executors must reach this process, even if its host name resolves to 127.0.1.1.
         settings_by_name["spark.driver.host"] = cluster.find_local_address(master)
     elif master.startswith("local") or local:
         settings_by_name |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
@@ -217,7 +217,7 @@ def _start(
     settings = SparkConf(loadDefaults=False).setAll([*settings_by_name.items()])
     log = Path(folder, "spark.log")
     gateway: Any = None
-    # Spark would use the python3 on PATH, which may not have jsctl.
+    # Spark would use the python3 on PATH, which may lack jsctl.
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -260,7 +260,7 @@ def _read_umask() -> int:
 def _our_python_first() -> Iterator[None]:
     """Put this Python first on PATH, as `python3` for the JVM.
 
-    Executors on other machines get the same name, and have their own.
+    Executors on other machines are given the same name, which is their own Python.
     """
     path = os.environ.get("PATH", "")
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), path])
@@ -271,7 +271,7 @@ def _our_python_first() -> Iterator[None]:
 
 
 def _import_frames() -> None:
-    """Import, while the JVM starts, what the first data frame imports."""
+    """Import the modules that the first data frame needs, while the JVM starts."""
     with contextlib.suppress(ImportError):
         import pandas  # type: ignore[import-untyped]  # noqa: F401
         import pyarrow  # noqa: F401
@@ -300,10 +300,10 @@ def _end(gateway: Any, timeout: int = _END_TIMEOUT) -> None:
 
 
 def _disable_repeated_logs() -> None:
-    """Turn off logs of PySpark and Py4J that repeat an error.
+    """Disable logs of PySpark and Py4J that repeat an error.
 
-    PySpark writes each failing query to stderr with its Java stack, Py4J all calls that a JVM leaves
-    unanswered at its end.
+    PySpark writes each failing query to stderr with its Java stack, and Py4J all calls that are unanswered
+    when the JVM ends.
     """
     from pyspark.logger import PySparkLogger
 
@@ -321,7 +321,7 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 def _find_failure_reason(log: Path, error: BaseException) -> str:
     """Return the line of Spark's log that names the failure, else the error's own."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    # What fails in the boot layer, such as a module that a reduced Java lacks, is in the line after this one.
+    # The cause of a failed boot layer, such as a module missing in a reduced Java, is in the following line.
     causes = [
         line
         for line in lines

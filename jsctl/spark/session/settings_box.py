@@ -1,8 +1,8 @@
 """Connection settings on their way to Spark's tasks, in an encrypted and authenticated box.
 
-A Spark Connect server writes what clients send to its log at times. So what goes through it carries the
-settings as JSON in a NaCl secret box (XSalsa20 and Poly1305). The key is in the archive that goes to the
-tasks, which no log shows (see `task_archive`). There the box becomes `Settings` again when it is unpickled.
+A Spark Connect server may write what clients send to its log. So the settings go through it as JSON in a NaCl
+secret box (XSalsa20 and Poly1305). The key is in the archive that is sent to the tasks, which no log shows
+(see `task_archive`). There the box becomes `Settings` again when it is unpickled.
 """
 
 import importlib
@@ -34,7 +34,7 @@ class BoxedSettings:
 def prepare_settings_for_tasks(spark: "SparkSession", settings: Settings) -> Settings:
     """Return settings to be pickled for tasks: boxed when they hold a secret and go through a Connect server.
 
-    Only tasks may read the result: here it need not have the attributes of Settings.
+    Only tasks may read the result: in this process it may lack the attributes of Settings.
     """
     if getattr(spark, "_sc", None) is not None or not _has_secrets(settings):
         return settings

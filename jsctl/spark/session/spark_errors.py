@@ -1,4 +1,4 @@
-"""What the errors of Spark say, and what an executor lacks."""
+"""The messages of Spark's errors, and the causes that can be found in them."""
 
 import re
 from urllib.parse import unquote
@@ -12,24 +12,24 @@ DISK_FULL = "No space left on device"
 
 
 def extract_message(error: BaseException) -> str:
-    """Return the message of a Spark error, without its class, its SQLSTATE and its Java stack. Of a call that
-    failed in the JVM it is the cause; of a full disk, always that it is full."""
+    """Return the message of a Spark error without its class, SQLSTATE and Java stack. For a call that failed
+    in the JVM it is the cause; for a full disk, always DISK_FULL."""
     try:
         text = str(error)
     except Exception:  # a Java error has its text in the JVM, which may be gone
-        text = "the JVM is gone"
+        text = "the JVM has ended"
     if DISK_FULL in text:
         return DISK_FULL
     lines = text.strip().splitlines()
     line = next(iter(lines), "") or type(error).__name__
-    if line.startswith("An error occurred while calling"):  # only what was called
+    if line.startswith("An error occurred while calling"):  # it only names the function that was called
         causes = re.findall(r"^(?:Caused )?(?:by)?: [\w.$]+: (.+)", text, re.MULTILINE)
         line = causes[-1] if causes else line
     return re.sub(r"^\[[A-Z0-9_.]+\] | SQLSTATE: .*", "", line)
 
 
 def find_full_folder(text: str) -> str:
-    """Return the folder of an export on whose disk a job found no space, from its text; empty for other
+    """Return the folder of an export whose disk was full, from the text of a failed job; empty for other
     failures."""
     match = re.search(r"file:/*(/\S*?)/\.staging/", text) if DISK_FULL in text else None
     return unquote(match[1]) if match else ""
@@ -46,7 +46,8 @@ def find_damaged_file(error: BaseException) -> str:
 
 
 def find_missing_dependency(text: str) -> JsctlError | None:
-    """Return what the executors lack, from the text of a failed job; None for other failures."""
+    """Return the error for a package or Python that executors lack, from the text of a failed job; None for
+    other failures."""
     if match := re.search(r"has different version: (\d+\.\d+) than that in driver: (\d+\.\d+)", text):
         message = f"the executors have Python {match[1]}, this machine has {match[2]}"
         return MissingDependency(message, _PYTHON_HINT)

@@ -1,13 +1,14 @@
 """The archive of packages that jsctl sends to the tasks of a Spark session on other machines.
 
 Executors need Python, PySpark (which Spark brings), and pyarrow. The archive holds the Python files of jsctl
-and of what it needs in a task, and one module with the key of this session's settings (see `settings_box`).
+and of the packages that it needs in a task, and one module with the key of this session's settings (see
+`settings_box`).
 
-PyNaCl, which signs logins and opens boxed settings, has compiled parts, and Python imports those from files
-only. The archive carries it as data. `provide_pynacl` unpacks it in a task whose Python has none, provided
-that the Python version, the operating system and the processor are those of the machine that wrote the
-archive. Elsewhere PyNaCl has to be installed on the executors. It makes the archive larger (2.1 MB instead of
-0.6) and takes 0.2 s to compress, once a session.
+PyNaCl, which signs logins and opens boxed settings, has compiled parts, which Python imports only from files.
+The archive carries it as data. `provide_pynacl` unpacks it in a task whose Python lacks it, provided that the
+Python version, the operating system and the processor are those of the machine that wrote the archive. For
+other executors, PyNaCl has to be installed there. It makes the archive larger (2.1 MB instead of 0.6) and
+takes 0.2 s to compress, once a session.
 """
 
 import atexit
@@ -52,7 +53,7 @@ def ship(spark: "SparkSession", folder: Path | None = None) -> None:
     archive = write_archive(folder / "jsctl.zip")
     if getattr(spark, "_sc", None) is None:
         spark.addArtifacts(str(archive), pyfile=True)
-        with contextlib.suppress(ValueError):  # PySpark imports from it here, too, where it soon is gone
+        with contextlib.suppress(ValueError):  # PySpark adds it here, too, where it is soon removed
             sys.path.remove(str(archive))
     else:
         spark.sparkContext.addPyFile(str(archive))
@@ -65,7 +66,7 @@ def get_session_key() -> tuple[str, bytes]:
 
 
 def write_archive(path: Path) -> Path:
-    """Write the archive, from the packages as they are installed here, and return its path.
+    """Write the archive from the packages that are installed here; return its path.
 
     Raises MissingDependency when one of the packages is not installed here.
     """
@@ -85,8 +86,8 @@ def write_archive(path: Path) -> Path:
 def provide_pynacl() -> None:
     """Make PyNaCl importable in a task from the archive that jsctl was imported from.
 
-    Does nothing where PyNaCl is installed, where jsctl was not imported from an archive, and where the
-    archive comes from another platform; what needs PyNaCl then raises MissingDependency.
+    Does nothing if PyNaCl is installed, if jsctl was not imported from an archive, or if the archive comes
+    from another platform; code that needs PyNaCl then raises MissingDependency.
     """
     if find_spec("nacl") is not None:
         return
@@ -104,7 +105,7 @@ def provide_pynacl() -> None:
 def _unpack(packed: zipfile.ZipFile, folder: Path) -> Path:
     """Unpack the compiled packages into `folder`, beside the archive, which Spark removes with the session.
 
-    Other tasks may do the same at the same time: the first one that is complete counts.
+    Other tasks may do the same at the same time: the first one to finish counts.
     """
     if folder.is_dir():
         return folder
@@ -130,7 +131,8 @@ def _find_package_folder(name: str) -> Path:
 
 
 def _list_compiled_files() -> list[tuple[Path, Path]]:
-    """Return (file, name in the archive) of PyNaCl and of the part of cffi that it loads."""
+    """Return the files of PyNaCl, and of the part of cffi that it loads, each with its name in the
+    archive."""
     files: list[tuple[Path, Path]] = []
     for name in _COMPILED_PACKAGES:
         spec = find_spec(name)
@@ -146,6 +148,6 @@ def _list_compiled_files() -> list[tuple[Path, Path]]:
 
 
 def _describe_platform() -> str:
-    """Describe what a compiled module depends on: Python version, ABI, operating system, processor."""
+    """Describe the platform of a compiled module: Python version, ABI, operating system, processor."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     return f"{version} {sysconfig.get_config_var('EXT_SUFFIX')} {sys.platform} {platform.machine()}"

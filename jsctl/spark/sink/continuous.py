@@ -1,14 +1,13 @@
-"""Refuse `trigger(continuous=...)`, with which Spark passes no row to a sink that is written in Python.
+"""The refusal of `trigger(continuous=...)`, with which Spark passes no rows to a sink written in Python.
 
 Its tasks then call `write` for each row, which does nothing (Spark 4.3, PythonBatchWriterFactory.scala:
-an error is made there, and not thrown); nothing of the sink is called in tasks. On the driver Spark calls
-`streamWriter` (WriteToContinuousDataSourceExec.scala), and for every epoch `commit`, with null in place
-of the message of each task (EpochCoordinator.scala). Neither learns the trigger, but both see a trace of
-it.
+an error is created there and never thrown); the sink is not called in tasks. On the driver Spark calls
+`streamWriter` (WriteToContinuousDataSourceExec.scala), and `commit` for every epoch, with null instead of
+the message of each task (EpochCoordinator.scala). Neither is told the trigger, but both can detect it.
 
-A batch is in the folder `offsets` of the checkpoint before its writer is made; an epoch gets there when
-it ends. So a query whose checkpoint has no offsets when its writer is made has a continuous trigger, and
-fails at once. Where the checkpoint cannot be seen, or has batches of another trigger, the first commit
+A batch is in the folder `offsets` of the checkpoint before its writer is created, an epoch only when it
+ends. So a query whose checkpoint has no offsets when its writer is created has a continuous trigger, and
+fails at once. If the checkpoint cannot be read, or has batches of another trigger, the first commit
 fails: Spark logs that and commits nothing more, so that a query with another trigger reads everything
 again.
 """
@@ -25,11 +24,11 @@ _PATIENCE = 2.0  #: seconds until a file that was written is seen, also through 
 
 
 def refuse_continuous_trigger(options: Mapping[str, str]) -> None:
-    """Raise BadInput when the checkpoint that a query's options name says that its trigger is continuous."""
+    """Raise BadInput when the checkpoint in a query's options shows that its trigger is continuous."""
     location = next((value for name, value in options.items() if name.lower() == "checkpointlocation"), "")
     try:
         checkpoint = parse_folder(location, "checkpointLocation")
-    except BadInput:  # in a file system of others
+    except BadInput:  # it is not in a local file system
         return
     if not location or not checkpoint.is_absolute() or not (checkpoint / "metadata").exists():
         return
@@ -41,7 +40,7 @@ def refuse_continuous_trigger(options: Mapping[str, str]) -> None:
 
 
 def check_messages(messages: Sequence[object]) -> None:
-    """Raise BadInput when tasks that are to be committed wrote nothing. messages: of the tasks."""
+    """Raise BadInput when a task to be committed wrote nothing. messages: those of the tasks."""
     if any(message is None for message in messages):
         error = _continuous_error()
         log.error("jsctl: %s", error)
@@ -52,7 +51,7 @@ def _has_no_offsets(folder: Path) -> bool:
     try:
         return not any(file.name.isdigit() for file in folder.iterdir())
     except OSError:
-        return False  # nothing is known
+        return False  # unknown
 
 
 def _continuous_error() -> BadInput:

@@ -1,24 +1,24 @@
-"""Publish rows to a stream from a Spark task: message ids, acks in flight, and retries.
+"""Publishing of rows to a stream from a Spark task: message ids, acks in flight, and retries.
 
-Every message has a `Nats-Msg-Id`, so that a stream drops what is published again: by a task that Spark
-repeats, by a batch that a streaming query repeats after a restart, or after the acks of a burst were lost.
-The id is the row's `msg_id`. Without it, it is made from the write's id and
+Every message has a `Nats-Msg-Id`, so that a stream drops messages that are published again: by a task that
+Spark repeats, by a batch that a streaming query repeats after a restart, or after the acks of a burst were
+lost. The id is the row's `msg_id`. Without one, it is computed from the write's id and
 
-1. the message that the row comes from, where the rows have its `stream` and `sequence`: the same at every
+1. the message that the row comes from, if the rows have its `stream` and `sequence`: the same at every
    attempt, however Spark splits the rows. Equal rows of one message are distinguished by their number
    within a partition.
-2. else the `Nats-Msg-Id` of its headers, which is taken as it is.
-3. else the row, how many equal rows the partition had before, and the number of the partition: the same while
-   Spark splits the rows in the same way. When a batch is repeated with another number of partitions, these
-   rows are stored twice, of which the sink warns. Nothing else would tell equal rows apart.
+2. otherwise the `Nats-Msg-Id` in its headers, which is used as it is.
+3. otherwise the row, the number of equal rows before it in the partition, and the partition's number: the
+   same as long as Spark splits the rows in the same way. When a batch is repeated with another number of
+   partitions, these rows are stored twice, and the sink warns of that. Nothing else distinguishes equal rows.
 
 None of them depends on the order of the rows, which differs between attempts after a shuffle. Counting equal
 rows takes about 100 bytes of memory for each row; rows with ids of their own are not counted.
 
-Rows of 1. are copies, and headers that were instructions to the server that stored the original are left out:
+Rows as in 1. are copies; headers that instructed the server which stored the original are left out:
 Nats-Msg-Id, Nats-Expected-*, Nats-Rollup and Nats-Batch-*.
 
-The stream remembers ids for its duplicate window (2 minutes, unless configured). What is repeated later is
+The stream remembers ids for its duplicate window (2 minutes by default). Messages that are repeated later are
 stored twice.
 """
 
@@ -57,17 +57,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BURST = 2048
-"""Messages after which all acks are waited for. At most one burst is published again after a failure."""
+"""Number of messages after which all acks are awaited. At most one burst is published again after a
+failure."""
 
 ID = "Nats-Msg-Id"
 
 Pairs = list[tuple[str, bytes]]
 
 COLUMNS = ("subject", "data", "headers", "msg_id", "stream", "sequence")
-"""Those of a row."""
+"""The columns of a row."""
 
 _INSTRUCTIONS = re.compile(r"nats-(msg-id|rollup|expected-.*|batch-.*)", re.IGNORECASE)
-"""Headers that instruct the server. A copy would be refused with them, or remove messages."""
+"""Headers that instruct the server. With them a copy could be refused, or remove messages."""
 
 
 class Row(NamedTuple):
@@ -85,8 +86,8 @@ class Row(NamedTuple):
 class WriteJob:
     """The target of rows.
 
-    stream: acks must come from it; empty for any. subject: for rows without one. write_id: identifies this
-    write in message ids. retries: attempts without progress.
+    stream: the one that acks must come from; empty for any. subject: for rows without one. write_id:
+    identifies this write in message ids. retries: maximum number of attempts without progress.
     """
 
     settings: Settings
@@ -97,7 +98,8 @@ class WriteJob:
 
 
 class Counts(NamedTuple):
-    """The messages that a task published. duplicates: those that the stream had already."""
+    """The numbers of messages that a task published. duplicates: those that the stream already had. bytes: of
+    payload."""
 
     published: int = 0
     duplicates: int = 0
@@ -105,10 +107,10 @@ class Counts(NamedTuple):
 
 
 def check_stream(job: WriteJob) -> list[str]:
-    """Return warnings about this write, a sentence each.
+    """Return warnings about this write, one sentence each.
 
-    Raises NotFound when there is no such stream, BadInput when it takes no messages, Denied without the
-    permission to ask for it, and what a connection raises.
+    Raises NotFound when the stream does not exist, BadInput when it accepts no messages, Denied without the
+    permission to look it up, and what a connection raises.
     """
     return loops.run_in_loop(_check_stream(job))
 
@@ -123,7 +125,7 @@ async def _check_stream(job: WriteJob) -> list[str]:
 
 
 async def _fetch_stream_config(api: Api, job: WriteJob) -> Json:
-    """Return the configuration of the stream that takes the messages, empty when it is unknown."""
+    """Return the configuration of the stream that stores the messages, empty if it is unknown."""
     if not job.stream:
         with contextlib.suppress(ApiError, Denied, NoResponders, RequestTimeout):  # only a warning needs it
             names = (
@@ -138,14 +140,15 @@ async def _fetch_stream_config(api: Api, job: WriteJob) -> Json:
             raise NotFound(f"there is no stream {job.stream}", "create it with jsctl stream add") from None
         raise
     if config.get("mirror"):
-        raise BadInput(f"{job.stream} is a mirror, which takes no messages")
+        raise BadInput(f"{job.stream} is a mirror, which accepts no messages")
     if config.get("sealed"):
-        raise BadInput(f"{job.stream} is sealed, and takes no messages")
+        raise BadInput(f"{job.stream} is sealed, and accepts no messages")
     return dict(config)
 
 
 def _format_window_warning(config: Json, job: WriteJob) -> str:
-    """Return a sentence when a stream forgets ids before a burst has been published for the last time."""
+    """Return a warning if a stream may forget ids before the last attempt to publish a burst; empty
+    otherwise."""
     window, needed = int(config.get("duplicate_window") or 0), job.settings.timeout * (job.retries + 1)
     if window >= needed:
         return ""
@@ -157,7 +160,7 @@ def _format_window_warning(config: Json, job: WriteJob) -> str:
 
 
 def publish(job: WriteJob, partition: int, rows: Iterable[Row]) -> Counts:
-    """Publish all rows in their order.
+    """Publish all rows in order.
 
     Raises BadInput for a row that cannot be a message, Unreachable, ApiError.
     """
@@ -214,7 +217,7 @@ def _build_message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessa
 def _parse_pair(header: Any) -> tuple[str, bytes]:
     """Return a header's key and value. Raises BadInput for one without a key.
 
-    The schema does not show that: nearly every one, also the reader's, allows null.
+    Schemas do not exclude it: nearly all of them, including the reader's, allow null.
     """
     if header is None or header["key"] is None:
         raise BadInput(
@@ -263,7 +266,7 @@ class _MessageIds:
 class _BurstPublisher:
     """A publisher of bursts, one after the other.
 
-    Reconnects when the connection ends, and publishes messages without an ack again.
+    It reconnects when the connection ends, and then publishes messages without an ack again.
     """
 
     def __init__(self, job: WriteJob) -> None:
@@ -304,12 +307,12 @@ class _BurstPublisher:
                 break
         if self._foreign_stream:
             raise BadInput(
-                f"the stream {self._foreign_stream} takes these messages, not {self._job.stream}",
-                "choose subjects that the stream listens on",
+                f"stream {self._foreign_stream} stores these messages, not {self._job.stream}",
+                f"use subjects that {self._job.stream} stores",
             )
 
     def _count_ack(self, message: OutgoingMessage, ack: Json | None) -> None:
-        if ack is None:  # only where no acks are asked for
+        if ack is None:  # only when no acks are requested
             return
         if self._job.stream and ack.get("stream") != self._job.stream:
             self._foreign_stream = str(ack.get("stream"))
@@ -322,10 +325,8 @@ class _BurstPublisher:
         self.bytes += len(message.data)
 
     async def _check_subjects(self, error: NoResponders) -> None:
-        """Raise NoResponders when no stream has these subjects.
-
-        Otherwise the stream has no leader at present.
-        """
+        """Raise NoResponders when no stream stores these subjects; otherwise the stream has no leader at
+        present."""
         if self._connection is None:
             return
         api = _create_api(self._connection, self._job)

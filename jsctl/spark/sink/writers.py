@@ -1,4 +1,4 @@
-"""Write rows as messages: `df.write.format("jetstream")` and `df.writeStream`.
+"""Writers of rows as messages: `df.write.format("jetstream")` and `df.writeStream`.
 
 | column  | Spark type                                            |                                    |
 |---------|-------------------------------------------------------|------------------------------------|
@@ -7,17 +7,17 @@
 | headers | array of struct(key string, value binary or string)   | may be left out                    |
 | msg_id  | string                                                | may be left out or null            |
 
-Rows that have `stream` and `sequence`, which the reader gives, get message ids from them; `timestamp` is
+Rows with `stream` and `sequence`, as the reader returns them, get message ids from these; `timestamp` is
 ignored. Any other columns are refused.
 
-Options: those of the connection, as for reading; `stream` (which must take all messages, and is looked up
+Options: those of the connection, as for reading; `stream` (which must store all messages, and is looked up
 before anything is published), `subject` (for rows without one), `writeId` (for batches: a second write of the
 same rows with the same id stores nothing twice), `requestTimeout` (10s), `retries` (5).
 
 A write is not a transaction: messages that were acknowledged before a task failed remain. Repeated tasks, and
-batches that a streaming query repeats after a restart, have the same message ids, and the server drops them
-within the duplicate window of its stream. `jsctl.spark.sink.publishing` has the details. What it cannot
-promise, and what the server dropped, is logged as a warning by the process that plans or writes.
+batches that a streaming query repeats after a restart, use the same message ids, and the server drops these
+messages within the duplicate window of its stream. `jsctl.spark.sink.publishing` has the details. The process
+that plans or writes logs a warning about duplicates that were dropped, and about cases without protection.
 """
 
 import os
@@ -60,7 +60,7 @@ class Committed(WriterCommitMessage):
 
 
 class JetStreamWriter(DataSourceArrowWriter):
-    """Created on the driver; `write` runs in tasks."""
+    """The writer of a batch query. It is created on the driver; `write` runs in tasks."""
 
     def __init__(self, job: WriteJob) -> None:
         self.job = job
@@ -77,9 +77,9 @@ class JetStreamWriter(DataSourceArrowWriter):
 
 
 class JetStreamStreamWriter(DataSourceStreamArrowWriter):
-    """Like JetStreamWriter.
+    """The writer of a streaming query.
 
-    Message ids contain the query's id, which its checkpoint keeps, and the batch's number.
+    Its message ids contain the query's id, which is kept in the checkpoint, and the batch's number.
     """
 
     def __init__(self, job: WriteJob, has_ids: bool) -> None:
@@ -115,7 +115,7 @@ def parse_write_options(
 ) -> WriteJob:
     """Parse and validate options and columns.
 
-    settings: of the connection; the options must not name it then. Raises BadInput, NotFound for an unknown
+    settings: the connection's; the options must not name it then. Raises BadInput, NotFound for an unknown
     context.
     """
     by_name = {name.lower(): value for name, value in options.items()}
@@ -136,7 +136,7 @@ def parse_write_options(
         retries=values.parse_count("retries", 5, least=0),
     )
     if any(c in job.stream for c in " .*>/\\\t\r\n"):
-        raise BadInput(f"{job.stream!r} is not a stream name")
+        raise BadInput(f"{job.stream!r} is not a valid stream name")
     check_columns(schema, job.subject)
     return job
 
@@ -178,7 +178,7 @@ def check_columns(schema: StructType, subject: str = "") -> None:
     if "data" not in types:
         raise BadInput("there is no column data", "name the column with the payloads data: binary or string")
     if "subject" not in types and not subject:
-        raise BadInput("there is no column subject", "add one, or give the option subject")
+        raise BadInput("there is no column subject", "add one, or set the option subject")
     text, text_or_binary = (StringType,), (StringType, BinaryType)
     for name, allowed_types in (("subject", text), ("msg_id", text), ("data", text_or_binary)):
         if name in types and not isinstance(types[name], allowed_types):
@@ -191,7 +191,8 @@ def check_columns(schema: StructType, subject: str = "") -> None:
 
 
 def has_ids(schema: StructType) -> bool:
-    """Return whether message ids do not depend on how Spark splits the rows: the columns hold them."""
+    """Return whether the columns determine message ids, so that these do not depend on how Spark splits the
+    rows."""
     return {"stream", "sequence"} <= set(schema.names) or "msg_id" in schema.names
 
 

@@ -316,7 +316,7 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
             64,
             "--fail-on-deleted and --subject cannot be used together",
         ),
-        ("ORDERS --format text", 64, "--format text cannot hold messages: it has one column"),
+        ("ORDERS --format text", 64, "--format text cannot store messages: it has one column"),
         ("ORDERS --format a/b", 64, "--format 'a/b' is not a valid format"),
     ):
         failed = cli(f"export stream {flags} --to {to}", status=status)

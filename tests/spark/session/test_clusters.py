@@ -246,8 +246,8 @@ def test_what_is_not_there(network: Network, cluster: Cluster, tmp_path: Path) -
     done = network.jsctl(*export, "--remote", f"sc://127.0.0.1:{port}/;token=Tr0ub4dor")
     failed(done, 4, f"no Spark Connect server answers at sc://127.0.0.1:{port};")
     assert time.monotonic() - begin < 30
-    failed(network.jsctl(*export, "--remote", "http://x"), 64, "give one such as sc://host:15002")
-    failed(network.jsctl(*export, "--master", "spark://"), 64, "give one such as spark://host:7077")
+    failed(network.jsctl(*export, "--remote", "http://x"), 64, "use one such as sc://host:15002")
+    failed(network.jsctl(*export, "--master", "spark://"), 64, "use one such as spark://host:7077")
     hidden = next(cluster.python.parents[1].glob("lib/python*/site-packages/pyarrow"))
     hidden.rename(cluster.folder / "hidden")
     try:

@@ -59,7 +59,9 @@ def read(
                 link.pump(time.monotonic() + 10)
         link._parse()
         assert link._filled == 0
-    return {key: (one.status, one.is_foreign, one.join_messages().to_pylist()) for key, one in results.items()}
+    return {
+        key: (one.status, one.is_foreign, one.join_messages().to_pylist()) for key, one in results.items()
+    }
 
 
 payloads = st.one_of(
