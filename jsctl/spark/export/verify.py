@@ -26,7 +26,7 @@ class Comparison(NamedTuple):
     table, stream: summaries of the rows that both should have. The others are numbers of rows. missing:
     messages that the table lacks. changed: rows with other values. repeated: further rows with the same
     sequence. foreign: rows outside the exported range. removed: rows whose message the stream no longer has,
-    which is no fault of the table.
+    which does not count against the table.
     """
 
     table: Summary

@@ -3,7 +3,7 @@
 Its tasks then call `write` for each row, which does nothing (Spark 4.3, PythonBatchWriterFactory.scala:
 an error is created there and never thrown); the sink is not called in tasks. On the driver Spark calls
 `streamWriter` (WriteToContinuousDataSourceExec.scala), and `commit` for every epoch, with null instead of
-the message of each task (EpochCoordinator.scala). Neither is told the trigger, but both can detect it.
+the message of each task (EpochCoordinator.scala). Neither receives the trigger, but both can detect it.
 
 A batch is in the folder `offsets` of the checkpoint before its writer is created, an epoch only when it
 ends. So a query whose checkpoint has no offsets when its writer is created has a continuous trigger, and

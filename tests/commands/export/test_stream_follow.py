@@ -114,4 +114,4 @@ def test_follow_on_a_terminal_until_ctrl_c_and_no_second_run_meanwhile(
         screen.close(force=True)
     assert screen.exitstatus == 0
     assert sequences(to / "ORDERS") == list(range(1, 31))
-    assert not processes(screen.pid)
+    assert screen.pid and not processes(screen.pid)
