@@ -1,4 +1,4 @@
-"""What a server says of a login and its connection."""
+"""What a server reports about a login and its connection."""
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json

@@ -21,9 +21,9 @@ from jsctl.nats.message import Message
 class EventSelection:
     """The events to listen for.
 
-    subjects: where they are published. stream: reads a stream in place of that, from `start` on, a
-    consumer's delivery policy. pattern: matches the text of an event. limit: how many, 0 for all; what is
-    not an event does not count. idle: ns without an event that end it, 0 for no limit.
+    subjects: where they are published. stream: the stream to read instead, from `start` on, which is a
+    consumer's delivery policy. pattern: matches the text of an event. limit: how many, 0 for all; messages
+    that are not events do not count. idle: ns without an event after which listening ends, 0 for no limit.
     """
 
     subjects: Sequence[str] = ()
@@ -45,8 +45,8 @@ class ServerEvent(NamedTuple):
 class EventListener:
     """One run of listening: iterate over `batches`; `stop` ends them in order.
 
-    warn: called with a sentence about what goes wrong and is dealt with. announce: called with one about
-    what is listened to.
+    warn: called with a sentence about a problem that does not end listening. announce: called with a sentence
+    about each subject or stream.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class EventListener:
         with self._connection.watching(self._watch):
             async with AsyncExitStack() as stack:
                 if self.selection.stream:
-                    reader = self._reader()
+                    reader = self._create_reader()
                     work = asyncio.ensure_future(reader.run())
                     self._buffer.close_after(work)
                     stack.push_async_callback(reader.stop, work)
@@ -103,7 +103,7 @@ class EventListener:
             await stack.enter_async_context(self._connection.receive(subject, self._handle))
         await self._connection.flush()
 
-    def _reader(self) -> feed.Feed:
+    def _create_reader(self) -> feed.Feed:
         if self._api is None:
             raise ValueError("a stream is read through the JetStream API")
         self._announce(f"Listening for events in stream {self.selection.stream}")
@@ -134,7 +134,7 @@ class EventListener:
             case Closed():
                 self._buffer.close(Unreachable(event.text))
             case Reconnected() if not self.selection.stream:
-                self._warn("jsctl: events published meanwhile are missed")
+                self._warn("jsctl: events published while the connection was down are missing")
             case PermissionDenied(operation="subscription"):
                 self._refusals += 1
                 if self._refusals >= self._subscriptions:

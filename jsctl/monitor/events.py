@@ -1,4 +1,4 @@
-"""Advisories and metrics: what servers publish about themselves, and what each kind contains.
+"""Advisories and metrics, the events that servers publish: their kinds, fields and subjects.
 
 Kinds and fields: nats-server's events.go and jetstream_events.go; subjects: ADR-2 and `$JS.EVENT`.
 """
@@ -16,8 +16,9 @@ _JETSTREAM = "io.nats.jetstream."
 
 
 class Kind(NamedTuple):
-    """A kind of event. title: what happened. summary: the same in a few words, with fields in braces. fields:
-    label and path of what else is shown."""
+    """A kind of event. title: what happened. summary: the same on one line, with fields in braces. fields:
+    the label and path of each field that is shown.
+    """
 
     title: str
     summary: str
@@ -205,7 +206,7 @@ def parse(data: bytes) -> Json | None:
 
 
 def find_kind(event: Json, subject: str) -> str:
-    """Return the event's `type`; `auth_error` for a refused login, to which servers give the type of a
+    """Return the event's `type`; `auth_error` for a refused login, which servers publish with the type of a
     disconnection."""
     if subject.startswith("$SYS.") and subject.endswith(".CLIENT.AUTH.ERR"):
         return "auth_error"

@@ -1,4 +1,4 @@
-"""Latency: messages from one connection to another, each with the time when it was sent."""
+"""The latency of messages from one connection to another, each of which carries the time it was sent."""
 
 import asyncio
 import random
@@ -18,15 +18,15 @@ from jsctl.units import SECOND
 
 PERCENTILES = (10.0, 50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999, 99.99999, 100.0)
 SMALLEST = 8
-"""Bytes of a message that carries a time."""
+"""Bytes that a message needs to carry its time."""
 
 _TIME = struct.Struct("<q")
 _DRAIN = 5.0  #: seconds for the last messages to arrive
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """Times in ns.
+class Measurement:
+    """A measurement. Times are in ns.
 
     latencies: in the order of arrival. lost: messages that never arrived. before: from the start of the
     command to the first message. sending: until the last was sent. receiving: until the last arrived.
@@ -46,7 +46,7 @@ class Measured:
 
 
 def find_percentile(ordered: list[int], share: float) -> int:
-    """Return the smallest value that `share` percent of all do not exceed. ordered: ascending."""
+    """Return the smallest value that `share` percent of the values do not exceed. ordered: ascending."""
     return ordered[max(ceil(len(ordered) * share / 100) - 1, 0)]
 
 
@@ -59,7 +59,7 @@ async def measure(
     duration: int,
     started: int,
     announce: Callable[[str], None],
-) -> Measured:
+) -> Measurement:
     """Publish `rate` messages per second of `size` bytes each for `duration` ns, and measure when each
     arrives on another connection.
 
@@ -77,9 +77,9 @@ async def measure(
 
 async def _measure(
     publisher: Connection, subscriber: Connection, size: int, rate: int, duration: int, started: int
-) -> Measured:
+) -> Measurement:
     subject = subscriber.new_inbox()
-    arrived: array[int] = array("q")
+    latencies: array[int] = array("q")
     count = max(rate * duration // SECOND, 1)
     complete = asyncio.Event()
 
@@ -88,35 +88,37 @@ async def _measure(
         if len(data) < SMALLEST:
             routed.set()
             return
-        arrived.append(time.monotonic_ns() - _TIME.unpack_from(data)[0])
-        if len(arrived) >= count:
+        latencies.append(time.monotonic_ns() - _TIME.unpack_from(data)[0])
+        if len(latencies) >= count:
             complete.set()
 
     routed = asyncio.Event()
     rtts = await publisher.measure_rtt(), await subscriber.measure_rtt()
     async with subscriber.receive(subject, handle):
         await subscriber.flush()
-        await _routed(publisher, subject, routed)
-        rest = random.randbytes(size - SMALLEST)
-        began = time.monotonic_ns()
+        await _wait_until_routed(publisher, subject, routed)
+        padding = random.randbytes(size - SMALLEST)
+        start = time.monotonic_ns()
         for number in range(count):
-            due = began + number * SECOND // rate
-            ahead = due - time.monotonic_ns()
-            if ahead > 0:
-                await asyncio.sleep(ahead / SECOND)
-            await publisher.send(encode_publish(subject, _TIME.pack(time.monotonic_ns()) + rest))
+            due = start + number * SECOND // rate
+            wait = due - time.monotonic_ns()
+            if wait > 0:
+                await asyncio.sleep(wait / SECOND)
+            await publisher.send(encode_publish(subject, _TIME.pack(time.monotonic_ns()) + padding))
         sent = time.monotonic_ns()
         try:
             async with asyncio.timeout(_DRAIN):
                 await complete.wait()
         except TimeoutError:
-            if not arrived:
-                raise JsctlError("no message arrived", "check that both servers are in one network") from None
+            if not latencies:
+                raise JsctlError(
+                    "no message arrived", "check that both servers are in the same network"
+                ) from None
         ended = time.monotonic_ns()
-    return Measured(*rtts, arrived, count - len(arrived), began - started, sent - began, ended - began)
+    return Measurement(*rtts, latencies, count - len(latencies), start - started, sent - start, ended - start)
 
 
-async def _routed(publisher: Connection, subject: str, routed: asyncio.Event) -> None:
+async def _wait_until_routed(publisher: Connection, subject: str, routed: asyncio.Event) -> None:
     """Wait until what one connection publishes reaches the other: interest takes a moment to cross a
     cluster."""
     for _ in range(200):
@@ -127,4 +129,4 @@ async def _routed(publisher: Connection, subject: str, routed: asyncio.Event) ->
             return
         except TimeoutError:
             continue
-    raise RequestTimeout("no test message arrived in 2s", "check that both servers are in one network")
+    raise RequestTimeout("no test message arrived in 2s", "check that both servers are in the same network")

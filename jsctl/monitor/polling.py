@@ -1,4 +1,4 @@
-"""What is fetched repeatedly."""
+"""Fetching the same thing repeatedly."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ T = TypeVar("T")
 class Sampler(Generic[T]):
     """A source of samples of one thing, each made of an info and the one before it.
 
-    fetch: returns an info. compare: makes the sample of an info, the one before it, None for the first, and
+    fetch: returns an info. compare: makes the sample of an info, the one before it (None for the first), and
     the seconds between the two.
     """
 
@@ -24,16 +24,16 @@ class Sampler(Generic[T]):
     ) -> None:
         self._fetch = fetch
         self._compare = compare
-        self._before: tuple[float, Json] | None = None
+        self._previous: tuple[float, Json] | None = None
 
     async def take(self) -> T:
         """Return a sample of this moment. Raises what `fetch` raises."""
-        info, before = await self._fetch(), self._before
-        taken = time.monotonic()
-        self._before = taken, info
-        if before is None:
+        info, previous = await self._fetch(), self._previous
+        now = time.monotonic()
+        self._previous = now, info
+        if previous is None:
             return self._compare(info, None, 1.0)
-        return self._compare(info, before[1], max(taken - before[0], 1e-6))
+        return self._compare(info, previous[1], max(now - previous[0], 1e-6))
 
 
 async def poll_samples(sampler: Sampler[T], interval: float) -> AsyncIterator[T]:
@@ -58,7 +58,7 @@ async def poll_samples(sampler: Sampler[T], interval: float) -> AsyncIterator[T]
 
 
 async def fetch_again(fetch: Callable[[], Awaitable[T]], interval: int) -> AsyncGenerator[T, None]:
-    """Yield what `fetch` returns, at once and then each time `interval` ns after it was used."""
+    """Yield what `fetch` returns, at once, and again `interval` ns after the caller asks for the next."""
     while True:
         yield await fetch()
         await asyncio.sleep(interval / SECOND)

@@ -20,9 +20,9 @@ from jsctl.nats.connection import Connection
 class Address:
     """One address of a server.
 
-    url: with its login. address: without. host: the name to expect in its certificate, where it was looked
-    up. connected: the URL of the server that answered. rtt: the mean in ns. time: when it was tried, ns since
-    1970.
+    url: with its login. address: without it. host: the name to expect in its certificate when the address was
+    looked up. connected: the URL of the server that answered. rtt: the mean in ns. time: when it was tried,
+    ns since 1970.
     """
 
     url: str
@@ -66,27 +66,27 @@ async def _resolve_targets(settings: Settings) -> list[Target]:
     """Return the servers of the settings with all addresses of their names. Raises BadInput."""
     settings = await login.prepare(settings)
     resolved = []
-    parse_addresses(settings.url)  # raises for what is not an address
+    parse_addresses(settings.url)  # raises for an invalid address
     for part in filter(None, map(str.strip, settings.url.split(","))):
         parts = urlsplit(part if "://" in part else f"nats://{part}")
         port = parts.port or 4222
         host = parts.hostname or ""
         target = Target(strip_login(parts.geturl()))
-        for address in await _lookup(host, port):
-            named = address != host
-            target.addresses.append(_address(parts, address, port, host if named else ""))
+        for address in await _look_up(host, port):
+            is_name = address != host
+            target.addresses.append(_build_address(parts, address, port, host if is_name else ""))
         resolved.append(target)
     return resolved
 
 
-def _address(parts: SplitResult, host: str, port: int, name: str) -> Address:
-    where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+def _build_address(parts: SplitResult, host: str, port: int, name: str) -> Address:
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     user = parts.netloc.rpartition("@")[0]
-    url = parts._replace(netloc=f"{user}@{where}" if user else where).geturl()
-    return Address(url, f"{parts.scheme}://{where}", name)
+    url = parts._replace(netloc=f"{user}@{address}" if user else address).geturl()
+    return Address(url, f"{parts.scheme}://{address}", name)
 
 
-async def _lookup(host: str, port: int) -> list[str]:
+async def _look_up(host: str, port: int) -> list[str]:
     """Return the addresses of a name; the name itself when it has none or is one."""
     try:
         ipaddress.ip_address(host)

@@ -1,4 +1,4 @@
-"""What is wrong, in a few words, and what is wrong with the servers that hold a stream or consumer. Pure."""
+"""Problems in a few words, and those of the replicas of a stream or consumer. No I/O."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -7,19 +7,19 @@ from typing import NamedTuple
 from jsctl.jetstream.api import Json
 from jsctl.units import SECOND, compute_age, format_count, format_exact_duration, truncate_to_seconds
 
-ABSENT = 10 * SECOND  #: since a replica was last heard from
-YOUNG = 10 * SECOND  #: in which a new stream finds its replicas and origins
+ABSENT = 10 * SECOND  #: ns since a replica was last heard from, after which it is away
+YOUNG = 10 * SECOND  #: ns that a new stream needs to find its replicas and origins
 
 
 class Trouble(NamedTuple):
-    """A problem in a few words. bad: something does not work; otherwise it may soon not."""
+    """A problem in a few words. bad: whether something does not work; otherwise it may soon fail."""
 
     words: str
     bad: bool
 
 
 class ReplicaState(NamedTuple):
-    """A follower that is away or behind. state: such as `not seen for 33s`. bad: as of a Trouble."""
+    """A follower that is away or behind. state: such as `not seen for 33s`. bad: see Trouble."""
 
     server: str
     state: str
@@ -42,17 +42,20 @@ def has_leader(info: Json) -> bool:
     return bool(group.get("leader")) or not (group.get("raft_group") or group.get("replicas"))
 
 
-def is_away(peer: Json, led: int = 0) -> bool:
+def is_away(peer: Json, time_as_leader: int = 0) -> bool:
     """Return whether a member of a Raft group is away.
 
-    One that died is called offline only for a short time, and is then no longer heard of.
+    Servers report one that died as offline only for a short time; afterwards it is just silent.
+    time_as_leader: ns for which the reporting server has led.
     """
-    return bool(peer.get("offline")) or (not peer.get("current") and _silence(peer, led) >= ABSENT)
+    return bool(peer.get("offline")) or (
+        not peer.get("current") and _compute_silence(peer, time_as_leader) >= ABSENT
+    )
 
 
-def _silence(peer: Json, led: int) -> int:
-    """Return the ns in which a leader has heard nothing of a member: for `active`, 0 is never."""
-    return int(peer.get("active", 0)) or led
+def _compute_silence(peer: Json, time_as_leader: int) -> int:
+    """Return for how many ns a leader has not heard from a member; an `active` of 0 means never."""
+    return int(peer.get("active", 0)) or time_as_leader
 
 
 def check_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
@@ -66,16 +69,16 @@ def find_lagging_replicas(info: Json, now: datetime | str | None) -> Iterator[Re
     group = info.get("cluster") or {}
     replicas = group.get("replicas")
     if not replicas:
-        return  # nearly always: reading times is what costs
-    young = not is_settled(info.get("created"), now)
+        return  # the usual case; parsing times is what takes long
+    is_young = not is_settled(info.get("created"), now)
     for peer in replicas:
         if peer.get("offline"):
             yield ReplicaState(peer["name"], "offline", True)
-        elif not peer.get("current") and not young:
-            led = max(compute_age(group.get("leader_since"), now), 0)
-            silence = _silence(peer, led)
+        elif not peer.get("current") and not is_young:
+            time_as_leader = max(compute_age(group.get("leader_since"), now), 0)
+            silence = _compute_silence(peer, time_as_leader)
             words = "outdated" if peer.get("active") else "not seen"
             if silence >= ABSENT:
                 words = f"not seen for {format_exact_duration(truncate_to_seconds(silence))}"
             behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
-            yield ReplicaState(peer["name"], f"{words}{behind}", is_away(peer, led))
+            yield ReplicaState(peer["name"], f"{words}{behind}", is_away(peer, time_as_leader))

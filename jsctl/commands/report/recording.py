@@ -29,9 +29,9 @@ async def record_rounds(
     states, rounds = States(), places.rounds(interval / SECOND, count)
     try:
         async for current_places in rounds:
-            now, round_data = clock(), build_round(current_places, places.taken)
+            now, round_data = clock(), build_round(current_places, places.answers)
             recorder.write(build_round_document(round_data, now), now)
-            yield Round(states.take(round_data, now, monotonic()))
+            yield Round(states.add_round(round_data, now, monotonic()))
     finally:
         await rounds.aclose()
         await places.close()

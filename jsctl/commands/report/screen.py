@@ -73,11 +73,11 @@ def build_screen(
         async for current_places in places.one_round(selection.interval / SECOND):
             last_board = view.board(current_places, env.clock(), number, queries())
             yield last_board
-        now, round_data = env.clock(), build_round(current_places, places.taken)
+        now, round_data = env.clock(), build_round(current_places, places.answers)
         if recorder is not None:
             recorder.write(build_round_document(round_data, now), now)
         if failing.is_wanted:
-            failing.look(states.take(round_data, now, monotonic()))
+            failing.look(states.add_round(round_data, now, monotonic()))
 
     async def close() -> None:
         await places.close()

@@ -31,10 +31,10 @@ def analyze(archive: Archive, skip: Collection[str], max_examples: int, now: flo
     if unknown := skipped - {check.code for check in CHECKS}:
         raise BadInput(f"there is no check {min(unknown)}", "jsctl audit checks lists them")
     try:
-        doctor = [_finding(finding) for finding in diagnose_archive(archive)]
+        doctor = [_build_finding_record(finding) for finding in diagnose_archive(archive)]
     except BadInput as error:
         doctor = [{"code": "DOCTOR_FAILED", "about": "the archive", "seen": error.message}]
-    results = [_result(check, archive, max_examples, check.code in skipped) for check in CHECKS]
+    results = [_run_check(check, archive, max_examples, check.code in skipped) for check in CHECKS]
     counts = {outcome.name: 0 for outcome in Outcome}
     for result in results:
         counts[result["outcome_string"]] += 1
@@ -50,7 +50,7 @@ def analyze(archive: Archive, skip: Collection[str], max_examples: int, now: flo
     }
 
 
-def _result(check: Check, archive: Archive, max_examples: int, skip: bool) -> Json:
+def _run_check(check: Check, archive: Archive, max_examples: int, skip: bool) -> Json:
     examples: Json = {}
     if skip:
         verdict = Verdict(Outcome.SKIP)
@@ -61,13 +61,13 @@ def _result(check: Check, archive: Archive, max_examples: int, skip: bool) -> Js
             verdict = Verdict(Outcome.SKIP)
             examples["error"] = str(reason)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            # Files of other makers may hold anything.
+            # An archive of another program may hold anything.
             verdict = Verdict(Outcome.SKIP)
             examples["error"] = f"the archive holds something unexpected: {type(error).__name__} {error}"
-    shown = verdict.examples[:max_examples] if max_examples else verdict.examples
-    if shown:
-        examples["examples"] = shown
-    if more := len(verdict.examples) - len(shown):
+    included = verdict.examples[:max_examples] if max_examples else verdict.examples
+    if included:
+        examples["examples"] = included
+    if more := len(verdict.examples) - len(included):
         examples["more"] = more
     return {
         "check": check.record(),
@@ -77,7 +77,7 @@ def _result(check: Check, archive: Archive, max_examples: int, skip: bool) -> Js
     }
 
 
-def _finding(finding: Finding) -> Json:
+def _build_finding_record(finding: Finding) -> Json:
     return {
         "code": finding.code,
         "about": finding.about,

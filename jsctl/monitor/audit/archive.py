@@ -1,8 +1,8 @@
 """Archives of an audit: ZIP files in which every file has tags, named in a manifest.
 
 The format is that of the `nats` tool (jsm.go, audit/archive): servers, accounts and streams each have a
-folder, kinds of answers a folder below it, with a numbered file a page. What a file is about says the
-manifest; paths are for people.
+folder, kinds of answers a folder below it, with a numbered file a page. The manifest says what a
+file is about; paths are for people only.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ MANIFEST, METADATA, LOG = "manifest", "audit_gather_metadata", "audit_gather_log
 
 _ROOT = "capture"
 _PROFILE = "profile"
-_LARGEST = 96 << 20  #: bytes of a file in an archive; see codec.compute_message_limit
+_MAX_FILE_SIZE = 96 << 20  #: bytes of a file in an archive; see codec.compute_message_limit
 
 
 class ArchiveWriter:
@@ -36,8 +36,15 @@ class ArchiveWriter:
     def __init__(self, file: BinaryIO, now: float) -> None:
         """Start an archive in `file`. now: seconds since 1970, the time of all its files."""
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
-        moment = datetime.fromtimestamp(now, UTC)
-        self._moment = (moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second)
+        started = datetime.fromtimestamp(now, UTC)
+        self._date_time = (
+            started.year,
+            started.month,
+            started.day,
+            started.hour,
+            started.minute,
+            started.second,
+        )
         self._manifest: dict[str, list[dict[str, str]]] = {}
         self._pages: dict[str, int] = {}
 
@@ -48,7 +55,7 @@ class ArchiveWriter:
 
     def add(self, data: bytes, extension: str, tags: Tags) -> None:
         """Add a file."""
-        path = _path(tags)
+        path = _build_path(tags)
         if "special" not in tags and tags.get("artifact_type") != _PROFILE:
             page = self._pages[path] = self._pages.get(path, 0) + 1
             path = f"{path}/{page:04}"
@@ -61,11 +68,13 @@ class ArchiveWriter:
 
     def __exit__(self, *exception: object) -> None:
         text = json.dumps(self._manifest, indent=2, ensure_ascii=False)
-        self._write(_path({"special": MANIFEST}) + ".json", text.encode(errors="backslashreplace") + b"\n")
+        self._write(
+            _build_path({"special": MANIFEST}) + ".json", text.encode(errors="backslashreplace") + b"\n"
+        )
         self._zip.close()
 
     def _write(self, path: str, data: bytes) -> None:
-        entry = zipfile.ZipInfo(path, self._moment)
+        entry = zipfile.ZipInfo(path, self._date_time)
         entry.compress_type = zipfile.ZIP_DEFLATED
         entry.external_attr = 0o600 << 16
         self._zip.writestr(entry, data)
@@ -86,7 +95,7 @@ class Archive:
                 raise BadInput(f"{path} is not an archive: {error}") from None
             self._open = stack.pop_all()
         self._names = set(self._zip.namelist())
-        manifest = _path({"special": MANIFEST}) + ".json"
+        manifest = _build_path({"special": MANIFEST}) + ".json"
         if manifest not in self._names:
             raise BadInput(f"{path} is not an archive of jsctl audit gather", "it has no manifest")
         self._files: dict[str, dict[str, str]] = {}
@@ -115,7 +124,7 @@ class Archive:
                     yield tags, document
 
     def values(self, tag: str, **required_tags: str) -> list[str]:
-        """Return the values of a tag among the files that have the wanted ones, sorted."""
+        """Return the values of a tag among the files that have the required ones, sorted."""
         return sorted(
             {
                 tags[tag]
@@ -125,12 +134,14 @@ class Archive:
         )
 
     def special(self, name: str) -> Json:
-        """Return one of the documents about the archive itself; empty when there is none. Raises BadInput."""
+        """Return a document about the archive itself; empty when the archive does not have it. Raises
+        BadInput.
+        """
         return next((document for _, document in self.load(special=name)), {})
 
     def _parse(self, name: str) -> Any:
         try:
-            return parse_json(read_entry(self._zip, name, _LARGEST))
+            return parse_json(read_entry(self._zip, name, _MAX_FILE_SIZE))
         except ValueError as error:
             raise BadInput(f"{name} in {self.path} is damaged: {error}") from None
 
@@ -143,7 +154,7 @@ def group_pages(documents: Iterable[tuple[Tags, Json]]) -> dict[tuple[str, str],
     return servers
 
 
-def _path(tags: Tags) -> str:
+def _build_path(tags: Tags) -> str:
     """Return the path of a file, or of the folder of its pages, without an extension."""
     parts: Sequence[str]
     if special := tags.get("special"):
@@ -158,10 +169,10 @@ def _path(tags: Tags) -> str:
             parts = ("profiles", tags["cluster"], f"{tags['server']}__{tags['profile_name']}")
         else:
             parts = ("clusters", tags["cluster"], tags["server"], kind)
-    return str(PurePosixPath(_ROOT, *map(_safe, parts)))
+    return str(PurePosixPath(_ROOT, *map(_make_safe, parts)))
 
 
-def _safe(name: str) -> str:
+def _make_safe(name: str) -> str:
     """Return a name that is one component of a path below its folder, whatever program unpacks it."""
     safe = name.replace("/", "_").replace("\\", "_").replace("\0", "_")
     return f"_{safe}" if safe in ("", ".", "..") else safe

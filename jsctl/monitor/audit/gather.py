@@ -1,4 +1,4 @@
-"""Gathers what servers say of themselves, of accounts and of streams into an archive."""
+"""The gathering of what servers report about themselves, accounts and streams into an archive."""
 
 import asyncio
 import base64
@@ -13,13 +13,13 @@ from jsctl.jetstream.api import Json
 from jsctl.monitor.audit.archive import LOG, METADATA, UNCLUSTERED, ArchiveWriter
 from jsctl.monitor.audit.replay import KINDS, LISTS
 from jsctl.monitor.server.list_ import fetch_servers
-from jsctl.monitor.server.requests import ROOM, ask_server, parse_reply, ping
+from jsctl.monitor.server.requests import MAX_REPLY_BYTES, ask_server, parse_reply, ping
 from jsctl.monitor.server.rows import find_account_detail
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND, format_rfc3339, pluralize, seconds_to_ns
 
 _SERVER_ENDPOINTS: Mapping[str, str] = {**KINDS, "EXPVARZ": "exp_variables"}
-"""What servers are asked for, and the type of its file."""
+"""What each server is asked for, and the type of the files that hold its answers."""
 
 _DETAILS: Mapping[str, Json] = {
     "CONNZ": {"subscriptions": True, "subscriptions_detail": True},
@@ -37,11 +37,13 @@ _ACCOUNT_ENDPOINTS: Mapping[str, str] = {
     "INFO": "account_info",
     "JSZ": "account_jetstream_info",
 }
-_PINGED: Mapping[str, tuple[str, str]] = {
+_PINGED_ENDPOINTS: Mapping[str, tuple[str, str]] = {
     "RAFTZ": ("account_raftz", "account"),
     "IPQUEUESZ": ("account_ipqueues", "filter"),
 }
-"""What all servers are asked for about an account: the type of its file, and the key of the account."""
+"""What all servers are asked for about an account: the type of the files that hold the answers, and the key
+of the account in the request.
+"""
 
 _PROFILES = (
     ("goroutine", 1),
@@ -53,8 +55,8 @@ _PROFILES = (
     ("block", 0),
     ("cpu", 0),
 )
-_PAGE = 1024
-_AT_ONCE = 4
+_PAGE_SIZE = 1024
+_MAX_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +87,15 @@ class Summary:
 
 
 class Gatherer:
-    """One run of gathering. say: receives lines about what happens, which are also stored in the archive."""
+    """One run of gathering. say: receives a line about each step; the lines are also stored in the
+    archive.
+    """
 
     def __init__(
         self,
         connection: Connection,
         writer: ArchiveWriter,
-        chosen: Selection,
+        selection: Selection,
         *,
         say: Callable[[str], None],
         clock: Callable[[], float],
@@ -99,48 +103,49 @@ class Gatherer:
     ) -> None:
         self._connection = connection
         self._writer = writer
-        self._chosen = chosen
+        self._selection = selection
         self._say = say
         self._clock = clock
         self._version = version
         self._lines: list[str] = []
-        self._gate = asyncio.Semaphore(_AT_ONCE)
+        self._gate = asyncio.Semaphore(_MAX_AT_ONCE)
         self._servers: dict[str, Json] = {}
         self._system = ""
         self.summary = Summary()
 
     async def run(self) -> Summary:
-        """Gather everything that was selected. The archive's log has what a server or account refuses.
+        """Gather everything that was selected. What a server or account refuses is noted in the archive's
+        log.
 
         Raises Denied without the system account, Unreachable, and what the writer raises.
         """
         await self._find_servers()
         accounts = await self._find_accounts()
-        chosen, servers = self._chosen, list(self._servers.values())
-        if chosen.server_endpoints:
-            await self._each(self._gather_server, servers)
+        selection, servers = self._selection, list(self._servers.values())
+        if selection.server_endpoints:
+            await self._run_for_each(self._gather_server, servers)
             self._note(
                 f"gathered {pluralize(self.summary.endpoints, 'answer')} "
                 f"of {pluralize(len(servers), 'server')}"
             )
-        if chosen.server_profiles:
+        if selection.server_profiles:
             self._note(
-                f"taking profiles of {pluralize(len(servers), 'server')}: {chosen.profiled // SECOND}s"
+                f"taking profiles of {pluralize(len(servers), 'server')}: {selection.profiled // SECOND}s"
             )
-            await self._each(self._gather_profiles, servers)
+            await self._run_for_each(self._gather_profiles, servers)
             self._note(
                 f"gathered {pluralize(self.summary.profiles, 'profile')} "
                 f"of {pluralize(len(servers), 'server')}"
             )
-        if chosen.account_endpoints:
-            before = self.summary.endpoints
-            await self._each(self._gather_account, list(accounts.items()))
+        if selection.account_endpoints:
+            earlier_endpoints = self.summary.endpoints
+            await self._run_for_each(self._gather_account, list(accounts.items()))
             self._note(
-                f"gathered {pluralize(self.summary.endpoints - before, 'answer')}"
+                f"gathered {pluralize(self.summary.endpoints - earlier_endpoints, 'answer')}"
                 f" about {pluralize(len(accounts), 'account')}"
             )
-        if chosen.streams:
-            await self._each(
+        if selection.streams:
+            await self._run_for_each(
                 self._gather_streams, [item for item in accounts.items() if item[0] != self._system]
             )
             self._note(f"gathered {pluralize(self.summary.streams, 'stream')}")
@@ -152,30 +157,31 @@ class Gatherer:
         self._lines.append(line)
         self._say(line)
 
-    def _fail(self, what: str, error: Exception | str) -> None:
+    def _fail(self, request: str, error: Exception | str) -> None:
         self.summary.failures += 1
-        self._note(f"{what}: {error}")
+        self._note(f"{request}: {error}")
 
-    async def _each(self, gather: Callable[[Any], Awaitable[None]], items: Sequence[Any]) -> None:
-        async def one(item: Any) -> None:
+    async def _run_for_each(self, gather: Callable[[Any], Awaitable[None]], items: Sequence[Any]) -> None:
+        async def gather_one(item: Any) -> None:
             async with self._gate:
                 await gather(item)
 
         async with asyncio.TaskGroup() as group:
             for item in items:
-                group.create_task(one(item))
+                group.create_task(gather_one(item))
 
-    # -- who is there ------------------------------------------------------------------------------------
+    # -- finding servers and accounts -------------------------------------------------------------------
 
     async def _find_servers(self) -> None:
         for reply, _ in await fetch_servers(self._connection):
             server = reply["server"]
-            if not self._chosen.cluster or server.get("cluster") == self._chosen.cluster:
+            if not self._selection.cluster or server.get("cluster") == self._selection.cluster:
                 self._servers[server["id"]] = server
         self.summary.servers = len(self._servers)
         if not self._servers:
             raise JsctlError(
-                f"there is no server in cluster {self._chosen.cluster!r}", "jsctl server list shows clusters"
+                f"there is no server in cluster {self._selection.cluster!r}",
+                "jsctl server list shows clusters",
             )
         names = ", ".join(sorted(server["name"] for server in self._servers.values()))
         self._note(f"found {pluralize(len(self._servers), 'server')}: {names}")
@@ -200,29 +206,29 @@ class Gatherer:
         for endpoint, kind in _SERVER_ENDPOINTS.items():
             if endpoint == "JSZ" and not server.get("jetstream"):
                 continue
-            details = _DETAILS.get(endpoint) if self._chosen.details else None
+            details = _DETAILS.get(endpoint) if self._selection.details else None
             paged = LISTS.get(endpoint) if details else None
             offset = 0
             while True:
-                body = {**(details or {}), **({"offset": offset, "limit": _PAGE} if paged else {})}
+                body = {**(details or {}), **({"offset": offset, "limit": _PAGE_SIZE} if paged else {})}
                 try:
                     reply = await ask_server(self._connection, server["id"], endpoint, body)
                 except JsctlError as error:
                     self._fail(f"{endpoint} of server {server['name']}", error)
                     break
-                self._writer.add_json(reply, **_of_server(server), artifact_type=kind)
+                self._writer.add_json(reply, **_build_server_tags(server), artifact_type=kind)
                 self.summary.endpoints += 1
-                if not paged or len((reply.get("data") or {}).get(paged) or ()) < _PAGE:
+                if not paged or len((reply.get("data") or {}).get(paged) or ()) < _PAGE_SIZE:
                     break
-                offset += _PAGE
+                offset += _PAGE_SIZE
 
     async def _gather_profiles(self, server: Json) -> None:
         for name, level in _PROFILES:
             body: Json = {"name": name, "debug": level}
             timeout = None
             if name == "cpu":
-                body["duration"] = self._chosen.profiled
-                timeout = self._chosen.profiled + 5 * SECOND
+                body["duration"] = self._selection.profiled
+                timeout = self._selection.profiled + 5 * SECOND
             try:
                 reply = await ask_server(self._connection, server["id"], "PROFILEZ", body, timeout=timeout)
                 data = reply.get("data") or {}
@@ -233,7 +239,7 @@ class Gatherer:
                 self._fail(f"profile {name} of server {server['name']}", error)
                 continue
             tags = {
-                **_of_server(server),
+                **_build_server_tags(server),
                 "artifact_type": "profile",
                 "profile_name": f"{name}_{level}" if level else name,
             }
@@ -243,18 +249,18 @@ class Gatherer:
     # -- accounts ----------------------------------------------------------------------------------------
 
     async def _gather_account(self, account: tuple[str, int]) -> None:
-        name, known = account
+        name, server_count = account
         infos: list[Json] = []
         for endpoint, kind in _ACCOUNT_ENDPOINTS.items():
             has_jetstream = any((info.get("data") or {}).get("jetstream_enabled") for info in infos)
             if endpoint == "JSZ" and not has_jetstream:
                 continue
             replies = await self._gather_answers(
-                f"$SYS.REQ.ACCOUNT.{name}.{endpoint}", b"", name, kind, known
+                f"$SYS.REQ.ACCOUNT.{name}.{endpoint}", b"", name, kind, server_count
             )
             infos = replies if endpoint == "INFO" else infos
-        for endpoint, (kind, key) in _PINGED.items():
-            body = _body({key: name})
+        for endpoint, (kind, key) in _PINGED_ENDPOINTS.items():
+            body = _encode_body({key: name})
             await self._gather_answers(
                 f"$SYS.REQ.SERVER.PING.{endpoint}", body, name, kind, len(self._servers)
             )
@@ -264,14 +270,18 @@ class Gatherer:
     ) -> list[Json]:
         replies = await self._ask_all(subject, body, expect)
         for reply in replies:
-            self._writer.add_json(reply, account=account, **_of_server(reply["server"]), artifact_type=kind)
+            self._writer.add_json(
+                reply, account=account, **_build_server_tags(reply["server"]), artifact_type=kind
+            )
             self.summary.endpoints += 1
         return replies
 
     async def _ask_all(self, subject: str, body: bytes, expect: int) -> list[Json]:
-        """Return one good answer of each known server."""
+        """Return one valid answer of each known server."""
         try:
-            messages = await self._connection.request_many(subject, body, expect=expect, max_bytes=ROOM)
+            messages = await self._connection.request_many(
+                subject, body, expect=expect, max_bytes=MAX_REPLY_BYTES
+            )
         except JsctlError as error:
             self._fail(subject, error)
             return []
@@ -287,17 +297,17 @@ class Gatherer:
         return list(replies.values())
 
     async def _gather_streams(self, account: tuple[str, int]) -> None:
-        name, known = account
+        name, server_count = account
         body = {
             "account": name,
             "streams": True,
-            "consumer": self._chosen.consumers,
+            "consumer": self._selection.consumers,
             "config": True,
             "raft": True,
             "direct_consumer": True,
         }
         streams = set()
-        for reply in await self._ask_all("$SYS.REQ.SERVER.PING.JSZ", _body(body), known):
+        for reply in await self._ask_all("$SYS.REQ.SERVER.PING.JSZ", _encode_body(body), server_count):
             detail = find_account_detail(reply.get("data") or {}, name)
             for stream in detail.get("stream_detail") or ():
                 streams.add(stream["name"])
@@ -330,10 +340,10 @@ class Gatherer:
         )
 
 
-def _body(body: Mapping[str, Any]) -> bytes:
+def _encode_body(body: Mapping[str, Any]) -> bytes:
     """Return a request as JSON."""
     return json.dumps(body).encode()
 
 
-def _of_server(server: Json) -> dict[str, str]:
+def _build_server_tags(server: Json) -> dict[str, str]:
     return {"server": str(server["name"]), "cluster": str(server.get("cluster") or UNCLUSTERED)}

@@ -1,4 +1,4 @@
-"""Checks of an audit: what each is called, what it looks for, and what it says."""
+"""The checks of an audit: their names, thresholds and results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

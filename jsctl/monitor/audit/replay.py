@@ -1,4 +1,4 @@
-"""Answers of servers, read from an archive instead of asked for: what `--archive` shows."""
+"""Answers of servers, read from an archive instead of the servers: what `--archive` shows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -29,38 +29,38 @@ LISTS: Mapping[str, str] = {
     "SUBSZ": "subscriptions_list",
     "JSZ": "account_details",
 }
-"""What servers send in pages, and the list that each of them holds."""
+"""Requests whose answers come in pages, and the key of the list in each page."""
 
 
-def read_archived(archive: Archive, what: str, only: Filter | None = None) -> list[Json]:
+def read_archived(archive: Archive, endpoint: str, server_filter: Filter | None = None) -> list[Json]:
     """Return the answers of all servers to a request (CONNZ, ...), one for each, pages joined.
 
-    Connections have their account, which an archive knows from other files. Raises BadInput when the archive
+    Connections have their account, which an archive holds in other files. Raises BadInput when the archive
     holds no such answers.
     """
-    if what not in KINDS:
-        raise BadInput(f"an archive has no answers to {what}", "leave out --archive")
+    if endpoint not in KINDS:
+        raise BadInput(f"an archive has no answers to {endpoint}", "leave out --archive")
     replies: dict[str, Json] = {}
-    for _, document in _answers(archive, what, KINDS[what]):
+    for _, document in _load_answers(archive, endpoint, KINDS[endpoint]):
         server = document["server"]
-        if not _is_wanted(server, only):
+        if not _matches_filter(server, server_filter):
             continue
-        known = replies.setdefault(str(server["id"]), document)
-        key = LISTS.get(what, "")
-        if known is not document and key:
-            data = known["data"] = known.get("data") or {}
+        merged = replies.setdefault(str(server["id"]), document)
+        key = LISTS.get(endpoint, "")
+        if merged is not document and key:
+            data = merged["data"] = merged.get("data") or {}
             data[key] = [*(data.get(key) or ()), *((document.get("data") or {}).get(key) or ())]
     if not replies:
-        raise BadInput(f"{archive.path} holds no answers to {what}", "it was gathered without them")
-    if what == "CONNZ":
+        raise BadInput(f"{archive.path} holds no answers to {endpoint}", "it was gathered without them")
+    if endpoint == "CONNZ":
         _add_accounts(archive, replies)
     return sorted(replies.values(), key=lambda reply: str(reply["server"].get("name", "")))
 
 
 def build_pings(archive: Archive) -> list[Json]:
     """Return what servers would have answered to a ping ({"server", "statsz"}), from their other answers."""
-    routes = {reply["server"]["id"]: reply for reply in _if_there(archive, "ROUTEZ")}
-    gateways = {reply["server"]["id"]: reply for reply in _if_there(archive, "GATEWAYZ")}
+    routes = {reply["server"]["id"]: reply for reply in _read_if_present(archive, "ROUTEZ")}
+    gateways = {reply["server"]["id"]: reply for reply in _read_if_present(archive, "GATEWAYZ")}
     pings = []
     for reply in read_archived(archive, "VARZ"):
         server, data = reply["server"], reply.get("data") or {}
@@ -76,7 +76,7 @@ def build_pings(archive: Archive) -> list[Json]:
 
 def select_account(replies: Sequence[Json], account: str) -> list[Json]:
     """Return answers to JSZ as if that account alone had been requested."""
-    chosen = []
+    selected = []
     for reply in replies:
         data = reply.get("data") or {}
         details = [
@@ -84,33 +84,33 @@ def select_account(replies: Sequence[Json], account: str) -> list[Json]:
             for account_detail in data.get("account_details") or ()
             if account in (account_detail.get("name"), account_detail.get("id"))
         ]
-        chosen.append({**reply, "data": {**data, "account_details": details}})
-    return chosen
+        selected.append({**reply, "data": {**data, "account_details": details}})
+    return selected
 
 
-def _if_there(archive: Archive, what: str) -> list[Json]:
+def _read_if_present(archive: Archive, endpoint: str) -> list[Json]:
     try:
-        return read_archived(archive, what)
+        return read_archived(archive, endpoint)
     except BadInput:
         return []
 
 
-def _answers(archive: Archive, what: str, kind: str) -> Iterator[tuple[dict[str, str], Json]]:
+def _load_answers(archive: Archive, endpoint: str, kind: str) -> Iterator[tuple[dict[str, str], Json]]:
     """Yield the answers to a request with their tags. kind: the type of their files. Raises BadInput."""
     for tags, document in archive.load(artifact_type=kind):
         if not document.get("server"):
             continue
         try:
-            check_reply(document, what)
+            check_reply(document, endpoint)
         except Malformed as fault:
-            raise BadInput(f"an answer to {what} in {archive.path} is damaged: {fault}") from None
+            raise BadInput(f"an answer to {endpoint} in {archive.path} is damaged: {fault}") from None
         yield tags, document
 
 
 def _add_accounts(archive: Archive, replies: Mapping[str, Json]) -> None:
     accounts = {
         (str(document["server"]["id"]), connection.get("cid")): tags.get("account", "")
-        for tags, document in _answers(archive, "CONNZ", "account_connections")
+        for tags, document in _load_answers(archive, "CONNZ", "account_connections")
         for connection in (document.get("data") or {}).get("connections") or ()
     }
     names = {
@@ -125,12 +125,12 @@ def _add_accounts(archive: Archive, replies: Mapping[str, Json]) -> None:
                 connection["name_tag"] = name
 
 
-def _is_wanted(server: Json, only: Filter | None) -> bool:
-    if only is None:
+def _matches_filter(server: Json, server_filter: Filter | None) -> bool:
+    if server_filter is None:
         return True
     return (
-        (not only.host or server.get("name") == only.host)
-        and (not only.address or server.get("host") == only.address)
-        and (not only.cluster or server.get("cluster") == only.cluster)
-        and set(only.tags) <= set(server.get("tags") or ())
+        (not server_filter.host or server.get("name") == server_filter.host)
+        and (not server_filter.address or server.get("host") == server_filter.address)
+        and (not server_filter.cluster or server.get("cluster") == server_filter.cluster)
+        and set(server_filter.tags) <= set(server.get("tags") or ())
     )

@@ -6,7 +6,7 @@ from typing import Any
 from jsctl.monitor.audit.archive import Archive
 from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Threshold, Verdict
 from jsctl.monitor.trouble import is_away
-from jsctl.units import DAY, format_bytes, format_duration, parse_time_ns
+from jsctl.units import DAY, format_bytes, format_duration, parse_time_ns, pluralize
 
 Json = dict[str, Any]
 Limits = Mapping[str, float]
@@ -22,7 +22,7 @@ _CERTIFICATES: Mapping[str, str] = {
 """Parts of VARZ that have a certificate, and what it is for."""
 
 
-def _servers(archive: Archive, kind: str) -> Iterator[tuple[str, str, Json]]:
+def _load_servers(archive: Archive, kind: str) -> Iterator[tuple[str, str, Json]]:
     """Yield cluster, server and data of each answer of a kind. Raises NothingToCheck when there are none."""
     empty = True
     for tags, document in archive.load(artifact_type=kind):
@@ -33,21 +33,21 @@ def _servers(archive: Archive, kind: str) -> Iterator[tuple[str, str, Json]]:
         raise NothingToCheck(f"the archive holds no {kind.replace('_', ' ')} of servers")
 
 
-def _health(archive: Archive, limits: Limits) -> Verdict:
+def _check_health(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    for _, server, data in _servers(archive, "health"):
+    for _, server, data in _load_servers(archive, "health"):
         if data.get("status") not in ("ok", "", None):
             errors = [str(error.get("error", "")) for error in data.get("errors") or ()]
-            why = next(filter(None, [*errors, data.get("error")]), "")
+            reason = next(filter(None, [*errors, data.get("error")]), "")
             status = f"{data['status']} ({data.get('status_code', 0)})"
-            verdict.add(f"{server}: {status}{': ' if why else ''}{why}", Outcome.WARN)
+            verdict.add(f"{server}: {status}{': ' if reason else ''}{reason}", Outcome.WARN)
     return verdict
 
 
-def _versions(archive: Archive, limits: Limits) -> Verdict:
+def _check_versions(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     versions: dict[str, list[str]] = {}
-    for _, server, data in _servers(archive, "variables"):
+    for _, server, data in _load_servers(archive, "variables"):
         versions.setdefault(str(data.get("version", "")), []).append(server)
     if len(versions) > 1:
         for version, servers in sorted(versions.items()):
@@ -55,26 +55,26 @@ def _versions(archive: Archive, limits: Limits) -> Verdict:
     return verdict
 
 
-def _cpu(archive: Archive, limits: Limits) -> Verdict:
+def _check_cpu(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    for cluster, server, data in _servers(archive, "variables"):
+    for cluster, server, data in _load_servers(archive, "variables"):
         share = float(data.get("cpu", 0)) / max(1, int(data.get("cores") or 1))
         if share > limits["cpu"]:
             verdict.add(f"{cluster}/{server}: {share:.1f}% of all cores", Outcome.FAIL)
     return verdict
 
 
-def _slow_consumers(archive: Archive, limits: Limits) -> Verdict:
+def _check_slow_consumers(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    for cluster, server, data in _servers(archive, "variables"):
+    for cluster, server, data in _load_servers(archive, "variables"):
         if count := int(data.get("slow_consumers", 0)):
-            verdict.add(f"{cluster}/{server}: {count:,} slow consumers", Outcome.WARN)
+            verdict.add(f"{cluster}/{server}: {pluralize(count, 'slow consumer')}", Outcome.WARN)
     return verdict
 
 
-def _resources(archive: Archive, limits: Limits) -> Verdict:
+def _check_resources(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    for _, server, data in _servers(archive, "jetstream_info"):
+    for _, server, data in _load_servers(archive, "jetstream_info"):
         config = data.get("config") or {}
         for key, used, allowed in (
             ("memory", data.get("memory", 0), config.get("max_memory", 0)),
@@ -85,49 +85,49 @@ def _resources(archive: Archive, limits: Limits) -> Verdict:
     return verdict
 
 
-def _domain_blanks(archive: Archive, limits: Limits) -> Verdict:
+def _check_domain_blanks(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    for cluster, server, data in _servers(archive, "jetstream_info"):
+    for cluster, server, data in _load_servers(archive, "jetstream_info"):
         domain = str((data.get("config") or {}).get("domain") or "")
         if _has_blank(domain):
             verdict.add(f"{cluster}/{server}: domain {domain!r}", Outcome.WARN)
     return verdict
 
 
-def _authentication(archive: Archive, limits: Limits) -> Verdict:
+def _check_authentication(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    for _, server, data in _servers(archive, "variables"):
+    for _, server, data in _load_servers(archive, "variables"):
         if not data.get("auth_required"):
             verdict.add(f"{server}: everybody may connect", Outcome.WARN)
     return verdict
 
 
-def _certificates(archive: Archive, limits: Limits) -> Verdict:
+def _check_certificates(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     checked = False
-    for cluster, server, data in _servers(archive, "variables"):
+    for cluster, server, data in _load_servers(archive, "variables"):
         for key, label in _CERTIFICATES.items():
             part = (data.get(key) or {}) if key else data
-            ends = part.get("tls_cert_not_after")
-            if not isinstance(ends, str) or ends.startswith("0001-"):
+            expiry = part.get("tls_cert_not_after")
+            if not isinstance(expiry, str) or expiry.startswith("0001-"):
                 continue
             checked = True
-            left = parse_time_ns(ends) - parse_time_ns(str(data["now"]))
-            when = "has expired" if left <= 0 else f"expires in {format_duration(left)}"
-            sentence = f"{cluster}/{server}: the {label} certificate {when}, {ends}"
-            if left <= limits["tls_expire_critical"] * DAY:
+            remaining = parse_time_ns(expiry) - parse_time_ns(str(data["now"]))
+            when = "has expired" if remaining <= 0 else f"expires in {format_duration(remaining)}"
+            sentence = f"{cluster}/{server}: the {label} certificate {when}, {expiry}"
+            if remaining <= limits["tls_expire_critical"] * DAY:
                 verdict.add(sentence, Outcome.FAIL)
-            elif left <= limits["tls_expire_warning"] * DAY:
+            elif remaining <= limits["tls_expire_warning"] * DAY:
                 verdict.add(sentence, Outcome.WARN)
     if not checked:
         raise NothingToCheck("no server has a certificate")
     return verdict
 
 
-def _memory(archive: Archive, limits: Limits) -> Verdict:
+def _check_memory(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     clusters: dict[str, dict[str, int]] = {}
-    for cluster, server, data in _servers(archive, "variables"):
+    for cluster, server, data in _load_servers(archive, "variables"):
         clusters.setdefault(cluster, {})[server] = int(data.get("mem", 0))
     for cluster, servers in clusters.items():
         mean = sum(servers.values()) / len(servers)
@@ -140,16 +140,18 @@ def _memory(archive: Archive, limits: Limits) -> Verdict:
     return verdict
 
 
-def _gateways(archive: Archive, limits: Limits) -> Verdict:
+def _check_gateways(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     clusters: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for cluster, server, data in _servers(archive, "gateways"):
+    for cluster, server, data in _load_servers(archive, "gateways"):
         outbound = data.get("outbound_gateways") or {}
         inbound = data.get("inbound_gateways") or {}
         configured = {
             "outbound": [name for name, gateway in outbound.items() if gateway.get("configured")],
             "inbound": [
-                name for name, some in inbound.items() if any(gateway.get("configured") for gateway in some)
+                name
+                for name, remote_gateways in inbound.items()
+                if any(gateway.get("configured") for gateway in remote_gateways)
             ],
         }
         for kind, names in configured.items():
@@ -166,15 +168,15 @@ def _gateways(archive: Archive, limits: Limits) -> Verdict:
     return verdict
 
 
-def _assets(archive: Archive, limits: Limits) -> Verdict:
+def _check_assets(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    for _, server, data in _servers(archive, "jetstream_info"):
+    for _, server, data in _load_servers(archive, "jetstream_info"):
         if (assets := int(data.get("ha_assets", 0))) > limits["assets"]:
-            verdict.add(f"{server}: {assets:,} HA assets", Outcome.WARN)
+            verdict.add(f"{server}: {pluralize(assets, 'HA asset')}", Outcome.WARN)
     return verdict
 
 
-def _cluster_blanks(archive: Archive, limits: Limits) -> Verdict:
+def _check_cluster_blanks(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     for cluster in archive.values("cluster"):
         if _has_blank(cluster):
@@ -182,11 +184,11 @@ def _cluster_blanks(archive: Archive, limits: Limits) -> Verdict:
     return verdict
 
 
-def _leaf_blanks(archive: Archive, limits: Limits) -> Verdict:
+def _check_leaf_blanks(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     names = {
         (cluster, str(leaf.get("name", "")))
-        for cluster, _, data in _servers(archive, "leafs")
+        for cluster, _, data in _load_servers(archive, "leafs")
         for leaf in data.get("leafs") or ()
     }
     for cluster, name in sorted(names):
@@ -195,37 +197,39 @@ def _leaf_blanks(archive: Archive, limits: Limits) -> Verdict:
     return verdict
 
 
-def _metas(archive: Archive) -> Iterator[tuple[str, str, Json]]:
+def _load_meta_groups(archive: Archive) -> Iterator[tuple[str, str, Json]]:
     """Yield cluster, server and meta group of each server with JetStream in a cluster."""
-    for cluster, server, data in _servers(archive, "jetstream_info"):
+    for cluster, server, data in _load_servers(archive, "jetstream_info"):
         if not data.get("disabled") and data.get("meta_cluster"):
             yield cluster, server, data["meta_cluster"]
 
 
-def _offline(archive: Archive, limits: Limits) -> Verdict:
+def _check_offline(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    for cluster, server, meta in _metas(archive):
+    for cluster, server, meta in _load_meta_groups(archive):
         for peer in meta.get("replicas") or ():
             if is_away(peer):
-                verdict.add(f"{cluster}: {server} takes {peer.get('name')} for offline", Outcome.FAIL)
+                verdict.add(f"{cluster}: {server} considers {peer.get('name')} offline", Outcome.FAIL)
     return verdict
 
 
-def _meta_leader(archive: Archive, limits: Limits) -> Verdict:
+def _check_meta_leader(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     clusters: dict[str, dict[str, list[str]]] = {}
-    for cluster, server, meta in _metas(archive):
+    for cluster, server, meta in _load_meta_groups(archive):
         clusters.setdefault(cluster, {}).setdefault(str(meta.get("leader") or ""), []).append(server)
     for cluster, leaders in clusters.items():
         if "" in leaders:
             verdict.add(f"{cluster}: no meta leader for {', '.join(leaders[''])}", Outcome.FAIL)
         elif len(leaders) > 1:
-            sides = "; ".join(f"{leader} for {', '.join(some)}" for leader, some in sorted(leaders.items()))
+            sides = "; ".join(
+                f"{leader} for {', '.join(followers)}" for leader, followers in sorted(leaders.items())
+            )
             verdict.add(f"{cluster}: different meta leaders: {sides}", Outcome.FAIL)
     return verdict
 
 
-def _account_limits(archive: Archive, limits: Limits) -> Verdict:
+def _check_account_limits(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     for tags, document in archive.load(artifact_type="account_info"):
         data = document.get("data") or {}
@@ -254,7 +258,7 @@ CHECKS = (
         "accounts",
         "Account limits",
         "Accounts stay below the limits of their JWT",
-        _account_limits,
+        _check_account_limits,
         (
             Threshold("connections", _PERCENT_90, 90, "%"),
             Threshold("subscriptions", _PERCENT_90, 90, "%"),
@@ -265,7 +269,7 @@ CHECKS = (
         "cluster",
         "Memory outliers",
         "The servers of a cluster use about the same memory",
-        _memory,
+        _check_memory,
         (Threshold("memory", "How many times the mean a server may use", 1.5),),
     ),
     Check(
@@ -273,14 +277,14 @@ CHECKS = (
         "cluster",
         "Uniform gateways",
         "The servers of a cluster have the same gateways configured",
-        _gateways,
+        _check_gateways,
     ),
     Check(
         "CLUSTER_003",
         "cluster",
         "Many HA assets",
         "No server holds too many replicated streams and consumers",
-        _assets,
+        _check_assets,
         (Threshold("assets", "Replicated streams and consumers of a server", 1000, "uint"),),
     ),
     Check(
@@ -288,32 +292,40 @@ CHECKS = (
         "cluster",
         "Blanks in cluster names",
         "No cluster has a blank in its name",
-        _cluster_blanks,
+        _check_cluster_blanks,
     ),
     Check(
-        "LEAF_001", "leaf", "Blanks in leaf node names", "No leaf node has a blank in its name", _leaf_blanks
+        "LEAF_001",
+        "leaf",
+        "Blanks in leaf node names",
+        "No leaf node has a blank in its name",
+        _check_leaf_blanks,
     ),
-    Check("META_001", "meta", "Offline members", "All servers of a meta group are online", _offline),
+    Check("META_001", "meta", "Offline members", "All servers of a meta group are online", _check_offline),
     Check(
-        "META_002", "meta", "Meta leader", "All servers of a meta group know the same leader", _meta_leader
+        "META_002",
+        "meta",
+        "Meta leader",
+        "All servers of a meta group know the same leader",
+        _check_meta_leader,
     ),
-    Check("SERVER_001", "server", "Health", "All servers are healthy", _health),
-    Check("SERVER_002", "server", "Version", "All servers run the same version", _versions),
+    Check("SERVER_001", "server", "Health", "All servers are healthy", _check_health),
+    Check("SERVER_002", "server", "Version", "All servers run the same version", _check_versions),
     Check(
         "SERVER_003",
         "server",
         "CPU use",
         "No server is short of CPU",
-        _cpu,
+        _check_cpu,
         (Threshold("cpu", "Percent of all its cores that a server may use", 90, "%"),),
     ),
-    Check("SERVER_004", "server", "Slow consumers", "No server had slow consumers", _slow_consumers),
+    Check("SERVER_004", "server", "Slow consumers", "No server had slow consumers", _check_slow_consumers),
     Check(
         "SERVER_005",
         "server",
         "JetStream resources",
         "Servers stay below their limits for JetStream",
-        _resources,
+        _check_resources,
         (Threshold("memory", _PERCENT_90, 90, "%"), Threshold("store", _PERCENT_90, 90, "%")),
     ),
     Check(
@@ -321,15 +333,17 @@ CHECKS = (
         "server",
         "Blanks in domains",
         "No JetStream domain has a blank in its name",
-        _domain_blanks,
+        _check_domain_blanks,
     ),
-    Check("SERVER_007", "server", "Authentication", "All servers ask clients for a login", _authentication),
+    Check(
+        "SERVER_007", "server", "Authentication", "All servers ask clients for a login", _check_authentication
+    ),
     Check(
         "SERVER_008",
         "server",
         "TLS certificates",
         "No TLS certificate has expired or will soon",
-        _certificates,
+        _check_certificates,
         (
             Threshold("tls_expire_warning", "Days before expiry that are a warning", 30, "uint"),
             Threshold("tls_expire_critical", "Days before expiry that are a failure", 7, "uint"),

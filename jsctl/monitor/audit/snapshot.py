@@ -27,21 +27,21 @@ def diagnose_archive(archive: Archive) -> list[Finding]:
 
 def build_snapshot(archive: Archive) -> Snapshot:
     """Return the servers, and the streams of each account by domain, as far as they were gathered."""
-    servers = _servers(archive)
+    servers = _build_server_views(archive)
     domains = {server.name: server.domain for server in servers}
     views: dict[tuple[str, str], tuple[dict[str, Json], list[Json]]] = {}
-    for account, server, detail in _leaders(archive):
+    for account, server, detail in _load_from_leaders(archive):
         streams, consumers = views.setdefault((account, domains.get(server, "")), ({}, []))
         streams[detail["name"]] = detail
         consumers += detail.get("consumer_detail") or ()
-    known = {key: streams for key, (streams, _) in views.items()}
+    streams_by_view = {key: streams for key, (streams, _) in views.items()}
     complete = {domain for _, domain in views if is_complete(servers, domain)}
-    names = _account_names(servers)
-    taken = str(archive.special(METADATA).get("capture_timestamp") or "")
-    if not taken:
+    names = _map_account_names(servers)
+    gathered_at = str(archive.special(METADATA).get("capture_timestamp") or "")
+    if not gathered_at:
         raise ValueError("the archive does not say when it was gathered")
     return Snapshot(
-        at=to_datetime(taken),
+        at=to_datetime(gathered_at),
         domains=[
             DomainView(
                 context="",
@@ -51,7 +51,7 @@ def build_snapshot(archive: Archive) -> Snapshot:
                 prefix=f"$JS.{domain}.API" if domain else "$JS.API",
                 streams=streams,
                 consumers=consumers,
-                origins=dict(_origins(account, domain, streams, known, complete)),
+                origins=dict(_find_origins(account, domain, streams, streams_by_view, complete)),
             )
             for (account, domain), (streams, consumers) in sorted(views.items())
         ],
@@ -59,8 +59,8 @@ def build_snapshot(archive: Archive) -> Snapshot:
     )
 
 
-def _servers(archive: Archive) -> list[ServerView]:
-    pages = {what: _by_id(archive, what) for what in ("VARZ", "JSZ", "LEAFZ")}
+def _build_server_views(archive: Archive) -> list[ServerView]:
+    pages = {endpoint: _read_by_id(archive, endpoint) for endpoint in ("VARZ", "JSZ", "LEAFZ")}
     accounts: dict[str, dict[str, Json]] = {}
     for tags, document in archive.load(artifact_type="account_info"):
         id = str((document.get("server") or {}).get("id", ""))
@@ -81,7 +81,7 @@ def _servers(archive: Archive) -> list[ServerView]:
     ]
 
 
-def _account_names(servers: Sequence[ServerView]) -> dict[str, str]:
+def _map_account_names(servers: Sequence[ServerView]) -> dict[str, str]:
     return {
         id: str(detail["name_tag"])
         for server in servers
@@ -90,31 +90,31 @@ def _account_names(servers: Sequence[ServerView]) -> dict[str, str]:
     }
 
 
-def _by_id(archive: Archive, what: str) -> Mapping[str, Json]:
+def _read_by_id(archive: Archive, endpoint: str) -> Mapping[str, Json]:
     try:
-        return {str(reply["server"]["id"]): reply for reply in read_archived(archive, what)}
+        return {str(reply["server"]["id"]): reply for reply in read_archived(archive, endpoint)}
     except BadInput:
         return {}
 
 
-def _leaders(archive: Archive) -> Iterator[tuple[str, str, Json]]:
+def _load_from_leaders(archive: Archive) -> Iterator[tuple[str, str, Json]]:
     """Yield account, server and info of each stream from its leader; without one, from any server that has
     it."""
-    best: dict[tuple[str, str, str], tuple[str, Json]] = {}
+    chosen: dict[tuple[str, str, str], tuple[str, Json]] = {}
     for tags, detail in archive.load(artifact_type="stream_info"):
         leader = (detail.get("cluster") or {}).get("leader")
         key = (tags["account"], tags["stream"], tags["cluster"])
-        if key not in best or leader == tags["server"]:
-            best[key] = (tags["server"], detail)
-    for (account, _, _), (server, detail) in best.items():
+        if key not in chosen or leader == tags["server"]:
+            chosen[key] = (tags["server"], detail)
+    for (account, _, _), (server, detail) in chosen.items():
         yield account, server, detail
 
 
-def _origins(
+def _find_origins(
     account: str,
     domain: str,
     streams: Mapping[str, Json],
-    known: Mapping[tuple[str, str], Mapping[str, Json]],
+    streams_by_view: Mapping[tuple[str, str], Mapping[str, Json]],
     complete: Collection[str],
 ) -> Iterator[tuple[tuple[str, str], Origin]]:
     """Yield what is known of the streams from which others copy, within an account. complete: domains of
@@ -125,14 +125,14 @@ def _origins(
             if not link:
                 continue
             api = str((link.get("external") or {}).get("api") or "").rstrip(".")
-            other = domain
+            origin_domain = domain
             if api:
                 if not (api.startswith("$JS.") and api.endswith(".API")):
                     continue  # an import, which leads to another account
-                other = api.removeprefix("$JS.").removesuffix("API").rstrip(".")
+                origin_domain = api.removeprefix("$JS.").removesuffix("API").rstrip(".")
             name = str(link.get("name", ""))
-            origin = known.get((account, other))
+            origin = streams_by_view.get((account, origin_domain))
             if origin is not None and name in origin:
                 yield (api, name), Origin(True, origin[name])
-            elif origin is not None and other in complete:
+            elif origin is not None and origin_domain in complete:
                 yield (api, name), Origin(True, missing=True)

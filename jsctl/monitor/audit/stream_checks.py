@@ -8,12 +8,13 @@ from jsctl.monitor.audit.archive import Archive
 from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Threshold, Verdict
 from jsctl.monitor.check import streams
 from jsctl.monitor.check.outcome import Check as Finding
+from jsctl.units import pluralize
 
 Json = dict[str, Any]
 Limits = Mapping[str, float]
 
 
-def _streams(archive: Archive) -> Iterator[tuple[str, str, Json]]:
+def _load_streams(archive: Archive) -> Iterator[tuple[str, str, Json]]:
     """Yield account and stream ("APP/ORDERS"), server, and that server's data about the stream.
 
     Raises NothingToCheck when there are none.
@@ -22,11 +23,11 @@ def _streams(archive: Archive) -> Iterator[tuple[str, str, Json]]:
     for tags, document in archive.load(artifact_type="stream_info"):
         empty = False
         yield f"{tags['account']}/{tags['stream']}", tags["server"], document
-    if empty and not _without_streams(archive):
+    if empty and not _are_there_no_streams(archive):
         raise NothingToCheck("the archive holds no streams")
 
 
-def _without_streams(archive: Archive) -> bool:
+def _are_there_no_streams(archive: Archive) -> bool:
     """Return whether all servers report that they have no streams."""
     counts = [
         int((document.get("data") or {}).get("streams", 0))
@@ -35,10 +36,10 @@ def _without_streams(archive: Archive) -> bool:
     return bool(counts) and not any(counts)
 
 
-def _lag(archive: Archive, limits: Limits) -> Verdict:
+def _check_lag(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     replicas: dict[str, dict[str, int]] = {}
-    for stream, server, detail in _streams(archive):
+    for stream, server, detail in _load_streams(archive):
         replicas.setdefault(stream, {})[server] = int((detail.get("state") or {}).get("last_seq", 0))
     for stream, servers in replicas.items():
         newest = max(servers.values())
@@ -48,21 +49,21 @@ def _lag(archive: Archive, limits: Limits) -> Verdict:
     return verdict
 
 
-def _subjects(archive: Archive, limits: Limits) -> Verdict:
+def _check_subjects(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
     highest: dict[str, int] = {}
-    for stream, _, detail in _streams(archive):
+    for stream, _, detail in _load_streams(archive):
         subjects = int((detail.get("state") or {}).get("num_subjects", 0))
         highest[stream] = max(subjects, highest.get(stream, 0))
     for stream, subjects in highest.items():
         if subjects > limits["subjects"]:
-            verdict.add(f"{stream}: {subjects:,} subjects", Outcome.WARN)
+            verdict.add(f"{stream}: {pluralize(subjects, 'subject')}", Outcome.WARN)
     return verdict
 
 
-def _limits(archive: Archive, limits: Limits) -> Verdict:
+def _check_limits(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    for stream, server, detail in _streams(archive):
+    for stream, server, detail in _load_streams(archive):
         state, config = detail.get("state") or {}, detail.get("config") or {}
         for key, used, allowed in (
             ("messages", state.get("messages", 0), config.get("max_msgs", -1)),
@@ -74,7 +75,7 @@ def _limits(archive: Archive, limits: Limits) -> Verdict:
     return verdict
 
 
-def _of_leader(detail: Json, server: str) -> bool:
+def _is_leader(detail: Json, server: str) -> bool:
     """Return whether a server leads the stream or consumer it describes, which a single server always
     does."""
     return not detail.get("cluster") or detail["cluster"].get("leader") == server
@@ -85,40 +86,40 @@ def _is_enabled(detail: Json) -> bool:
     return bool(metadata.get(streams.ENABLED) == "true")
 
 
-def _stream_metadata(archive: Archive, limits: Limits) -> Verdict:
+def _check_stream_metadata(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    for stream, server, detail in _streams(archive):
-        if _of_leader(detail, server) and _is_enabled(detail):
-            _judge(
+    for stream, server, detail in _load_streams(archive):
+        if _is_leader(detail, server) and _is_enabled(detail):
+            _add_findings(
                 verdict,
                 f"stream {stream}",
-                lambda info=detail, name=stream: streams.judge_stream(info, name, {}),
+                lambda info=detail, name=stream: streams.check_stream_info(info, name, {}),
             )
     return verdict
 
 
-def _consumer_metadata(archive: Archive, limits: Limits) -> Verdict:
+def _check_consumer_metadata(archive: Archive, limits: Limits) -> Verdict:
     verdict = Verdict()
-    for stream, server, detail in _streams(archive):
+    for stream, server, detail in _load_streams(archive):
         for consumer in detail.get("consumer_detail") or ():
-            if _of_leader(consumer, server) and _is_enabled(consumer):
+            if _is_leader(consumer, server) and _is_enabled(consumer):
                 name = f"{stream} > {consumer.get('name')}"
                 pinned = consumer["config"]["metadata"].get(streams.PINNED) == "true"
-                _judge(
+                _add_findings(
                     verdict,
                     f"consumer {name}",
-                    lambda info=consumer, name=name, pinned=pinned: streams.judge_consumer(
+                    lambda info=consumer, name=name, pinned=pinned: streams.check_consumer_info(
                         info, name, {}, pinned=pinned
                     ),
                 )
     return verdict
 
 
-def _judge(verdict: Verdict, name: str, judge: Any) -> None:
+def _add_findings(verdict: Verdict, name: str, run_check: Any) -> None:
     """Add the problems that a check of a stream or consumer reports; metadata that is not valid is a
     warning."""
     try:
-        finding: Finding = judge()
+        finding: Finding = run_check()
     except BadInput as error:
         verdict.add(f"{name}: {error}", Outcome.WARN)
         return
@@ -136,7 +137,7 @@ CHECKS = (
         "jetstream",
         "Lagging replicas",
         "All replicas of a stream have its last messages",
-        _lag,
+        _check_lag,
         (Threshold("last_seq", "Percent by which a replica may be behind", 10, "%"),),
     ),
     Check(
@@ -144,7 +145,7 @@ CHECKS = (
         "jetstream",
         "Many subjects",
         "No stream has too many different subjects",
-        _subjects,
+        _check_subjects,
         (Threshold("subjects", "Different subjects of a stream", 1_000_000, "int"),),
     ),
     Check(
@@ -152,7 +153,7 @@ CHECKS = (
         "jetstream",
         "Stream limits",
         "Streams stay below their limits",
-        _limits,
+        _check_limits,
         (
             Threshold("messages", _PERCENT_90, 90, "%"),
             Threshold("bytes", _PERCENT_90, 90, "%"),
@@ -164,13 +165,13 @@ CHECKS = (
         "jetstream",
         "Streams with thresholds",
         "Streams meet the thresholds in their metadata (server check stream)",
-        _stream_metadata,
+        _check_stream_metadata,
     ),
     Check(
         "JETSTREAM_005",
         "jetstream",
         "Consumers with thresholds",
         "Consumers meet the thresholds in their metadata (server check consumer)",
-        _consumer_metadata,
+        _check_consumer_metadata,
     ),
 )

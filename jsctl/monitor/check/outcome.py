@@ -1,4 +1,6 @@
-"""The outcome of a check as monitoring systems want it: what is good, what is bad, and the numbers."""
+"""The outcome of a check in the form that monitoring systems expect: what is good, what is bad, the
+numbers.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -53,25 +55,27 @@ class Check:
         unit: str = "",
         warn: float | None = None,
         critical: float | None = None,
-        few: bool = False,
-        show: Callable[[float], str] = "{:,g}".format,
+        low_is_bad: bool = False,
+        format_value: Callable[[float], str] = "{:,g}".format,
     ) -> None:
         """Add a number, and compare it with its thresholds, which are allowed values.
 
-        label: what it is, for people. few: small numbers are bad; so they are, but for seconds, when
-        `critical` is below `warn`.
-        show: how people read the number.
+        label: what the number is, for people. low_is_bad: the thresholds are minimums; without it they are
+        minimums only where `critical` is below `warn` and the unit is not seconds. format_value: writes the
+        number for people.
         """
         self.measures.append(Measure(name, value, label, unit, warn, critical))
         is_span = unit == "s"
-        few = few or (not is_span and warn is not None and critical is not None and critical < warn)
-        bound = "at least" if few else "at most"
+        low_is_bad = low_is_bad or (
+            not is_span and warn is not None and critical is not None and critical < warn
+        )
+        bound_words = "at least" if low_is_bad else "at most"
         for limit, sentences in ((critical, self.criticals), (warn, self.warnings)):
-            if limit is not None and (value < limit if few else value > limit):
-                sentences.append(f"{label} {show(value)}, {bound} {show(limit)}")
+            if limit is not None and (value < limit if low_is_bad else value > limit):
+                sentences.append(f"{label} {format_value(value)}, {bound_words} {format_value(limit)}")
                 return
         if warn is not None or critical is not None:
-            self.good.append(f"{label} {show(value)}")
+            self.good.append(f"{label} {format_value(value)}")
 
     def require(self, holds: bool, good: str, critical: str) -> None:
         """Add a sentence: `good` if the condition holds, or else `critical`."""

@@ -18,7 +18,7 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.patterns import compile_pattern
-from jsctl.units import SECOND, format_duration
+from jsctl.units import SECOND, format_duration, pluralize
 from jsctl.user_folders import expand_home
 
 Json = dict[str, Any]
@@ -27,41 +27,58 @@ Limits = Mapping[str, float]
 _JWT = re.compile(r"-{3,}\s*BEGIN NATS USER JWT-{3,}\s*(\S+)")
 
 
-def _seconds(limits: Limits, key: str) -> dict[str, Any]:
+def _get_thresholds(limits: Limits, key: str) -> dict[str, Any]:
     """Return the thresholds `key`-warn and `key`-critical, which are in ns, in seconds."""
     bounds = {kind: limits.get(f"{key}-{kind}") for kind in ("warn", "critical")}
     return {kind: None if value is None else value / SECOND for kind, value in bounds.items()}
 
 
-def _show(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     return format_duration(int(seconds * SECOND))
 
 
 async def check_connection(settings: Settings, limits: Limits) -> Check:
     """Check how long it takes to connect, to ping, and to send a message to oneself. Raises JsctlError."""
     check = Check("connections", "Connection")
-    began = time.perf_counter()
+    start = time.perf_counter()
     connection = await Connection.open(settings)
     try:
-        took = time.perf_counter() - began
+        elapsed = time.perf_counter() - start
         check.measure(
-            "connect_time", took, "connected in", unit="s", show=_show, **_seconds(limits, "connect")
+            "connect_time",
+            elapsed,
+            "connected in",
+            unit="s",
+            format_value=_format_seconds,
+            **_get_thresholds(limits, "connect"),
         )
         rtt = await connection.measure_rtt() / SECOND
-        check.measure("rtt", rtt, "round-trip time", unit="s", show=_show, **_seconds(limits, "rtt"))
+        check.measure(
+            "rtt",
+            rtt,
+            "round-trip time",
+            unit="s",
+            format_value=_format_seconds,
+            **_get_thresholds(limits, "rtt"),
+        )
         inbox = connection.new_inbox()
         async with connection.subscribe(inbox) as subscription:
-            began = time.perf_counter()
+            start = time.perf_counter()
             await connection.publish(inbox, b"check")
             message = await subscription.next(settings.timeout)
-        took = time.perf_counter() - began
+        elapsed = time.perf_counter() - start
         if message is None:
             check.criticals.append(
                 f"a message to oneself did not arrive in {format_duration(settings.timeout)}"
             )
         else:
             check.measure(
-                "request_time", took, "a message took", unit="s", show=_show, **_seconds(limits, "req")
+                "request_time",
+                elapsed,
+                "a message took",
+                unit="s",
+                format_value=_format_seconds,
+                **_get_thresholds(limits, "req"),
             )
     finally:
         await connection.close()
@@ -74,23 +91,27 @@ async def check_meta(connection: Connection, domain: str, limits: Limits) -> Che
     meta = await fetch_meta(connection, domain)
     peers = meta.get("replicas") or []
     expected = limits.get("expect")
-    text = f"{len(peers) + 1} peers led by {meta.get('leader')}"
+    text = f"{pluralize(len(peers) + 1, 'peer')} led by {meta.get('leader')}"
     check.require(bool(meta.get("leader")), text, "no leader")
     if expected is not None and len(peers) + 1 != expected:
-        check.criticals.append(f"{len(peers) + 1} peers, expected {expected:g}")
-    lag, seen = limits.get("lag-critical"), limits.get("seen-critical")
-    wrong: Sequence[tuple[str, str, list[str]]] = (
+        check.criticals.append(f"{pluralize(len(peers) + 1, 'peer')}, expected {expected:g}")
+    max_lag, max_silence = limits.get("lag-critical"), limits.get("seen-critical")
+    bad_peers: Sequence[tuple[str, str, list[str]]] = (
         ("peer_offline", "offline", [p["name"] for p in peers if p.get("offline")]),
         ("peer_not_current", "not current", [p["name"] for p in peers if not p.get("current")]),
         (
             "peer_inactive",
             "inactive",
-            [p["name"] for p in peers if seen is not None and p.get("active", 0) > seen],
+            [p["name"] for p in peers if max_silence is not None and p.get("active", 0) > max_silence],
         ),
-        ("peer_lagged", "behind", [p["name"] for p in peers if lag is not None and p.get("lag", 0) > lag]),
+        (
+            "peer_lagged",
+            "behind",
+            [p["name"] for p in peers if max_lag is not None and p.get("lag", 0) > max_lag],
+        ),
     )
     check.measure("peers", len(peers) + 1, "peers")
-    for name, label, names in wrong:
+    for name, label, names in bad_peers:
         check.measure(name, len(names), f"peers that are {label}")
         check.criticals += [f"{name} is {label}" for name in names]
     return check
@@ -107,9 +128,9 @@ async def check_server(
         parse_span(data.get("uptime")) / SECOND,
         "uptime",
         unit="s",
-        few=True,
-        show=_show,
-        **_seconds(limits, "uptime"),
+        low_is_bad=True,
+        format_value=_format_seconds,
+        **_get_thresholds(limits, "uptime"),
     )
     for key, datum, label, unit in (
         ("cpu", "cpu", "CPU", "%"),
@@ -127,17 +148,17 @@ async def check_server(
     for key, (is_on, label) in states.items():
         if required.get(key):
             check.require(is_on, f"{label} is on", f"{label} is off")
-    expires = data.get("tls_cert_not_after")
-    if expires and ("tls-cert-warn" in limits or "tls-cert-critical" in limits):
-        left = datetime.fromisoformat(expires.replace("Z", "+00:00")) - datetime.now(UTC)
+    expiry = data.get("tls_cert_not_after")
+    if expiry and ("tls-cert-warn" in limits or "tls-cert-critical" in limits):
+        remaining = datetime.fromisoformat(expiry.replace("Z", "+00:00")) - datetime.now(UTC)
         check.measure(
             "tls_cert",
-            left.total_seconds(),
+            remaining.total_seconds(),
             "certificate expires in",
             unit="s",
-            few=True,
-            show=_show,
-            **_seconds(limits, "tls-cert"),
+            low_is_bad=True,
+            format_value=_format_seconds,
+            **_get_thresholds(limits, "tls-cert"),
         )
     return check
 
@@ -154,12 +175,19 @@ async def check_request(
 ) -> Check:
     """Check that a service answers in time, and with what. Raises JsctlError."""
     check = Check("request", subject)
-    began = time.perf_counter()
+    start = time.perf_counter()
     answer = await connection.request_message(
         OutgoingMessage(subject, payload, header_block=encode_headers(headers))
     )
-    took = time.perf_counter() - began
-    check.measure("time", took, "answered in", unit="s", show=_show, **_seconds(limits, "response"))
+    elapsed = time.perf_counter() - start
+    check.measure(
+        "time",
+        elapsed,
+        "answered in",
+        unit="s",
+        format_value=_format_seconds,
+        **_get_thresholds(limits, "response"),
+    )
     body = answer.data.decode(errors="replace")
     if match_payload:
         check.require(
@@ -180,16 +208,22 @@ def check_credential(path: str, limits: Limits, *, require_expiry: bool, now: fl
     match = _JWT.search(read_text(expand_home(path), "credentials file"))
     if not match:
         raise BadInput(f"{path} is not a credentials file: it holds no user JWT")
-    expires = decode_jwt(match[1]).get("exp")
-    if not expires:
+    expiry = decode_jwt(match[1]).get("exp")
+    if not expiry:
         check.require(not require_expiry, "it never expires", "it never expires")
         return check
-    left = float(expires) - now
-    if left <= 0:
-        check.criticals.append(f"it expired {_show(-left)} ago")
+    remaining = float(expiry) - now
+    if remaining <= 0:
+        check.criticals.append(f"it expired {_format_seconds(-remaining)} ago")
         return check
     check.measure(
-        "expiry", left, "expires in", unit="s", few=True, show=_show, **_seconds(limits, "validity")
+        "expiry",
+        remaining,
+        "expires in",
+        unit="s",
+        low_is_bad=True,
+        format_value=_format_seconds,
+        **_get_thresholds(limits, "validity"),
     )
     return check
 
@@ -199,5 +233,5 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def make_failed_check(suite: str, name: str, error: JsctlError) -> Check:
-    """Return the check that could not be made."""
+    """Return the check that failed with an error, as a critical one."""
     return Check(suite, name, criticals=[str(error)])

@@ -13,18 +13,20 @@ from jsctl.jetstream.message.browse import fetch_last
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.check.outcome import Check
 from jsctl.patterns import compile_pattern
-from jsctl.units import SECOND, compute_age, format_duration, parse_duration, parse_time_ns
+from jsctl.units import SECOND, compute_age, format_duration, parse_duration, parse_time_ns, pluralize
 
 _METADATA = "io.nats.monitor."
 ENABLED, PINNED = f"{_METADATA}enabled", f"{_METADATA}pinned"
-"""Keys of metadata: whether monitoring looks at it unasked, and whether each group has a pinned client."""
+"""Keys of metadata: whether `audit analyze` checks the stream or consumer, and whether each group of a
+consumer must have a pinned client.
+"""
 _SPANS = frozenset({"seen-critical", "peer-seen-critical", "last-delivery-critical", "last-ack-critical"})
 
 Limits = Mapping[str, float]
 
 
 def with_metadata(limits: Limits, config: Json) -> dict[str, float]:
-    """Return the thresholds of flags, completed with those in metadata.
+    """Return the thresholds of flags, and those in metadata for which there is no flag.
 
     Raises BadInput for metadata that is not a number or a span.
     """
@@ -42,11 +44,11 @@ def with_metadata(limits: Limits, config: Json) -> dict[str, float]:
 
 async def check_stream(api: Api, name: str, flags: Limits) -> Check:
     """Check mirror, sources, replicas, messages and subjects of a stream. Raises JsctlError."""
-    return judge_stream(await streams.fetch_info(api, name), name, flags)
+    return check_stream_info(await streams.fetch_info(api, name), name, flags)
 
 
-def judge_stream(info: Json, name: str, flags: Limits) -> Check:
-    """Return the check of a stream whose info is known. Raises BadInput for metadata that is not valid."""
+def check_stream_info(info: Json, name: str, flags: Limits) -> Check:
+    """Check a stream by its info. Raises BadInput for metadata that is not valid."""
     limits = with_metadata(flags, info["config"])
     check = Check("stream", name)
     _check_origins(check, info, limits)
@@ -54,7 +56,7 @@ def judge_stream(info: Json, name: str, flags: Limits) -> Check:
     state = info["state"]
     messages, subjects = state["messages"], state.get("num_subjects", 0)
     warn, critical = limits.get("msgs-warn"), limits.get("msgs-critical")
-    check.measure("messages", messages, "messages", few=True, warn=warn, critical=critical)
+    check.measure("messages", messages, "messages", low_is_bad=True, warn=warn, critical=critical)
     warn, critical = limits.get("subjects-warn"), limits.get("subjects-critical")
     check.measure("subjects", subjects, "subjects", warn=warn, critical=critical)
     return check
@@ -66,7 +68,7 @@ def _check_origins(check: Check, info: Json, limits: Limits) -> None:
         check.measure("sources", len(origins), "sources")
     if not info.get("mirror") and ("min-sources" in limits or "max-sources" in limits):
         minimum, maximum = limits.get("min-sources", 0), limits.get("max-sources", float("inf"))
-        text = f"{len(origins)} sources"
+        text = pluralize(len(origins), "source")
         check.require(
             minimum <= len(origins) <= maximum, text, f"{text}, expected {minimum:g} to {maximum:g}"
         )
@@ -89,7 +91,7 @@ def _check_peers(check: Check, cluster: Json, limits: Limits) -> None:
     if cluster:
         check.require(bool(cluster.get("leader")), f"led by {cluster.get('leader')}", "no leader")
     if expected is not None:
-        text = f"{len(peers) + 1 if cluster else 0} replicas"
+        text = pluralize(len(peers) + 1 if cluster else 0, "replica")
         check.require(bool(cluster) and len(peers) + 1 == expected, text, f"{text}, expected {expected:g}")
     for peer in peers:
         if peer.get("offline"):
@@ -102,14 +104,16 @@ def _check_peers(check: Check, cluster: Json, limits: Limits) -> None:
 
 
 async def check_consumer(api: Api, stream: str, name: str, flags: Limits, *, pinned: bool) -> Check:
-    """Check what a consumer has to do, and when it last did something. Raises JsctlError."""
-    return judge_consumer(
+    """Check what is pending at a consumer, and when it last delivered or received an ack. Raises
+    JsctlError.
+    """
+    return check_consumer_info(
         await consumers.fetch_info(api, stream, name), f"{stream}_{name}", flags, pinned=pinned
     )
 
 
-def judge_consumer(info: Json, name: str, flags: Limits, *, pinned: bool) -> Check:
-    """Return the check of a consumer whose info is known. Raises BadInput for metadata that is not valid."""
+def check_consumer_info(info: Json, name: str, flags: Limits, *, pinned: bool) -> Check:
+    """Check a consumer by its info. Raises BadInput for metadata that is not valid."""
     limits = with_metadata(flags, info["config"])
     check = Check("consumer", name)
     for key, name, datum, label in (
@@ -128,12 +132,14 @@ def judge_consumer(info: Json, name: str, flags: Limits, *, pinned: bool) -> Che
         if span >= 0:
             check.measure(name, span / SECOND, f"seconds since the {label}", unit="s")
         if limits.get(key):
-            shown = "never" if span < 0 else f"{format_duration(span)} ago"
-            check.require(0 <= span <= limits[key], f"{label} {shown}", f"{label} {shown}")
+            age_words = "never" if span < 0 else f"{format_duration(span)} ago"
+            check.require(0 <= span <= limits[key], f"{label} {age_words}", f"{label} {age_words}")
     if pinned:
         groups = info["config"].get("priority_groups") or []
-        held = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
-        is_pinned = bool(groups) and len(held) == len(groups)
+        pinned_groups = [
+            group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")
+        ]
+        is_pinned = bool(groups) and len(pinned_groups) == len(groups)
         check.require(is_pinned, "every group has a pinned client", "not every group has a pinned client")
     return check
 
@@ -166,7 +172,7 @@ async def check_message(
         unit="s",
         warn=None if warn is None else warn / SECOND,
         critical=None if critical is None else critical / SECOND,
-        show=lambda seconds: format_duration(int(seconds * SECOND)),
+        format_value=lambda seconds: format_duration(int(seconds * SECOND)),
     )
     check.measure("size", len(message.data), "size", unit="B")
     if content != ".":
@@ -180,17 +186,17 @@ async def check_bucket(api: Api, bucket: str, key: str, flags: Limits) -> Check:
     from jsctl.jetstream.kv.bucket import open_bucket
     from jsctl.jetstream.kv.read import get
 
-    opened = await open_bucket(api, bucket)
+    bucket_store = await open_bucket(api, bucket)
     check = Check("kv", bucket)
     check.good.append(f"bucket {bucket}")
-    values = opened.info["state"].get("num_subjects", 0)
+    values = bucket_store.info["state"].get("num_subjects", 0)
     warn, critical = _if_set(flags.get("values-warn")), _if_set(flags.get("values-critical"))
     check.measure("values", values, "values", warn=warn, critical=critical)
-    check.measure("bytes", opened.info["state"].get("bytes", 0), "bytes", unit="B")
-    check.measure("replicas", opened.info["config"].get("num_replicas", 1), "replicas")
+    check.measure("bytes", bucket_store.info["state"].get("bytes", 0), "bytes", unit="B")
+    check.measure("replicas", bucket_store.info["config"].get("num_replicas", 1), "replicas")
     if key:
         try:
-            await get(opened, key)
+            await get(bucket_store, key)
             check.good.append(f"key {key} has a value")
         except NotFound as error:
             check.criticals.append(str(error))
@@ -237,9 +243,9 @@ async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
     good, counts = 0, dict.fromkeys(_REPLICAS, 0)
     async for page in streams.list_info_pages(api):
         for info in page:
-            wrong = list(_wrong_replicas(info, lag, seen))
-            good += not wrong
-            for kind, words in wrong:
+            problems = list(_find_replica_problems(info, lag, seen))
+            good += not problems
+            for kind, words in problems:
                 counts[kind] += 1
                 check.criticals.append(f"stream {info['config']['name']} {words}")
     check.measure("replicas_ok", good, "streams with good replicas")
@@ -247,7 +253,7 @@ async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
         check.measure(kind, counts[kind], label)
 
 
-def _wrong_replicas(info: Json, lag: float, seen: float) -> Iterator[tuple[str, str]]:
+def _find_replica_problems(info: Json, lag: float, seen: float) -> Iterator[tuple[str, str]]:
     """Yield the problems of a stream's replicas: a key of _REPLICAS, and a description. seen: ns."""
     cluster, replicas = info.get("cluster") or {}, info["config"].get("num_replicas", 1)
     if replicas < 2:

@@ -24,15 +24,15 @@ class ConsumerSample(NamedTuple):
 
 def make_sampler(api: Api, stream: str, consumer: str) -> Sampler[ConsumerSample]:
     """Return a sampler of a consumer."""
-    return Sampler(lambda: consumers.fetch_info(api, stream, consumer), _sample)
+    return Sampler(lambda: consumers.fetch_info(api, stream, consumer), _build_sample)
 
 
-def _sample(info: Json, before: Json | None, span: float) -> ConsumerSample:
+def _build_sample(info: Json, previous: Json | None, span: float) -> ConsumerSample:
     def rate(key: str) -> float:
-        if before is None:
+        if previous is None:
             return 0.0
-        # Less than before: it was reset or created again.
-        return max(0, int(info[key]["consumer_seq"]) - int(before[key]["consumer_seq"])) / span
+        # A lower number than before: the consumer was reset or created again.
+        return max(0, int(info[key]["consumer_seq"]) - int(previous[key]["consumer_seq"])) / span
 
     return ConsumerSample(
         time.time(),

@@ -1,8 +1,8 @@
-"""What holds a consumer: causes with the numbers that show them, and what would help. Pure.
+"""Why a consumer does not move on: causes, the numbers that show them, and what would help. No I/O.
 
-The only diagnosis: `consumer why` shows all of it, `jsctl report` and `consumer report` the causes that are
-trouble, in their few words. What the numbers mean: nats-server consumer.go (hasMaxDeliveries: a message given
-up leaves `num_ack_pending` and stays in `num_redelivered`; a message that is delivered once is in neither).
+`consumer why` shows all of the diagnosis; `jsctl report` and `consumer report` show the causes that are
+trouble, in a few words. What the numbers mean: nats-server consumer.go (hasMaxDeliveries: a message given up
+leaves `num_ack_pending` and stays in `num_redelivered`; a message that is delivered once is in neither).
 """
 
 from collections.abc import Iterator
@@ -32,19 +32,22 @@ from jsctl.units import (
     format_duration,
     format_exact_duration,
     format_time,
+    pluralize,
     truncate_to_seconds,
 )
 
 _ORDER = {STOPPED: 0, SLOW: 1, WAITING: 2, FINE: 3}
-_RECENT = 10 * SECOND  #: since a delivery: a client that asks repeatedly has no pull open all the time
+_RECENT = (
+    10 * SECOND
+)  #: ns since a delivery: a client that pulls repeatedly does not have a pull open all the time
 
 
 def find_causes(facts: Facts) -> list[Cause]:
     """Return all causes, the worst first; a single one without fault when nothing is wrong."""
-    causes = list(_of_servers(facts))
+    causes = list(_diagnose_servers(facts))
     if facts.consumer:
-        causes += _of_delivery(facts, read_delivery(facts.consumer))
-    return sorted(causes or [_all_well(facts)], key=lambda cause: _ORDER[cause.weight])
+        causes += _diagnose_delivery(facts, read_delivery(facts.consumer))
+    return sorted(causes or [_describe_healthy(facts)], key=lambda cause: _ORDER[cause.weight])
 
 
 def find_troubles(facts: Facts) -> list[Trouble]:
@@ -52,31 +55,37 @@ def find_troubles(facts: Facts) -> list[Trouble]:
     return [cause.trouble for cause in find_causes(facts) if cause.trouble]
 
 
-def _of_servers(facts: Facts) -> Iterator[Cause]:
+def _diagnose_servers(facts: Facts) -> Iterator[Cause]:
     if not facts.stream and facts.silent:
         yield Cause(
             kind="stream without leader",
             weight=STOPPED,
-            says=f"stream {facts.stream_name} does not answer: too few of its replicas are there to lead it",
+            says=f"stream {facts.stream_name} does not answer: too few of its replicas are online"
+            " to elect a leader",
             numbers={"said": facts.silent},
             help="jsctl server report jetstream",
             trouble=Trouble("stream without leader", True),
         )
         return
-    for what, info in (("stream", facts.stream), ("consumer", facts.consumer)):
-        is_known = bool(info) or (what == "stream" and not facts.silent)
-        if is_known and has_leader(info):
+    for kind, info in (("stream", facts.stream), ("consumer", facts.consumer)):
+        has_answer = bool(info) or (kind == "stream" and not facts.silent)
+        if has_answer and has_leader(info):
             continue
         followers = follower_names(info.get("cluster") or {})
         away = [peer for peer in followers if peer.endswith("!")]
-        details = f": {len(away)} of its {len(followers)} followers are away or behind" if away else ""
+        verb = "is" if len(away) == 1 else "are"
+        details = (
+            f": {len(away)} of its {pluralize(len(followers), 'follower')} {verb} away or behind"
+            if away
+            else ""
+        )
         yield Cause(
-            kind=f"{what} without leader",
+            kind=f"{kind} without leader",
             weight=STOPPED,
-            says=f"the {what} has no leader{details}",
+            says=f"the {kind} has no leader{details}",
             numbers={"peers": list(followers)} if info else {"said": facts.silent},
             help="jsctl server report jetstream",
-            trouble=Trouble("no leader" if what == "consumer" else "stream without leader", True),
+            trouble=Trouble("no leader" if kind == "consumer" else "stream without leader", True),
         )
     for replica in find_lagging_replicas(facts.consumer, facts.consumer.get("ts")):
         is_unseen = replica.state.startswith("not seen")
@@ -91,18 +100,18 @@ def _of_servers(facts: Facts) -> Iterator[Cause]:
         )
 
 
-def _of_delivery(facts: Facts, now: Delivery) -> Iterator[Cause]:
+def _diagnose_delivery(facts: Facts, now: Delivery) -> Iterator[Cause]:
     config = facts.consumer.get("config") or {}
     if now.paused:
-        yield _paused(facts, config)
+        yield _diagnose_pause(facts, config)
     if now.at_limit and now.pending:
-        yield _at_limit(facts, now)
-    yield from _receivers(facts, config, now)
-    yield from _given_up(facts, config, now)
+        yield _diagnose_ack_limit(facts, now)
+    yield from _diagnose_clients(facts, config, now)
+    yield from _diagnose_given_up(facts, config, now)
     if now.unacked and not (now.at_limit and now.pending):
-        yield from _waiting_for_acks(facts, config, now)
+        yield from _diagnose_missing_acks(facts, config, now)
     if not now.pending and not now.unacked:
-        yield from _nothing_pending(facts, config)
+        yield from _diagnose_nothing_pending(facts, config)
     if now.pending and config.get("replay_policy") == "original":
         yield Cause(
             kind="original pace",
@@ -119,20 +128,20 @@ def _of_delivery(facts: Facts, now: Delivery) -> Iterator[Cause]:
         )
 
 
-def _paused(facts: Facts, config: Json) -> Cause:
-    left, until = int(facts.consumer.get("pause_remaining", 0)), config.get("pause_until", "")
+def _diagnose_pause(facts: Facts, config: Json) -> Cause:
+    remaining, until = int(facts.consumer.get("pause_remaining", 0)), config.get("pause_until", "")
     return Cause(
         kind="paused",
         weight=STOPPED,
         says=f"it is paused until {format_time(until)}, "
-        f"for another {format_duration(truncate_to_seconds(left))}",
-        numbers={"pause_until": until, "pause_remaining": left},
-        help=f"jsctl consumer resume {facts.both}",
+        f"for another {format_duration(truncate_to_seconds(remaining))}",
+        numbers={"pause_until": until, "pause_remaining": remaining},
+        help=f"jsctl consumer resume {facts.arguments}",
         trouble=Trouble("paused", False),
     )
 
 
-def _at_limit(facts: Facts, now: Delivery) -> Cause:
+def _diagnose_ack_limit(facts: Facts, now: Delivery) -> Cause:
     allowed = int(
         (facts.stream.get("config") or {}).get("consumer_limits", {}).get("max_ack_pending", 0) or 0
     )
@@ -140,20 +149,20 @@ def _at_limit(facts: Facts, now: Delivery) -> Cause:
     return Cause(
         kind="ack pending at its limit",
         weight=STOPPED,
-        says=f"{_messages(now.unacked, 'waits', 'wait')} for acknowledgement, and its maximum is"
+        says=f"{_count_messages(now.unacked, 'waits', 'wait')} for acknowledgement, and its maximum is"
         f" {format_count(now.limit)}: nothing more is delivered before clients acknowledge",
         numbers={"num_ack_pending": now.unacked, "max_ack_pending": now.limit},
-        help=f"jsctl consumer edit {facts.both} --max-pending {more}" if more > now.unacked else "",
+        help=f"jsctl consumer edit {facts.arguments} --max-pending {more}" if more > now.unacked else "",
         trouble=Trouble(f"{format_count(now.limit)} unacknowledged, delivery stopped", True),
     )
 
 
-def _receivers(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
+def _diagnose_clients(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
     """Yield the causes in the clients: none requests messages, or only one may."""
     info = facts.consumer
-    due = now.pending + (now.unacked - now.spent if now.overdue else 0)
+    due = now.pending + (now.unacked - now.exhausted if now.overdue else 0)
     pinned = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
-    deliverable = now.left and not now.paused
+    deliverable = now.deliverable and not now.paused
     if now.is_push and not now.has_client:
         target, group = config["deliver_subject"], config.get("deliver_group")
         in_group = f" in queue group {group}" if group else ""
@@ -161,14 +170,14 @@ def _receivers(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
         yield Cause(
             kind="no interest",
             weight=STOPPED if due else FINE,
-            says=f"nobody listens on its delivery subject {target}{in_group}; a subscription must be to"
-            " exactly this subject, no wildcard",
+            says=f"nobody listens on its delivery subject {target}{in_group}; the subscription must name"
+            " exactly this subject, without wildcards",
             numbers={"num_pending": now.pending, "deliver_subject": target, "push_bound": False},
             help=f"jsctl sub {target}{queue}" if deliverable or not due else "",
             trouble=Trouble(NOBODY[1], True) if due else None,
         )
     elif not now.is_push and not now.has_client and due:
-        yield _no_pulls(facts, config, now, due, can_pull=bool(deliverable) and not pinned)
+        yield _diagnose_missing_pulls(facts, config, now, due, can_pull=bool(deliverable) and not pinned)
     for pin in pinned:
         if now.pending and config.get("priority_policy") == "pinned_client":
             client = pin["pinned_client_id"]
@@ -177,11 +186,11 @@ def _receivers(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
                 weight=SLOW,
                 says=f"group {pin.get('group')} is pinned to client {client}: others wait",
                 numbers={"pinned_client_id": client, "pinned_ts": pin.get("pinned_ts")},
-                help=f"jsctl consumer unpin {facts.both} {pin.get('group')}",
+                help=f"jsctl consumer unpin {facts.arguments} {pin.get('group')}",
             )
 
 
-def _no_pulls(facts: Facts, config: Json, now: Delivery, due: int, *, can_pull: bool) -> Cause:
+def _diagnose_missing_pulls(facts: Facts, config: Json, now: Delivery, due: int, *, can_pull: bool) -> Cause:
     groups = config.get("priority_groups") or []
     group = f" --group {groups[0]}" if groups else ""
     since = f"; the last delivery was {format_duration(now.age)} ago" if now.age != NEVER else ""
@@ -191,58 +200,61 @@ def _no_pulls(facts: Facts, config: Json, now: Delivery, due: int, *, can_pull: 
     return Cause(
         kind="no waiting pulls",
         weight=WAITING if is_busy else STOPPED,
-        says=f"{_messages(due, 'is', 'are')} {waiting}, and no client requests them: 0 pulls wait{since}",
+        says=f"{_count_messages(due, 'is', 'are')} {waiting}, and no client requests them: 0 pulls wait"
+        f"{since}",
         numbers={"num_pending": now.pending, "num_waiting": 0},
-        help=f"jsctl consumer next {facts.both}{group}" if can_pull else "",
+        help=f"jsctl consumer next {facts.arguments}{group}" if can_pull else "",
         trouble=None if is_busy else Trouble(NOBODY[0], True),
     )
 
 
-def _given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
+def _diagnose_given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
     info = facts.consumer
     delivered, floor = info.get("delivered") or {}, info.get("ack_floor") or {}
     lost = max(0, now.redelivered - now.unacked)
-    spent = now.spent if now.overdue else 0
-    # The server counts those that were delivered more than once; with one try there are none.
+    spent = now.exhausted if now.overdue else 0
+    # The server counts messages that were delivered more than once; with a single try none are.
     is_stuck = not now.unacked and int(floor.get("consumer_seq", 0)) < int(delivered.get("consumer_seq", 0))
-    if not now.most or not (lost or spent or is_stuck) or config.get("ack_policy") == "none":
+    if not now.max_deliver or not (lost or spent or is_stuck) or config.get("ack_policy") == "none":
         return
-    at, last = int(floor.get("stream_seq", 0)), int(delivered.get("stream_seq", 0))
-    known = lost + spent
-    if known:
-        what = ("at least " if now.unacked > spent else "") + _messages(known, "was", "were")
+    floor_sequence, last_delivered = int(floor.get("stream_seq", 0)), int(delivered.get("stream_seq", 0))
+    count = lost + spent
+    if count:
+        messages = ("at least " if now.unacked > spent else "") + _count_messages(count, "was", "were")
     else:
-        what = f"some of the messages from sequence {format_count(at + 1)} to {format_count(last)} were"
-    tries = "1 try" if now.most == 1 else f"{format_count(now.most)} tries"
+        messages = (
+            f"some of the messages from sequence {format_count(floor_sequence + 1)}"
+            f" to {format_count(last_delivered)} were"
+        )
+    tries = "1 try" if now.max_deliver == 1 else f"{format_count(now.max_deliver)} tries"
     yield Cause(
         kind="max deliver reached",
         weight=SLOW if now.unacked > spent or now.pending else STOPPED,
-        says=f"{what} given up after {tries} without acknowledgement;"
-        f" the acknowledgement floor stays at {format_count(at)}",
+        says=f"{messages} given up after {tries} without acknowledgement;"
+        f" the acknowledgement floor stays at {format_count(floor_sequence)}",
         numbers={
-            "max_deliver": now.most,
+            "max_deliver": now.max_deliver,
             "num_redelivered": now.redelivered,
             "num_ack_pending": now.unacked,
-            "ack_floor": at,
-            "delivered": last,
+            "ack_floor": floor_sequence,
+            "delivered": last_delivered,
         },
-        help=f"jsctl consumer reset {facts.both}" if config.get("deliver_policy") in RESETTABLE else "",
-        trouble=Trouble(f"{format_count(known)} given up" if known else "messages given up", True),
+        help=f"jsctl consumer reset {facts.arguments}" if config.get("deliver_policy") in RESETTABLE else "",
+        trouble=Trouble(f"{format_count(count)} given up" if count else "messages given up", True),
     )
 
 
-def _waiting_for_acks(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
-    """Yield a cause for messages without acknowledgement: ordinary at first, trouble when they are
-    redelivered."""
-    if now.overdue and now.spent == now.unacked:
+def _diagnose_missing_acks(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
+    """Yield the cause for unacknowledged messages: ordinary at first, trouble when they are redelivered."""
+    if now.overdue and now.exhausted == now.unacked:
         return  # given up
     ago = f", the last one {format_duration(now.age)} ago" if now.age != NEVER else ""
-    delivered = f"{_messages(now.unacked, 'was', 'were')} delivered{ago}"
+    delivered = f"{_count_messages(now.unacked, 'was', 'were')} delivered{ago}"
     numbers: dict[str, Any] = {"num_ack_pending": now.unacked, "num_redelivered": now.redelivered}
-    if now.most:
-        numbers["max_deliver"] = now.most
+    if now.max_deliver:
+        numbers["max_deliver"] = now.max_deliver
     again = min(now.redelivered, now.unacked)
-    says, sooner = _next_try(facts, config, now, delivered, numbers)
+    says, sooner = _describe_next_delivery(facts, config, now, delivered, numbers)
     is_trouble = bool(again) or now.overdue
     if now.pending and not is_trouble:
         return
@@ -256,54 +268,57 @@ def _waiting_for_acks(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
     )
 
 
-def _next_try(
+def _describe_next_delivery(
     facts: Facts, config: Json, now: Delivery, delivered: str, numbers: dict[str, Any]
 ) -> tuple[str, str]:
-    """Return a sentence on when unacknowledged messages are redelivered, and the command that makes it
-    sooner."""
+    """Return a sentence on when unacknowledged messages are redelivered, and a command to have them
+    sooner.
+    """
     backoff = [int(wait) for wait in config.get("backoff") or []]
     if backoff:
         numbers["backoff"] = backoff
     else:
         numbers["ack_wait"] = now.wait
-    if now.spent == now.unacked:
+    if now.exhausted == now.unacked:
         wait = format_exact_duration(now.wait)
         return f"{delivered}, for the last time: given up without an acknowledgement within {wait}", ""
-    # Whether a message that had several tries has more is not known.
-    may_come = not now.most or not now.redelivered
-    limit = f", {format_count(now.most)} tries in all" if now.most else ""
+    # It is unknown whether a message that was delivered several times has tries left.
+    may_come = not now.max_deliver or not now.redelivered
+    limit = f", {format_count(now.max_deliver)} tries in all" if now.max_deliver else ""
     if backoff:
         steps = ", ".join(map(format_exact_duration, backoff))
-        sooner = f"jsctl consumer edit {facts.both} --backoff 1s" if now.wait > SECOND else ""
+        sooner = f"jsctl consumer edit {facts.arguments} --backoff 1s" if now.wait > SECOND else ""
         says = f"{delivered}, to be redelivered only after the backoff: {steps}{limit}"
     else:
-        sooner = f"jsctl consumer edit {facts.both} --wait 5s" if now.wait > 5 * SECOND else ""
+        sooner = f"jsctl consumer edit {facts.arguments} --wait 5s" if now.wait > 5 * SECOND else ""
         wait = format_exact_duration(now.wait)
         says = f"{delivered}, to be redelivered after {wait} without an acknowledgement{limit}"
     return says, sooner if may_come and not now.overdue else ""
 
 
-def _nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
+def _diagnose_nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
     """Yield why nothing is left to deliver: no message matches, or delivery starts later."""
     if not facts.stream:
         return
     stored_config, state = facts.stream["config"], facts.stream["state"]
     subjects, messages = get_filters(config), int(state.get("messages", 0))
     numbers: dict[str, Any] = {"num_pending": 0, "messages": messages}
-    takes = stored_config.get("subjects") or []
-    # Copies and transformed messages have subjects of which the configuration does not tell.
+    stream_subjects = stored_config.get("subjects") or []
+    # Copies and transformed messages may have subjects that the configuration does not show.
     has_others = any(stored_config.get(key) for key in ("mirror", "sources", "subject_transform"))
-    dead = [
+    impossible_filters = [
         subject
         for subject in subjects
-        if takes and not has_others and not any(overlaps(mine, subject) for mine in takes)
+        if stream_subjects
+        and not has_others
+        and not any(overlaps(stream_subject, subject) for stream_subject in stream_subjects)
     ]
-    if dead and len(dead) == len(subjects) and not facts.matching:
+    if impossible_filters and len(impossible_filters) == len(subjects) and not facts.matching:
         yield Cause(
             kind="filter matches nothing",
             weight=STOPPED,
             says=f"no message of the stream ({format_count(messages)}) matches its filter"
-            f" ({', '.join(subjects)}), and none ever can: the stream takes {', '.join(takes)}",
+            f" ({', '.join(subjects)}), and none ever can: the stream takes {', '.join(stream_subjects)}",
             numbers={**numbers, "matching": 0, "filters": subjects},
             help=f"jsctl stream subjects {facts.stream_name}" if messages else "",
             trouble=Trouble("filter can never match", True),
@@ -330,7 +345,7 @@ def _nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
         )
 
 
-def _all_well(facts: Facts) -> Cause:
+def _describe_healthy(facts: Facts) -> Cause:
     info = facts.consumer
     pending = int(info.get("num_pending", 0))
     numbers = {
@@ -340,11 +355,14 @@ def _all_well(facts: Facts) -> Cause:
     }
     if pending:
         return Cause(
-            "moving", FINE, f"nothing holds it up: {_messages(pending, 'is', 'are')} on the way", numbers
+            "moving",
+            FINE,
+            f"nothing holds it up: {_count_messages(pending, 'is', 'are')} on the way",
+            numbers,
         )
     return Cause("done", FINE, "it has delivered everything there is", numbers)
 
 
-def _messages(number: int, singular: str, many: str) -> str:
+def _count_messages(number: int, singular: str, plural: str) -> str:
     """Return `1 message waits`, `3 messages wait`."""
-    return f"1 message {singular}" if number == 1 else f"{format_count(number)} messages {many}"
+    return f"1 message {singular}" if number == 1 else f"{format_count(number)} messages {plural}"

@@ -1,4 +1,4 @@
-"""What is known of a consumer, and what a cause of its state is. Pure."""
+"""What is known of a consumer, and the causes of its state. No I/O."""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +7,7 @@ from jsctl.monitor.trouble import Trouble
 from jsctl.units import NEVER, compute_age
 
 STOPPED, SLOW, WAITING, FINE = "stopped", "slow", "waiting", "fine"
-NOBODY = ("nobody pulls", "no subscriber")  #: words of a trouble
+NOBODY = ("nobody pulls", "no subscriber")  #: the words of a trouble: pull, push
 
 
 class Cause(NamedTuple):
@@ -30,8 +30,8 @@ class Cause(NamedTuple):
 class Facts(NamedTuple):
     """What is known about a consumer.
 
-    consumer, stream: their infos, empty when they could not be fetched; of the stream what
-    `select_stream_facts` returns is enough. silent: why they could not. matching: messages in the stream that
+    consumer, stream: their infos, empty when they could not be fetched; what `select_stream_facts` keeps of
+    the stream's info is enough. silent: why they could not be fetched. matching: messages in the stream that
     the filters match, None when that is unknown.
     """
 
@@ -43,7 +43,7 @@ class Facts(NamedTuple):
     silent: str = ""
 
     @property
-    def both(self) -> str:
+    def arguments(self) -> str:
         """The arguments of a command about the consumer."""
         return f"{self.stream_name} {self.name}"
 
@@ -52,7 +52,7 @@ class Delivery(NamedTuple):
     """The numbers of a consumer.
 
     age: ns since its last delivery, NEVER for none. wait: ns until an unacknowledged message is redelivered.
-    most: maximum deliveries of a message, 0 for no limit.
+    max_deliver: maximum deliveries of a message, 0 for no limit.
     """
 
     pending: int
@@ -60,7 +60,7 @@ class Delivery(NamedTuple):
     redelivered: int
     age: int
     wait: int
-    most: int
+    max_deliver: int
     limit: int
     is_push: bool
     has_client: bool
@@ -77,16 +77,16 @@ class Delivery(NamedTuple):
         return bool(self.unacked) and self.age != NEVER and self.age > self.wait
 
     @property
-    def spent(self) -> int:
+    def exhausted(self) -> int:
         """Unacknowledged messages that are known to have had their last delivery."""
-        if self.most == 1:
+        if self.max_deliver == 1:
             return self.unacked
-        return min(self.redelivered, self.unacked) if self.most == 2 else 0
+        return min(self.redelivered, self.unacked) if self.max_deliver == 2 else 0
 
     @property
-    def left(self) -> int:
+    def deliverable(self) -> int:
         """Messages that could be delivered now."""
-        return (0 if self.at_limit else self.pending) + (self.unacked - self.spent if self.overdue else 0)
+        return (0 if self.at_limit else self.pending) + (self.unacked - self.exhausted if self.overdue else 0)
 
 
 def select_stream_facts(info: Json) -> Json:
@@ -109,7 +109,7 @@ def read_delivery(info: Json) -> Delivery:
         redelivered=int(info.get("num_redelivered", 0)),
         age=compute_age((info.get("delivered") or {}).get("last_active"), info.get("ts")),
         wait=max(waits),
-        most=max(0, int(config.get("max_deliver", 0))),
+        max_deliver=max(0, int(config.get("max_deliver", 0))),
         limit=int(config.get("max_ack_pending", 0)),
         is_push=is_push,
         has_client=bool(info.get("push_bound") if is_push else info.get("num_waiting")),

@@ -1,5 +1,4 @@
-"""The rows of a consumer report, the most severe first. Only `collect` and `count_messages` ask the
-server."""
+"""The rows of a consumer report, the most severe first. Only `collect` and `count_messages` send requests."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -74,26 +73,29 @@ class Row(NamedTuple):
 
 
 async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Sequence[ConsumerList]]:
-    """Fetch the rows of all consumers of these streams (their STREAM.INFO by name), and the lists that name
-    those that did not answer. Raises what `Api.call` raises."""
+    """Fetch the rows of all consumers of these streams, and the lists as the servers sent them.
+
+    streams: their STREAM.INFO by name. The lists also name the consumers that did not answer. Raises what
+    `Api.call` raises.
+    """
     lists = await consumers.list_consumers_of_streams(api, streams, keep_refused=True)
     pairs = {
-        (listed.stream, only)
+        (listed.stream, subject)
         for listed in lists
         for info in listed.infos
         if info.get("num_pending")
-        for only in get_filters(info["config"])
+        for subject in get_filters(info["config"])
     }
     gate = asyncio.Semaphore(16)
 
-    async def count_one(stream: str, only: str) -> int | None:
+    async def count_one(stream: str, subject: str) -> int | None:
         async with gate:
-            return await count_messages(api, stream, only)
+            return await count_messages(api, stream, subject)
 
     keys = sorted(pairs)
     counts = dict(zip(keys, await asyncio.gather(*(count_one(*key) for key in keys)), strict=True))
     rows = [
-        build_consumer_row(info, _matching(info, streams[listed.stream], counts), streams[listed.stream])
+        build_consumer_row(info, _sum_matching(info, streams[listed.stream], counts), streams[listed.stream])
         for listed in lists
         for info in listed.infos
     ]
@@ -107,7 +109,7 @@ async def count_messages(api: Api, stream: str, subject: str) -> int | None:
     except JsctlError:
         return None
     counts = reply["state"].get("subjects") or {}
-    # A page has 100,000 subjects; more are not worth the wait here.
+    # A page has 100,000 subjects; fetching more would take too long for a report.
     return None if int(reply.get("total", 0)) > len(counts) else sum(counts.values())
 
 
@@ -156,11 +158,11 @@ def build_consumer_row(info: Json, matching: int, stream: Json | None = None) ->
     )
 
 
-def _matching(info: Json, stream: Json, counts: Mapping[tuple[str, str], int | None]) -> int:
+def _sum_matching(info: Json, stream: Json, counts: Mapping[tuple[str, str], int | None]) -> int:
     total = int(stream["state"].get("messages", 0))
     subjects = get_filters(info["config"])
     if not subjects:
         return total
-    known_counts = [counts.get((info["stream_name"], only)) for only in subjects]
+    known_counts = [counts.get((info["stream_name"], subject)) for subject in subjects]
     numbers = [number for number in known_counts if number is not None]
     return sum(numbers) if len(numbers) == len(known_counts) else total

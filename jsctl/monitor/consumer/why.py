@@ -17,8 +17,8 @@ from jsctl.nats.error_codes import ErrorCode
 async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
     """Fetch all that helps to find causes. Raises ApiError when the stream or consumer does not exist."""
     consumer_info, stream_info = await asyncio.gather(
-        _info_or_reason(consumers.fetch_info(api, stream, name)),
-        _info_or_reason(streams.fetch_info(api, stream)),
+        _fetch_or_describe(consumers.fetch_info(api, stream, name)),
+        _fetch_or_describe(streams.fetch_info(api, stream)),
     )
     if isinstance(stream_info, str):
         if stream not in await streams.list_names(api):  # the cluster's leader answers for all
@@ -32,7 +32,7 @@ async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
     return Facts(stream, name, consumer_info, stream_info, matching)
 
 
-async def _info_or_reason(request: Coroutine[Any, Any, Json]) -> Json | str:
+async def _fetch_or_describe(request: Coroutine[Any, Any, Json]) -> Json | str:
     """Return the reply, or the reason why there is none."""
     try:
         return await request
@@ -51,5 +51,5 @@ async def _count_matching(api: Api, consumer: Json, stream: Json) -> int | None:
     counts = await asyncio.gather(
         *(count_messages(api, consumer["stream_name"], subject) for subject in subjects)
     )
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if len(numbers) == len(counts) else None

@@ -1,4 +1,4 @@
-"""All rules, and their findings on a snapshot. Pure."""
+"""All rules, and their findings on a snapshot. No I/O."""
 
 from collections.abc import Collection
 
@@ -83,13 +83,15 @@ RULES = (
     Rule("MESSAGES_LOST", "a stream lost messages", limits.messages_lost),
     Rule(_MALFORMED, "a server's answer is malformed", lambda _: ()),
 )
-"""In the order in which findings are shown: causes before what follows from them."""
+"""The rules, in the order in which findings are shown: causes before their effects."""
 
 CODES = tuple(rule.code for rule in RULES)
 
 
-def _findings(rule: Rule, snapshot: Snapshot) -> list[Finding]:
-    """Return a rule's findings. What servers say to the system account may have any shape."""
+def _run_rule(rule: Rule, snapshot: Snapshot) -> list[Finding]:
+    """Return a rule's findings. What servers report to the system account is not checked, and may have any
+    shape.
+    """
     try:
         return list(rule.check(snapshot))
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
@@ -98,23 +100,24 @@ def _findings(rule: Rule, snapshot: Snapshot) -> list[Finding]:
                 _MALFORMED,
                 f"rule {rule.code}",
                 f"a server's answer is malformed: {type(error).__name__} {error}",
-                "this rule found nothing, whatever is wrong",
-                "see what servers answer: jsctl server request jetstream; is it nats-server that answers?",
+                "this rule could not be checked",
+                "see what the servers answer: jsctl server request jetstream; perhaps another program than"
+                " nats-server answers",
             )
         ]
 
 
 def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
-    """Return what is wrong, the causes first; without what other findings explain.
+    """Return what is wrong, the causes first, without what other findings explain.
 
-    ignore: codes to leave out; what they explain stays out, too.
+    ignore: codes to leave out; what such findings explain is left out, too.
     """
     findings: list[Finding] = []
     explained: dict[str, set[str]] = {}
     for rule in RULES:
-        known = {name for code in rule.causes for name in explained.get(code, ())}
-        for finding in _findings(rule, snapshot):
-            if known and set(finding.objects) <= known:
+        explained_objects = {name for code in rule.causes for name in explained.get(code, ())}
+        for finding in _run_rule(rule, snapshot):
+            if explained_objects and set(finding.objects) <= explained_objects:
                 continue
             explained.setdefault(rule.code, set()).update(finding.objects)
             findings.append(finding)

@@ -1,4 +1,4 @@
-"""One domain for a snapshot: its streams, their consumers, and what the origins of its mirrors say."""
+"""One domain of a snapshot: its streams, their consumers, and the answers of the origins of its mirrors."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,21 +12,24 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.units import SECOND, format_count
 
-_ANSWER = 2 * SECOND  #: ns for what an origin's API says
-_LOOKS = 2.0  #: seconds between two looks at a mirror that seems to stand still
-_AT_ONCE = 16
+_ANSWER_TIMEOUT = 2 * SECOND  #: ns that an origin's API may take to answer
+_LOOK_INTERVAL = 2.0  #: seconds between two looks at a mirror that seems to be stuck
+_MAX_AT_ONCE = 16
 
 PROBE = "jsctl-doctor"
-"""Name of the consumer, and of the stream, in requests that a server is to refuse."""
+"""Name of the consumer and the stream in requests that a server is expected to refuse."""
 
 
-async def look(api: Api, blank: DomainView) -> tuple[DomainView, Sequence[str]]:
-    """Fill in a view. Returns it with what was left out, a sentence each. Raises what `Api.call` raises."""
-    limits, collected = await asyncio.gather(_limits(api), streams.collect(api, lambda info: info))
+async def inspect_domain(api: Api, empty_view: DomainView) -> tuple[DomainView, Sequence[str]]:
+    """Fetch what a view of a domain shows. Returns it with what was left out, a sentence each.
+
+    Raises what `Api.call` raises.
+    """
+    limits, collected = await asyncio.gather(_fetch_limits(api), streams.collect(api, lambda info: info))
     infos = collected.items
     silent = {**dict.fromkeys(collected.missing, "no answer"), **collected.offline}
-    view = blank._replace(
-        domain=blank.domain or str(limits.get("domain") or ""),
+    view = empty_view._replace(
+        domain=empty_view.domain or str(limits.get("domain") or ""),
         limits=limits,
         streams=infos,
         silent=silent,
@@ -37,19 +40,17 @@ async def look(api: Api, blank: DomainView) -> tuple[DomainView, Sequence[str]]:
         consumers, gaps[:] = await fetch_consumers(api, consumed)
         view = view._replace(consumers=consumers)
     else:
-        gaps = [
-            f"{view.where}: consumers were not checked, as {format_count(len(consumed))} streams have some"
-        ]
+        gaps = [f"{view.where}: consumers were not checked: {format_count(len(consumed))} streams have some"]
     links = list(list_links(view))
-    view = view._replace(origins=await _origins(api, view, links))
-    return view._replace(stuck=await _stuck(api, view)), gaps
+    view = view._replace(origins=await _ask_origins(api, view, links))
+    return view._replace(stuck=await _find_stuck_links(api, view)), gaps
 
 
 async def is_answered(connection: Connection, domain: str) -> bool:
     """Return whether JetStream answers in a domain."""
     try:
         await connection.request(
-            f"{build_api_prefix(domain)}.INFO", timeout=min(_ANSWER, connection.settings.timeout)
+            f"{build_api_prefix(domain)}.INFO", timeout=min(_ANSWER_TIMEOUT, connection.settings.timeout)
         )
     except JsctlError:
         return False
@@ -59,12 +60,14 @@ async def is_answered(connection: Connection, domain: str) -> bool:
 async def count_answers(connection: Connection, domain: str) -> int:
     """Return how many JetStreams answer in a domain; 0 when none does in time."""
     try:
-        return len(await connection.request_many(f"{build_api_prefix(domain)}.INFO", stall=_ANSWER // 2))
+        return len(
+            await connection.request_many(f"{build_api_prefix(domain)}.INFO", stall=_ANSWER_TIMEOUT // 2)
+        )
     except JsctlError:
         return 0
 
 
-async def _limits(api: Api) -> Json:
+async def _fetch_limits(api: Api) -> Json:
     try:
         return await api.call("INFO")
     except (NoResponders, RequestTimeout):
@@ -73,9 +76,9 @@ async def _limits(api: Api) -> Json:
         return {}  # not every user may ask
 
 
-async def _origins(api: Api, view: DomainView, links: Iterable[Link]) -> Mapping[tuple[str, str], Origin]:
-    """Ask for each origin once, in the account in which the server asks for it, too."""
-    gate = asyncio.Semaphore(_AT_ONCE)
+async def _ask_origins(api: Api, view: DomainView, links: Iterable[Link]) -> Mapping[tuple[str, str], Origin]:
+    """Ask for each origin once, from the account from which the server asks for it."""
+    gate = asyncio.Semaphore(_MAX_AT_ONCE)
     by_origin = {(link.api, link.name): link for link in links}
 
     async def ask(link: Link) -> Origin:
@@ -90,17 +93,17 @@ async def _origins(api: Api, view: DomainView, links: Iterable[Link]) -> Mapping
 
 
 async def ask_origin(api: Api, link: Link) -> Origin:
-    """Ask the API from which a stream copies for its origin, and where that is not allowed, whether anybody
-    is there. Raises Unreachable."""
-    other = Api(api.connection, prefix=link.api, timeout=min(_ANSWER, api.timeout))
+    """Ask the API from which a stream copies for its origin; where that is not allowed, ask whether anybody
+    answers there. Raises Unreachable."""
+    origin_api = Api(api.connection, prefix=link.api, timeout=min(_ANSWER_TIMEOUT, api.timeout))
     try:
-        return Origin(True, await other.call(f"STREAM.INFO.{link.name}"))
+        return Origin(True, await origin_api.call(f"STREAM.INFO.{link.name}"))
     except ApiError as error:
         return Origin(True, missing=error.err_code == ErrorCode.STREAM_NOT_FOUND)
     except (NoResponders, RequestTimeout, Denied):
         pass
     try:
-        await other.call_raw(create_subject(link))
+        await origin_api.call_raw(build_create_subject(link))
     except (NoResponders, RequestTimeout):
         return Origin(False)
     except Denied:
@@ -108,48 +111,50 @@ async def ask_origin(api: Api, link: Link) -> Origin:
     return Origin(True)
 
 
-def create_subject(link: Link) -> str:
-    """Return the subject on which a mirror or source creates its consumer, below the API prefix. With a
-    filter it is longer (nats-server: stream.go, setupMirrorConsumer)."""
-    filters = _filters(link)
+def build_create_subject(link: Link) -> str:
+    """Return the subject, below the API prefix, on which a mirror or source creates its consumer.
+
+    With a filter it is longer (nats-server: stream.go, setupMirrorConsumer).
+    """
+    filters = _list_filters(link)
     if len(filters) == 1:
         return f"CONSUMER.CREATE.{link.name}.{PROBE}.{filters[0]}"
     return f"CONSUMER.CREATE.{link.name}" + (f".{PROBE}" if filters else "")
 
 
-def _filters(link: Link) -> list[str]:
+def _list_filters(link: Link) -> list[str]:
     transforms = link.config.get("subject_transforms") or ()
     single = str(link.config.get("filter_subject") or "")
     return [str(transform.get("src") or ">") for transform in transforms] or ([single] if single else [])
 
 
-async def _stuck(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:
-    """Return the links whose origin has more messages, and that copied none between two looks."""
+async def _find_stuck_links(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:
+    """Return the links whose origin has more messages and that copied none between two looks."""
     links = [link for link in list_links(view) if _is_behind(link)]
     if not links:
         return frozenset()
-    await asyncio.sleep(_LOOKS)
-    gate = asyncio.Semaphore(_AT_ONCE)
+    await asyncio.sleep(_LOOK_INTERVAL)
+    gate = asyncio.Semaphore(_MAX_AT_ONCE)
 
-    async def stands(link: Link) -> bool:
+    async def is_stuck(link: Link) -> bool:
         async with gate:
             try:
                 info = await streams.fetch_info(api, link.stream)
                 has_more = await _has_more(api, link)
             except JsctlError:
                 return False
-        again = list_links(view._replace(streams={link.stream: info}))
-        now = next((other for other in again if other.config == link.config), None)
+        links_now = list_links(view._replace(streams={link.stream: info}))
+        current = next((other for other in links_now if other.config == link.config), None)
         return (
-            now is not None
+            current is not None
             and has_more
             and info["state"]["last_seq"] == link.info["state"]["last_seq"]
-            and _is_behind(now)
+            and _is_behind(current)
         )
 
-    standing = await asyncio.gather(*map(stands, links))
+    are_stuck = await asyncio.gather(*map(is_stuck, links))
     return frozenset(
-        (link.stream, link.api, link.name) for link, stuck in zip(links, standing, strict=True) if stuck
+        (link.stream, link.api, link.name) for link, stuck in zip(links, are_stuck, strict=True) if stuck
     )
 
 
@@ -160,19 +165,19 @@ def _is_behind(link: Link) -> bool:
     state, origin = link.info["state"], (link.origin.info.get("state") or {})
     if not origin.get("messages"):
         return False
-    if link.kind == "mirror" and not _filters(link):
+    if link.kind == "mirror" and not _list_filters(link):
         return bool(state["last_seq"] < origin["last_seq"])
     return not state["last_seq"]
 
 
 async def _has_more(api: Api, link: Link) -> bool:
     """Return whether the origin of an empty mirror or source holds messages that match its filters."""
-    filters = _filters(link)
+    filters = _list_filters(link)
     if not filters or link.info["state"]["last_seq"] or int(link.state.get("lag") or 0) > 0:
         return True
-    other = Api(api.connection, prefix=link.api or api.prefix, timeout=min(_ANSWER, api.timeout))
+    origin_api = Api(api.connection, prefix=link.api or api.prefix, timeout=min(_ANSWER_TIMEOUT, api.timeout))
     for subject in filters:
-        info = await other.call(f"STREAM.INFO.{link.name}", {"subjects_filter": subject})
+        info = await origin_api.call(f"STREAM.INFO.{link.name}", {"subjects_filter": subject})
         if info["state"].get("subjects"):
             return True
     return False

@@ -1,7 +1,7 @@
-"""Takes a snapshot of a network: one connection for each login, everything else at once.
+"""The snapshot of a network: one connection for each login, all requests at the same time.
 
-Nothing is changed on a server. Whether somebody answers to CONSUMER.CREATE, the one request that a mirror
-across accounts may make, is tried with an empty request, which every server refuses.
+Nothing is changed on a server. Whether anybody answers to CONSUMER.CREATE, the only request that a mirror
+across accounts may make, is tested with an empty request, which every server refuses.
 """
 
 import asyncio
@@ -26,13 +26,14 @@ from jsctl.units import SECOND
 Trace = Callable[[str, str], None]
 
 _MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError)
-"""What answers of another shape than servers give them lead to; those of JetStream are checked."""
+"""What answers of an unexpected shape lead to. The shape of JetStream's answers is checked elsewhere, that of
+servers to the system account is not."""
 
-_PATIENCE = 4  #: times the timeout of a request, for all that is asked through a context
+_TIMEOUT_FACTOR = 4  #: all requests through a context may take this many times the timeout of one
 
 
 class _Login(NamedTuple):
-    """A connection, or why there is none. places: settings of the requested domains."""
+    """A login: its connection, or the reason for having none. places: settings of the requested domains."""
 
     view: ContextView
     places: Sequence[Settings]
@@ -47,10 +48,12 @@ class _Login(NamedTuple):
 
 
 async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = None) -> Snapshot:
-    """Look at the network through these contexts and domains. The failure of one is in the snapshot; nothing
-    is raised for it."""
+    """Inspect the network through these contexts and domains.
+
+    A failure of one of them is recorded in the snapshot and raises nothing.
+    """
     async with contextlib.AsyncExitStack() as stack:
-        logins = await asyncio.gather(*(_log_in(places, stack) for places in _by_login(targets)))
+        logins = await asyncio.gather(*(_log_in(places, stack) for places in _group_by_login(targets)))
         names = [login.view.account for login in logins]
         systems = await asyncio.gather(*(_ask_system(login, names) for login in logins))
         servers = merge_servers([views for views, _ in systems] + [login.servers for login in logins])
@@ -60,24 +63,24 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
             login._replace(view=login.view._replace(reaches=some))
             for login, some in zip(logins, reached, strict=True)
         ]
-        all_places = _places(logins, servers)
+        all_places = _list_places(logins, servers)
         views, tried, answers = await asyncio.gather(
-            asyncio.gather(*(_look(place, trace) for place in all_places)),
+            asyncio.gather(*(_inspect_place(place, trace) for place in all_places)),
             asyncio.gather(*(_try_imports(login, servers) for login in logins)),
             _count_answers(logins, servers),
         )
         contexts = [login.view._replace(tried=some) for login, some in zip(logins, tried, strict=True)]
         gaps += [gap for _, some in views for gap in some]
-        seen = [view for view, _ in views if view is not None]
+        domain_views = [view for view, _ in views if view is not None]
         system = next((context.name for context in contexts if context.is_system), "")
         try:
-            seen += build_domain_views(servers, system, seen)
+            domain_views += build_domain_views(servers, system, domain_views)
         except _MALFORMED as error:
             gaps.append(f"streams of other accounts: an answer is malformed: {type(error).__name__} {error}")
-        return Snapshot(datetime.now(UTC), contexts, seen, servers, gaps, answers)
+        return Snapshot(datetime.now(UTC), contexts, domain_views, servers, gaps, answers)
 
 
-def _by_login(targets: Sequence[Settings]) -> list[list[Settings]]:
+def _group_by_login(targets: Sequence[Settings]) -> list[list[Settings]]:
     """Return the targets in groups that can share a connection."""
     groups: dict[Settings, list[Settings]] = {}
     for target in targets:
@@ -109,7 +112,7 @@ async def _ask_system(login: _Login, accounts: Sequence[str]) -> tuple[Sequence[
     if login.connection is None or not login.view.is_system:
         return (), ()
     try:
-        async with _patience(login.connection):
+        async with _limit_time(login.connection):
             return await fetch_system_servers(login.connection, accounts)
     except _MALFORMED as error:
         return (), [f"{login.view.name}: a server's answer is malformed: {type(error).__name__} {error}"]
@@ -119,7 +122,7 @@ async def _ask_system(login: _Login, accounts: Sequence[str]) -> tuple[Sequence[
 
 
 class _Place(NamedTuple):
-    """A domain to look at. is_own: the domain of the context, or without one that of its server."""
+    """A domain to inspect. is_own: the domain of the context, or without one that of its server."""
 
     login: _Login
     domain: str
@@ -129,16 +132,15 @@ class _Place(NamedTuple):
     network: str
 
 
-def _places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Place]:
-    """Return each account's domains, each once: those of the contexts, and those that their accounts
-    reach."""
-    networks = _networks(logins, servers)
+def _list_places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Place]:
+    """Return each account's domains once: those of the contexts, and those that their accounts reach."""
+    networks = _find_networks(logins, servers)
     places: dict[tuple[str, ...], _Place] = {}
 
     def add(place: _Place) -> None:
         view = place.login.view
         named = place.domain or (view.domain if place.is_own else "")
-        # Without a domain JetStream is that of the cluster.
+        # Without a domain, JetStream belongs to the cluster.
         prefix = place.prefix or named or place.login.cluster
         places.setdefault((place.network, view.account, prefix), place)
 
@@ -162,7 +164,7 @@ def _places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Pl
     return list(places.values())
 
 
-def _networks(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[str, str]:
+def _find_networks(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[str, str]:
     """Return, for the ID of each login's server, a value that all servers of one network share.
 
     Logins that reach a server in common are of one network, and so is everything that the system account
@@ -182,13 +184,13 @@ def _networks(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[s
     }
 
 
-async def _look(place: _Place, trace: Trace | None) -> tuple[DomainView | None, Sequence[str]]:
+async def _inspect_place(place: _Place, trace: Trace | None) -> tuple[DomainView | None, Sequence[str]]:
     login, connection = place.login, place.login.connection
     if connection is None:
         return None, ()
     api = Api(connection, domain=place.domain, prefix=place.prefix, trace=trace)
     domain = place.domain or ("" if place.prefix else login.view.domain)
-    blank = DomainView(
+    empty_view = DomainView(
         login.view.name,
         login.view.account,
         login.view.account_name,
@@ -197,27 +199,28 @@ async def _look(place: _Place, trace: Trace | None) -> tuple[DomainView | None, 
         place.network,
     )
     try:
-        async with _patience(connection):
-            return await domains.look(api, blank)
+        async with _limit_time(connection):
+            return await domains.inspect_domain(api, empty_view)
     except (NoResponders, NoJetStream) as error:
         if place.is_named:
-            return blank._replace(error=error), ()
+            return empty_view._replace(error=error), ()
         return None, [f"{login.view.name}: its account has no JetStream"] if place.is_own else ()
     except Denied as error:
         if place.is_own or place.is_named:
-            return blank._replace(error=error), ()
-        return None, [f"{blank.where}: {login.view.name} may not ask there"]
+            return empty_view._replace(error=error), ()
+        return None, [f"{empty_view.where}: {login.view.name} may not ask there"]
     except JsctlError as error:
-        return blank._replace(error=error), ()
+        return empty_view._replace(error=error), ()
     except TimeoutError:
-        return blank._replace(error=RequestTimeout(f"no answer from JetStream on {api.prefix} in time")), ()
+        return empty_view._replace(
+            error=RequestTimeout(f"no answer from JetStream on {api.prefix} in time")
+        ), ()
 
 
 async def _try_domains(login: _Login, servers: Sequence[ServerView]) -> frozenset[str]:
     """Ask in each domain whether anybody answers.
 
-    The servers that a login is shown may come from the system account; its own account need not be connected
-    there.
+    The list of servers may come from the system account; the account of the login may not reach all of them.
     """
     connection = login.connection
     if connection is None or login.view.is_system:
@@ -252,13 +255,13 @@ async def _try_imports(login: _Login, servers: Sequence[ServerView]) -> Sequence
     if login.connection is None or login.view.is_system:
         return ()
     try:
-        async with _patience(login.connection):
+        async with _limit_time(login.connection):
             return await imports.try_imports(login.connection, login.view.account, servers)
     except (JsctlError, TimeoutError, *_MALFORMED):
         return ()
 
 
 @contextlib.asynccontextmanager
-async def _patience(connection: Connection) -> AsyncIterator[None]:
-    async with asyncio.timeout(_PATIENCE * connection.settings.timeout / SECOND):
+async def _limit_time(connection: Connection) -> AsyncIterator[None]:
+    async with asyncio.timeout(_TIMEOUT_FACTOR * connection.settings.timeout / SECOND):
         yield

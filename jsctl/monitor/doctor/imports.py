@@ -1,6 +1,6 @@
-"""Exports and imports of accounts, as the servers have them, and how subjects pass through them.
+"""Exports and imports of accounts, as the servers report them, and how subjects pass through them.
 
-Local names: an account publishes `local`, which arrives as `remote` in the account that exports it
+`local` is the subject in the importing account, `remote` the same in the account that exports it
 (nats-server: accounts.go, ACCOUNTZ).
 """
 
@@ -18,11 +18,13 @@ from jsctl.units import SECOND
 _API = ("INFO", "STREAM.NAMES", f"STREAM.INFO.{PROBE}", f"CONSUMER.NAMES.{PROBE}", f"CONSUMER.CREATE.{PROBE}")
 """Requests below an API prefix that every JetStream answers and that change nothing."""
 
-_HOPS = 8
+_MAX_HOPS = 8  #: imports followed at most; they may form a circle
 
 
-class Way(NamedTuple):
-    """The result of an import for a subject. account: the exporting one. local: the import's pattern."""
+class ImportHop(NamedTuple):
+    """Where an import leads. account: the exporting one. subject: the subject there. local: the import's
+    pattern.
+    """
 
     account: str
     subject: str
@@ -31,9 +33,9 @@ class Way(NamedTuple):
 
 def find_details(servers: Iterable[ServerView], account: str, domain: str = "") -> list[Json]:
     """Return the servers' details of an account: from servers of the domain, or else from all."""
-    known = [view for view in servers if account in view.accounts]
-    near = [view for view in known if view.domain == domain] if domain else []
-    return [view.accounts[account] for view in near or known]
+    knowing = [view for view in servers if account in view.accounts]
+    in_domain = [view for view in knowing if view.domain == domain] if domain else []
+    return [view.accounts[account] for view in in_domain or knowing]
 
 
 def list_service_imports(detail: Mapping[str, Any], kind: str = "service") -> Iterator[tuple[str, str, str]]:
@@ -62,38 +64,40 @@ def has_export(detail: Mapping[str, Any], kind: str, subject: str) -> bool:
     )
 
 
-def follow(servers: Sequence[ServerView], account: str, subject: str, domain: str, kind: str) -> Way | None:
-    """Return where an account's import takes a subject; None when no import does.
+def follow_import(
+    servers: Sequence[ServerView], account: str, subject: str, domain: str, kind: str
+) -> ImportHop | None:
+    """Return where an account's import takes a subject; None when no import covers it.
 
-    kind: "service", or "stream", whose messages come the other way.
+    kind: "service", or "stream", whose messages flow in the opposite direction.
     """
     for detail in find_details(servers, account, domain):
         for exporter, local, remote in list_service_imports(detail, kind):
             if covers(local, subject):
-                return Way(exporter, translate(local, remote, subject), local)
+                return ImportHop(exporter, translate(local, remote, subject), local)
     return None
 
 
-def find_way(servers: Sequence[ServerView], account: str, subject: str, domain: str) -> list[Way]:
-    """Return the imports through which a request passes, account by account."""
-    ways: list[Way] = []
-    while len(ways) < _HOPS and (way := follow(servers, account, subject, domain, "service")):
-        ways.append(way)
-        account, subject = way.account, way.subject
-    return ways
+def trace_imports(servers: Sequence[ServerView], account: str, subject: str, domain: str) -> list[ImportHop]:
+    """Return the imports through which a request passes, one account after the other."""
+    hops: list[ImportHop] = []
+    while len(hops) < _MAX_HOPS and (hop := follow_import(servers, account, subject, domain, "service")):
+        hops.append(hop)
+        account, subject = hop.account, hop.subject
+    return hops
 
 
 def translate(local: str, remote: str, subject: str) -> str:
-    """Return the subject in the exporting account. Wildcards stand in the same order on both sides, or by
-    number (`$1`)."""
+    """Return the subject in the exporting account. Wildcards have the same order on both sides, or a number
+    (`$1`)."""
     parts: list[str] = []
     rest: list[str] = []
     tokens = subject.split(".")
-    for at, token in enumerate(local.split(".")):
+    for index, token in enumerate(local.split(".")):
         if token == ">":
-            rest = tokens[at:]
+            rest = tokens[index:]
         elif token == "*" or (token.startswith("$") and token[1:].isdigit()):
-            parts.append(tokens[at])
+            parts.append(tokens[index])
     numbered, result = list(parts), []
     for token in remote.split("."):
         if token == ">":
@@ -112,18 +116,18 @@ async def try_imports(
 ) -> Sequence[Import]:
     """Ask through each service import of an account that leads to a JetStream API whether anybody answers."""
     server = str(connection.server_info.get("server_id") or "")
-    own = [view for view in servers if view.id == server] or list(servers)
+    views = [view for view in servers if view.id == server] or list(servers)
     subjects = dict.fromkeys(
         imported
-        for detail in find_details(own, account)
+        for detail in find_details(views, account)
         for imported in list_service_imports(detail)
-        if _request(imported[1], imported[2])
+        if _build_request(imported[1], imported[2])
     )
 
     async def attempt(exporter: str, local: str, remote: str) -> Import:
         try:
             await connection.request(
-                _request(local, remote), timeout=min(2 * SECOND, connection.settings.timeout)
+                _build_request(local, remote), timeout=min(2 * SECOND, connection.settings.timeout)
             )
         except NoResponders:
             return Import(exporter, local, remote, False)
@@ -134,8 +138,8 @@ async def try_imports(
     return await asyncio.gather(*(attempt(*imported) for imported in subjects))
 
 
-def _request(local: str, remote: str) -> str:
-    """Return a request that JetStream behind an import would answer, as the importing account makes it;
+def _build_request(local: str, remote: str) -> str:
+    """Return the subject of a request that JetStream behind an import would answer, in the importing account;
     empty when there is none."""
     head, api, _ = remote.partition(".API.")
     if not api or not head.startswith("$JS"):
@@ -145,7 +149,7 @@ def _request(local: str, remote: str) -> str:
         subject = f"{head}.API.{name}"
         if covers(remote, subject):
             return translate(remote, local, subject)
-        # One for a single stream, say: CONSUMER.CREATE.ORDERS.>
+        # An import for a single stream, such as CONSUMER.CREATE.ORDERS.>
         verb = ".".join(name.split(".")[:2])
         if literal.startswith(f"{head}.API.{verb}."):
             return translate(remote, local, literal)

@@ -1,11 +1,11 @@
-"""Streams as servers describe them to the system account (JSZ), for accounts without a context. Pure."""
+"""Streams as servers describe them to the system account (JSZ), for accounts without a context. No I/O."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from jsctl.jetstream.api import build_api_prefix
-from jsctl.monitor.doctor.domains import create_subject
-from jsctl.monitor.doctor.imports import find_way
+from jsctl.monitor.doctor.domains import build_create_subject
+from jsctl.monitor.doctor.imports import trace_imports
 from jsctl.monitor.doctor.snapshot import (
     DomainView,
     Json,
@@ -22,23 +22,27 @@ def build_domain_views(
 ) -> list[DomainView]:
     """Return each account's JetStream in each domain that no context covers.
 
-    context: of the system account. seen: through other contexts.
+    context: the name of the system account's context. seen: what other contexts showed.
     """
-    known = {(view.account, view.domain) for view in seen}
+    covered = {(view.account, view.domain) for view in seen}
     groups: dict[tuple[str, str, str], list[tuple[ServerView, Json]]] = defaultdict(list)
     for server in servers:
         for account, detail in server.held.items():
-            if (account, server.domain) not in known:
-                # Without a domain, each cluster is one of its own.
+            if (account, server.domain) not in covered:
+                # Without a domain, each cluster is a JetStream of its own.
                 cluster = "" if server.domain else server.cluster or server.id
                 groups[account, server.domain, cluster].append((server, detail))
-    views = [_view(context, account, domain, details) for (account, domain, _), details in groups.items()]
+    views = [
+        _build_view(context, account, domain, details) for (account, domain, _), details in groups.items()
+    ]
     network = min((server.id for server in servers if server.varz), default="")
     views = [view._replace(network=network) for view in views]
-    return [view._replace(origins=_origins(view, [*views, *seen], servers)) for view in views]
+    return [view._replace(origins=_find_origins(view, [*views, *seen], servers)) for view in views]
 
 
-def _view(context: str, account: str, domain: str, details: Sequence[tuple[ServerView, Json]]) -> DomainView:
+def _build_view(
+    context: str, account: str, domain: str, details: Sequence[tuple[ServerView, Json]]
+) -> DomainView:
     streams: dict[str, Json] = {}
     consumers: list[Json] = []
     for server, detail in details:
@@ -46,7 +50,7 @@ def _view(context: str, account: str, domain: str, details: Sequence[tuple[Serve
             if not all(isinstance(info.get(key), dict) for key in ("config", "state")) or "name" not in info:
                 continue
             leader = (info.get("cluster") or {}).get("leader")
-            # Each server with a replica describes the stream; its leader knows most.
+            # Each server with a replica describes the stream; the leader knows most about it.
             if leader == server.name or info["name"] not in streams:
                 streams[info["name"]] = info
                 consumers = [consumer for consumer in consumers if consumer["stream_name"] != info["name"]]
@@ -66,10 +70,10 @@ def _view(context: str, account: str, domain: str, details: Sequence[tuple[Serve
     )
 
 
-def _origins(
+def _find_origins(
     view: DomainView, views: Sequence[DomainView], servers: Sequence[ServerView]
 ) -> Mapping[tuple[str, str], Origin]:
-    """Return what is known of origins in the same account; other accounts are not known."""
+    """Return what is known of origins in the same account; nothing is known of other accounts."""
     origins: dict[tuple[str, str], Origin] = {}
     for link in list_links(view):
         candidates = [
@@ -82,14 +86,14 @@ def _origins(
             info = next(
                 (other.streams[link.name] for other in candidates if link.name in other.streams), None
             )
-            unsure = any(
+            is_incomplete = any(
                 other.silent or other.error or (other.is_page and not is_complete(servers, other.domain))
                 for other in candidates
             )
-            is_missing = info is None and not unsure
+            is_missing = info is None and not is_incomplete
             origins[link.api, link.name] = Origin(None, info or {}, is_missing)
         elif (domain := api_to_domain(link.api)) and domain not in {server.domain for server in servers}:
-            request = f"{link.api}.{create_subject(link)}"
-            if not find_way(servers, view.account, request, view.domain):
+            request = f"{link.api}.{build_create_subject(link)}"
+            if not trace_imports(servers, view.account, request, view.domain):
                 origins[link.api, link.name] = Origin(False)
     return origins

@@ -1,4 +1,4 @@
-"""Servers for a snapshot: those that an account reaches, and what they say to the system account."""
+"""The servers of a snapshot: those that an account reaches, and what they report to the system account."""
 
 import asyncio
 import json
@@ -14,14 +14,14 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.message import is_no_responders
 from jsctl.units import SECOND, parse_time_ns
 
-_SILENCE = SECOND // 2  #: ns without a further answer after which all are taken to have answered
-_MORE = SECOND // 20  #: the same when all that are known have answered
+_MAX_SILENCE = SECOND // 2  #: ns without a further answer after which no more are awaited
+_MAX_LATE_SILENCE = SECOND // 20  #: the same once all known servers have answered
 _MANY_ACCOUNTS = 200
-_MANY_STREAMS = 2_000  #: of a server, whose answer would be too large
+_MANY_STREAMS = 2_000  #: more streams than this would make a server's answer too large
 
 
 class Reply(NamedTuple):
-    """A server's reply. ahead: ns by which its clock is ahead of ours. reliable: ns by which that may be
+    """A server's reply. ahead: ns by which its clock is ahead of ours. reliable: ns by which `ahead` may be
     wrong."""
 
     server: Json
@@ -39,16 +39,16 @@ async def fetch_reachable_servers(connection: Connection) -> list[ServerView]:
         replies = await _ask_all(connection, "$SYS.REQ.ACCOUNT.PING.STATZ")
     except JsctlError:
         return []
-    return [_view(reply) for reply in replies]
+    return [_build_view(reply) for reply in replies]
 
 
 async def fetch_system_servers(
     connection: Connection, accounts: Iterable[str]
 ) -> tuple[list[ServerView], Sequence[str]]:
-    """Fetch what all servers report to the system account, with the details of these accounts and of all
-    others, if there are not too many.
+    """Fetch what all servers report to the system account, with the details of all accounts, or of these only
+    when there are too many.
 
-    Returns it with what was left out, a sentence each. Raises JsctlError.
+    Returns the servers, and what was left out, a sentence each. Raises JsctlError.
     """
     expect = await count_servers(connection)
     names, *pages = await asyncio.gather(
@@ -57,49 +57,57 @@ async def fetch_system_servers(
     views: dict[str, ServerView] = {}
     for page, replies in zip(_PAGES[1:], pages, strict=True):
         for reply in replies:
-            view = views.setdefault(reply.server["id"], _view(reply))
+            view = views.setdefault(reply.server["id"], _build_view(reply))
             views[view.id] = _with_page(view, page, reply.data)
-    known = {name for reply in names for name in reply.data.get("accounts") or ()}
-    selected = sorted(known) if len(known) <= _MANY_ACCOUNTS else sorted(known & set(accounts))
+    account_names = {name for reply in names for name in reply.data.get("accounts") or ()}
+    selected = (
+        sorted(account_names)
+        if len(account_names) <= _MANY_ACCOUNTS
+        else sorted(account_names & set(accounts))
+    )
     gaps = (
         []
-        if len(selected) == len(known)
+        if len(selected) == len(account_names)
         else [
-            f"imports and exports of {len(known) - len(selected)} of {len(known)} accounts were not checked"
+            f"imports and exports of {len(account_names) - len(selected)} of {len(account_names)} accounts"
+            " were not checked"
         ]
     )
     details: dict[str, dict[str, Json]] = {}
     for start in range(0, len(selected), 16):
-        some = selected[start : start + 16]
+        batch = selected[start : start + 16]
         answers = await asyncio.gather(
             *(
                 _ask_all(connection, "$SYS.REQ.SERVER.PING.ACCOUNTZ", {"account": name}, expect)
-                for name in some
+                for name in batch
             )
         )
-        for name, replies in zip(some, answers, strict=True):
+        for name, replies in zip(batch, answers, strict=True):
             for reply in replies:
                 if detail := reply.data.get("account_detail"):
                     details.setdefault(reply.server["id"], {})[name] = detail
-    held, more = await _held_streams(connection, list(views.values()), details, accounts, expect)
+    held, stream_gaps = await _fetch_held_streams(connection, list(views.values()), details, accounts, expect)
     return [
         view._replace(accounts=details.get(view.id, {}), held=held.get(view.id, {}))
         for view in views.values()
-    ], [*gaps, *more]
+    ], [*gaps, *stream_gaps]
 
 
-async def _held_streams(
+async def _fetch_held_streams(
     connection: Connection,
     views: Sequence[ServerView],
     details: Mapping[str, Mapping[str, Json]],
-    known: Iterable[str],
+    covered: Iterable[str],
     expect: int,
 ) -> tuple[dict[str, dict[str, Json]], Sequence[str]]:
     """Fetch the streams of the accounts that no context covers, by server and account."""
     enabled = {
-        name for some in details.values() for name, detail in some.items() if detail.get("jetstream_enabled")
+        name
+        for details_by_account in details.values()
+        for name, detail in details_by_account.items()
+        if detail.get("jetstream_enabled")
     }
-    uncovered = sorted(enabled - set(known))
+    uncovered = sorted(enabled - set(covered))
     if not uncovered:
         return {}, ()
     if any(int(view.jsz.get("streams") or 0) > _MANY_STREAMS for view in views):
@@ -127,8 +135,8 @@ def merge_servers(lists: Iterable[Collection[ServerView]]) -> list[ServerView]:
     merged: dict[str, ServerView] = {}
     for views in lists:
         for view in views:
-            known = merged.get(view.id)
-            if known is None or (view.varz and not known.varz):
+            earlier = merged.get(view.id)
+            if earlier is None or (view.varz and not earlier.varz):
                 merged[view.id] = view
     return sorted(merged.values(), key=lambda view: view.name)
 
@@ -136,8 +144,10 @@ def merge_servers(lists: Iterable[Collection[ServerView]]) -> list[ServerView]:
 async def _ask_all(
     connection: Connection, subject: str, body: Mapping[str, Any] | None = None, expect: int = 0
 ) -> list[Reply]:
-    """Return the replies of all servers, each once, without those that refuse: a server need not know an
-    account. expect: how many are known; 0 waits for silence."""
+    """Return one reply of each server, without those that refuse, as a server may not know an account.
+
+    expect: how many servers are known; 0 waits until no more answer.
+    """
     replies: dict[str, Reply] = {}
     refused = 0
     inbox = connection.new_inbox()
@@ -145,14 +155,14 @@ async def _ask_all(
         started = time.time_ns()
         await connection.publish(subject, json.dumps(dict(body or {})).encode(), reply=inbox)
         while True:
-            # One that has just joined may not be counted.
+            # A server that has just joined may not be counted in `expect`.
             is_complete = bool(expect) and len(replies) + refused >= expect
-            wait = _MORE if is_complete else 2 * _SILENCE if expect else _SILENCE
+            wait = _MAX_LATE_SILENCE if is_complete else 2 * _MAX_SILENCE if expect else _MAX_SILENCE
             message = await subscription.next(wait if replies or refused else connection.settings.timeout)
             if message is None or is_no_responders(message):
                 break
             try:
-                reply = _reply(parse_reply(message.data, subject), started)
+                reply = _build_reply(parse_reply(message.data, subject), started)
             except ApiError:
                 refused += 1
                 continue
@@ -160,17 +170,17 @@ async def _ask_all(
     return list(replies.values())
 
 
-def _reply(answer: Json, started: int) -> Reply:
+def _build_reply(answer: Json, started: int) -> Reply:
     server = answer["server"]
-    spent = time.time_ns() - started
+    elapsed = time.time_ns() - started
     try:
-        ahead = parse_time_ns(server["time"]) - started - spent // 2
+        ahead = parse_time_ns(server["time"]) - started - elapsed // 2
     except (KeyError, ValueError, TypeError, AttributeError):
         ahead = None
-    return Reply(server, answer.get("data") or {}, ahead, spent // 2)
+    return Reply(server, answer.get("data") or {}, ahead, elapsed // 2)
 
 
-def _view(reply: Reply) -> ServerView:
+def _build_view(reply: Reply) -> ServerView:
     server = reply.server
     return ServerView(
         server["id"],

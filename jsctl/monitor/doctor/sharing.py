@@ -1,4 +1,4 @@
-"""What makes exports and imports that are missing: commands with an operator, else configuration."""
+"""How to add missing exports and imports: commands for accounts of an operator, configuration for others."""
 
 import shlex
 from collections.abc import Mapping
@@ -26,41 +26,43 @@ def find_account_name(snapshot: Snapshot, account: str) -> str:
     return account
 
 
-def mend_gap(snapshot: Snapshot, gap: Gap, name: str) -> str:
-    """Return the commands or configuration that add an import, and the export if that is missing, too. name:
-    of both."""
+def fix_gap(snapshot: Snapshot, gap: Gap, name: str) -> str:
+    """Return the commands or configuration that add an import, and its export if that is missing, too.
+
+    name: the name for both.
+    """
     importer, exporter = find_account_name(snapshot, gap.importer), find_account_name(snapshot, gap.exporter)
     is_exported = _is_exported(snapshot, gap.exporter, gap.kind, gap.subject)
-    if _is_of_operator(gap.exporter):
+    if _has_operator(gap.exporter):
         flags = ["--service"] if gap.kind == "service" else []
-        lines = [] if is_exported else [_line("exports", "add", name, gap.subject, exporter, *flags)]
+        lines = [] if is_exported else [_build_command("exports", "add", name, gap.subject, exporter, *flags)]
         lines += [
-            _line("imports", "add", name, gap.subject, importer, "--source", exporter, *flags),
-            _line("push", exporter, importer),
+            _build_command("imports", "add", name, gap.subject, importer, "--source", exporter, *flags),
+            _build_command("push", exporter, importer),
         ]
         return " && ".join(lines)
-    shared = "" if is_exported else f"{_export(exporter, gap.kind, gap.subject)}; "
+    shared = "" if is_exported else f"{_format_export(exporter, gap.kind, gap.subject)}; "
     imported = f'{{{gap.kind}: {{account: {exporter}, subject: "{gap.subject}"}}}}'
-    return f"{shared}in account {importer}: imports: [ {imported} ]; {_reload(snapshot, gap.importer)}"
+    return f"{shared}in account {importer}: imports: [ {imported} ]; {_format_reload(snapshot, gap.importer)}"
 
 
-def mend_invalid(snapshot: Snapshot, importer: str, exporter: str, claim: Mapping[str, Any]) -> str:
+def fix_invalid(snapshot: Snapshot, importer: str, exporter: str, claim: Mapping[str, Any]) -> str:
     """Return the commands or configuration that make a refused import valid. claim: the import."""
     kind, subject = str(claim.get("type") or "stream"), str(claim.get("subject"))
     if _is_exported(snapshot, exporter, kind, subject):
         return "the export is private: jsctl auth validate shows what is wrong with the activation token"
     name = find_account_name(snapshot, exporter)
-    if not _is_of_operator(exporter):
-        return f"{_export(name, kind, subject)}; {_reload(snapshot, exporter)}"
+    if not _has_operator(exporter):
+        return f"{_format_export(name, kind, subject)}; {_format_reload(snapshot, exporter)}"
     flags = ["--service"] if kind == "service" else []
     lines = [
-        _line("exports", "add", subject, subject, name, *flags),
-        _line("push", name, find_account_name(snapshot, importer)),
+        _build_command("exports", "add", subject, subject, name, *flags),
+        _build_command("push", name, find_account_name(snapshot, importer)),
     ]
     return " && ".join(lines)
 
 
-def _reload(snapshot: Snapshot, account: str) -> str:
+def _format_reload(snapshot: Snapshot, account: str) -> str:
     """Return what makes the servers of an account reload their configuration."""
     names = sorted(server.name for server in snapshot.servers if account in server.accounts)
     lines = " && ".join(f"jsctl server config reload {name}" for name in names)
@@ -71,16 +73,16 @@ def _is_exported(snapshot: Snapshot, exporter: str, kind: str, subject: str) -> 
     return any(has_export(detail, kind, subject) for detail in find_details(snapshot.servers, exporter))
 
 
-def _is_of_operator(account: str) -> bool:
+def _has_operator(account: str) -> bool:
     """Return whether an account's ID is a public key, as with an operator, and not its name in a
     configuration.
     """
     return is_public_key(account, ACCOUNT)
 
 
-def _line(*words: str) -> str:
+def _build_command(*words: str) -> str:
     return f"jsctl auth account {shlex.join(words)}"
 
 
-def _export(account: str, kind: str, subject: str) -> str:
+def _format_export(account: str, kind: str, subject: str) -> str:
     return f'in account {account}: exports: [ {{{kind}: "{subject}"}} ]'

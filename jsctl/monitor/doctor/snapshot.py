@@ -49,13 +49,13 @@ class Origin(NamedTuple):
 class DomainView(NamedTuple):
     """JetStream of one account in one domain.
 
-    context: through which it was seen. account: its ID, which may be its name. domain: empty for none.
-    prefix: of the API requests. network: the same for domains that are connected. error: why it could not
-    be asked. limits: `$JS.API.INFO`, empty
-    where that is not allowed. streams: infos by name. silent: why a stream did not answer, by name.
-    consumers: infos; None when they were not asked for. origins: by API prefix ("" for this very API) and
-    stream. stuck: streams and origins that did not move between two looks although the origin has more.
-    is_page: whether servers described it to the system account, and no context of the account was there.
+    context: the one through which it was seen. account: its ID, which may be its name. domain: empty for
+    none. prefix: of the API requests. network: a value that connected domains share. error: why it could not
+    be asked. limits: `$JS.API.INFO`, empty where that is not allowed. streams: infos by name. silent: why a
+    stream did not answer, by name. consumers: infos; None when they were not asked for. origins: by API
+    prefix ("" for this API) and stream. stuck: (stream, API prefix, origin) of mirrors and sources that
+    copied nothing between two looks although the origin has more. is_page: whether servers described it to
+    the system account because the account has no context.
     """
 
     context: str
@@ -79,7 +79,7 @@ class DomainView(NamedTuple):
         domain = f"domain {self.domain}" if self.domain else "JetStream without a domain"
         return f"{domain}, account {self.account_name}" if self.account_name else domain
 
-    def named(self, stream: str) -> str:
+    def format_stream(self, stream: str) -> str:
         """Return the name of one of its streams for people: `hub > ORDERS`."""
         return f"{self.domain} > {stream}" if self.domain else stream
 
@@ -88,7 +88,7 @@ class Import(NamedTuple):
     """A service that an account imports.
 
     local, remote: its subjects in the importing and the exporting account. account: the exporting one.
-    answers: whether anybody does; None when that cannot be tried.
+    answers: whether anybody answers; None when that cannot be tried.
     """
 
     account: str
@@ -132,19 +132,19 @@ class Snapshot(NamedTuple):
 
     @property
     def has_system(self) -> bool:
-        """Whether the servers were asked with a login of the system account."""
+        """Whether servers answered to a login of the system account."""
         return any(server.varz or server.jsz for server in self.servers)
 
-    def are_connected(self, one: DomainView, two: DomainView) -> bool:
+    def are_connected(self, first: DomainView, second: DomainView) -> bool:
         """Return whether messages of an account pass between two of its domains."""
-        if one.is_page or two.is_page:
-            groups = group_connected_domains(self.servers, one.account)
-            return any({one.domain, two.domain} <= group for group in groups)
+        if first.is_page or second.is_page:
+            groups = group_connected_domains(self.servers, first.account)
+            return any({first.domain, second.domain} <= group for group in groups)
         reaches = {context.name: context.reaches for context in self.contexts}
         return (
-            one.context == two.context
-            or one.domain in reaches.get(two.context, ())
-            or two.domain in reaches.get(one.context, ())
+            first.context == second.context
+            or first.domain in reaches.get(second.context, ())
+            or second.domain in reaches.get(first.context, ())
         )
 
     def copies_through(self, prefix: str) -> list[str]:
@@ -202,36 +202,36 @@ class Link(NamedTuple):
         return (self.stream, self.api, self.name) in self.view.stuck
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """The copying stream, for people: `stream leaf > ORDERS`."""
-        return f"stream {self.view.named(self.stream)}"
+        return f"stream {self.view.format_stream(self.stream)}"
 
     @property
     def object(self) -> str:
         """The text that identifies it: `stream leaf > ORDERS from $JS.hub.API.ORDERS`."""
-        return f"{self.shown} from {f'{self.api}.' if self.api else ''}{self.name}"
+        return f"{self.label} from {f'{self.api}.' if self.api else ''}{self.name}"
 
 
 def list_links(view: DomainView) -> Iterator[Link]:
     """Yield the mirrors and sources of a domain."""
     for name, info in view.streams.items():
-        yield from _links(view, name, info)
+        yield from _list_stream_links(view, name, info)
 
 
-def _links(view: DomainView, name: str, info: Json) -> Iterator[Link]:
+def _list_stream_links(view: DomainView, name: str, info: Json) -> Iterator[Link]:
     config = info["config"]
     if mirror := config.get("mirror"):
         yield Link(view, name, "mirror", mirror, info.get("mirror") or {})
     states = list(info.get("sources") or ())
     for source in config.get("sources") or ():
         # The order of `sources` changes from call to call.
-        state = next((state for state in states if _key(state) == _key(source)), None)
+        state = next((state for state in states if _get_key(state) == _get_key(source)), None)
         if state is not None:
             states.remove(state)
         yield Link(view, name, "source", source, state or {})
 
 
-def _key(source: Mapping[str, Any]) -> tuple[Any, ...]:
+def _get_key(source: Mapping[str, Any]) -> tuple[Any, ...]:
     external = source.get("external") or {}
     return (
         source.get("name"),
@@ -244,7 +244,7 @@ def _key(source: Mapping[str, Any]) -> tuple[Any, ...]:
 def is_complete(servers: Sequence[ServerView], domain: str) -> bool:
     """Return whether all servers of a domain reported what they hold.
 
-    Nothing is known of what only an absent one holds.
+    What only an absent server holds is unknown.
     """
     members = [server for server in servers if server.domain == domain]
     metas = [server.jsz.get("meta_cluster") or {} for server in members]
@@ -254,7 +254,7 @@ def is_complete(servers: Sequence[ServerView], domain: str) -> bool:
 
 
 def group_connected_domains(servers: Sequence[ServerView], account: str) -> list[set[str]]:
-    """Return the domains that leaf nodes connect for an account, in groups."""
+    """Return the groups of domains that leaf nodes connect for an account."""
     domains = {server.name: server.domain for server in servers}
     groups: list[set[str]] = []
     for server in servers:

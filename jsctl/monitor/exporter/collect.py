@@ -1,4 +1,4 @@
-"""The metrics of several contexts and domains, asked in rounds."""
+"""The metrics of several contexts and domains, fetched in rounds."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Exporter:
-    """The metrics of several places. text: the output of the last round."""
+    """An exporter of the metrics of several places. text: the output of the last round."""
 
     def __init__(
         self,
@@ -60,38 +60,38 @@ class Exporter:
         done, due = 0, loop.time()
         while not stop.is_set():
             due += seconds
-            known = await _until(self._round(seconds), stop)
-            if known is None:
+            places = await _run_until(self._round(seconds), stop)
+            if places is None:
                 return
-            yield known
+            yield places
             done += 1
             if done == count:
                 return
             due = max(due, loop.time())
-            await _until(asyncio.sleep(due - loop.time()), stop)
+            await _run_until(asyncio.sleep(due - loop.time()), stop)
 
     async def _round(self, seconds: float) -> Sequence[Place]:
-        known: Sequence[Place] = ()
+        places: Sequence[Place] = ()
         async for answered in self._places.one_round(seconds):
-            known = answered
-        every: list[Sample] = []
-        is_alone = all(place.tracker.streams is None for place in known)
-        for at, place in enumerate(known):
-            answers = self._places.taken[at]
-            identity = await self._identity(at) if answers is not None else Identity()
+            places = answered
+        samples: list[Sample] = []
+        is_alone = all(place.tracker.streams is None for place in places)
+        for index, place in enumerate(places):
+            answers = self._places.answers[index]
+            identity = await self._get_identity(index) if answers is not None else Identity()
             problems = place.tracker.problems(self._clock())
-            every += build_samples(place, answers, problems, identity, self._names, is_alone=is_alone)
-        self.text = format_samples(every, self._prefix)
-        return known
+            samples += build_samples(place, answers, problems, identity, self._names, is_alone=is_alone)
+        self.text = format_samples(samples, self._prefix)
+        return places
 
-    async def _identity(self, at: int) -> Identity:
+    async def _get_identity(self, index: int) -> Identity:
         """Return the identity of one place, fetched once."""
-        if at not in self._identities:
+        if index not in self._identities:
             try:
-                self._identities[at] = await self._places.ask(at, _ask_identity)
+                self._identities[index] = await self._places.ask(index, _ask_identity)
             except JsctlError:
                 return Identity()
-        return self._identities[at]
+        return self._identities[index]
 
 
 async def _ask_identity(api: Api) -> Identity:
@@ -102,7 +102,7 @@ async def _ask_identity(api: Api) -> Identity:
     return Identity(account, name, server, cluster)
 
 
-async def _until(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T | None:
+async def _run_until(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T | None:
     """Return the result of `work`; None once `stop` is set, which cancels it."""
     task, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
     try:

@@ -1,4 +1,4 @@
-"""A small HTTP server for scrapes: GET and HEAD of /metrics, without anything else."""
+"""A small HTTP server for Prometheus: GET and HEAD of /metrics."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,10 +7,9 @@ from contextlib import suppress
 from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.exporter.text import CONTENT_TYPE
 
-_MOST_LINES, _LINE = 100, 8 << 10
-_PATIENCE = 10.0
-"""Seconds for a request."""
-_PAGE = b"<html><body><a href='/metrics'>Metrics</a></body></html>\n"
+_MAX_LINES, _MAX_LINE_BYTES = 100, 8 << 10
+_TIMEOUT = 10.0  #: seconds that a request may take
+_HOME_PAGE = b"<html><body><a href='/metrics'>Metrics</a></body></html>\n"
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -25,8 +24,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 
 class MetricsServer:
-    """An HTTP server that answers scrapes with what `text` returns; an asynchronous context manager. port:
-    where it listens."""
+    """An HTTP server for what `text` returns, as an asynchronous context manager. port: where it listens."""
 
     def __init__(self, address: tuple[str, int], text: Callable[[], str]) -> None:
         self._address = address
@@ -37,10 +35,11 @@ class MetricsServer:
     async def __aenter__(self) -> "MetricsServer":
         host, port = self._address
         try:
-            self._server = await asyncio.start_server(self._answer, host or None, port, limit=_LINE)
+            self._server = await asyncio.start_server(self._answer, host or None, port, limit=_MAX_LINE_BYTES)
         except OSError as error:
             raise JsctlError(
-                f"cannot listen on {host}:{port}: {error.strerror or error}", "--listen names another address"
+                f"cannot listen on {host}:{port}: {error.strerror or error}",
+                "choose another address with --listen",
             ) from None
         self.port = int(self._server.sockets[0].getsockname()[1])
         return self
@@ -53,40 +52,40 @@ class MetricsServer:
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             with suppress(OSError, ValueError, TimeoutError, asyncio.IncompleteReadError):
-                async with asyncio.timeout(_PATIENCE):
-                    writer.write(self._response(await _request_line(reader)))
+                async with asyncio.timeout(_TIMEOUT):
+                    writer.write(self._respond(await _read_request_line(reader)))
                     await writer.drain()
         finally:
             writer.close()
 
-    def _response(self, line: str) -> bytes:
+    def _respond(self, line: str) -> bytes:
         words = line.split()
         if len(words) != 3 or not words[2].startswith("HTTP/1."):
-            return _page("400 Bad Request", b"bad request\n")
+            return _build_response("400 Bad Request", b"bad request\n")
         method, path = words[0], words[1].partition("?")[0]
         if method not in ("GET", "HEAD"):
-            return _page("405 Method Not Allowed", b"only GET\n", "Allow: GET, HEAD\r\n")
+            return _build_response("405 Method Not Allowed", b"only GET\n", "Allow: GET, HEAD\r\n")
         if path == "/metrics":
             body, kind, status = self._text().encode(), CONTENT_TYPE, "200 OK"
             if not body:
-                return _page("503 Service Unavailable", b"the first round is not complete\n")
+                return _build_response("503 Service Unavailable", b"the first round is not complete\n")
         elif path == "/":
-            body, kind, status = _PAGE, "text/html", "200 OK"
+            body, kind, status = _HOME_PAGE, "text/html", "200 OK"
         else:
             body, kind, status = b"not found; the metrics are at /metrics\n", "text/plain", "404 Not Found"
-        response = _page(status, body, kind=kind)
+        response = _build_response(status, body, kind=kind)
         return response[: len(response) - len(body)] if method == "HEAD" else response
 
 
-async def _request_line(reader: asyncio.StreamReader) -> str:
-    """Return the first line of a request, once its headers are read."""
+async def _read_request_line(reader: asyncio.StreamReader) -> str:
+    """Read a request up to the end of its headers, and return its first line."""
     first = (await reader.readline()).decode("latin-1").strip()
-    for _ in range(_MOST_LINES):
+    for _ in range(_MAX_LINES):
         if not (await reader.readline()).strip():
             break
     return first
 
 
-def _page(status: str, body: bytes, more: str = "", kind: str = "text/plain") -> bytes:
+def _build_response(status: str, body: bytes, more: str = "", kind: str = "text/plain") -> bytes:
     head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}"
     return f"{head}Connection: close\r\n\r\n".encode() + body

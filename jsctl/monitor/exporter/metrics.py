@@ -1,7 +1,9 @@
-"""The metrics of what reports know: names and labels of prometheus-nats-exporter where it has them, `jsctl_*`
-for what it has not. Pure. An account's login is enough, so that servers are identified by name alone. The
-leader's figures are used: copies of a stream would be summed twice. Consumers that are not durable are one,
-as their names would never end.
+"""The metrics of streams, consumers and accounts. No I/O.
+
+Names and labels are those of prometheus-nats-exporter; metrics that it does not have begin with `jsctl_`. An
+account's login is enough, so servers are identified by name alone. Only the leader's figures are used, as
+sums would count replicas twice. Consumers that are not durable share one series, as there is no end of their
+names.
 """
 
 import re
@@ -18,12 +20,11 @@ from jsctl.units import NEVER, SECOND, compute_age, parse_time_ns, read_known_ti
 Names = Literal["all", "jetstream", "jsctl"]
 
 EPHEMERAL = "(ephemeral)"
-"""What all consumers of a stream are called that are not durable."""
+"""The name in labels of all consumers of a stream that are not durable."""
 
 
 class Identity(NamedTuple):
-    """The identity of a place: the account with its name, and the server that answers where there is no
-    cluster; empty when unknown."""
+    """The identity of a place: its account, and the server that answers. Empty when unknown."""
 
     account: str = ""
     account_name: str = ""
@@ -74,23 +75,23 @@ HELP: Mapping[str, str] = {
     "jsctl_stream_deleted_messages": "Sequences within the stream whose messages were removed",
     "jsctl_stream_lost_messages": "Messages that the server has lost",
     "jsctl_stream_first_timestamp_seconds": "When the stream's first message was stored",
-    "jsctl_stream_offline": "Whether the stream cannot be asked",
+    "jsctl_stream_offline": "Whether the stream does not answer",
     "jsctl_stream_replica_lag": "Operations that a replica of the stream is behind its leader",
     "jsctl_stream_replica_offline": "Whether a replica of the stream is offline",
-    "jsctl_stream_replica_current": "Whether a replica of the stream has everything",
+    "jsctl_stream_replica_current": "Whether a replica of the stream is up to date",
     "jsctl_replication_drain_seconds": "Seconds until nothing is left to copy, at this pace",
     "jsctl_replication_seen_seconds": "Seconds since the origin was heard from",
     "jsctl_replication_failed": "Whether the copy reports an error",
     "jsctl_consumer_drain_seconds": "Seconds until nothing is left to deliver, at this pace",
     "jsctl_consumer_delivered_messages_per_second": "Deliveries per second",
     "jsctl_consumer_acknowledged_messages_per_second": "Acknowledgements per second",
-    "jsctl_consumers": "Consumers that are one in other metrics, and 1 for a durable one",
+    "jsctl_consumers": "Consumers behind one series of the other metrics, 1 for a durable one",
     "jsctl_account_full_seconds": "Seconds until the file storage is full at this growth",
     "jsctl_account_api_errors": "Errors of the JetStream API for the account",
     "jsctl_problem": "1 for each thing that is wrong",
     "jsctl_problems": "How many things are wrong",
 }
-"""Every metric, and what it says; in the order of the output."""
+"""The help of every metric, in the order of the output."""
 
 
 def build_samples(
@@ -102,20 +103,20 @@ def build_samples(
     *,
     is_alone: bool = False,
 ) -> Iterator[Sample]:
-    """Yield what is known of a context and domain.
+    """Yield the samples of a context and domain.
 
-    answers: of this round, None when it did not answer: then only that is reported. is_alone: no other place
-    knows streams.
+    answers: of this round; None when it did not answer, which is then all that is reported. is_alone: whether
+    no other place reports streams.
     """
-    every = _samples(place, answers, problems, identity, is_alone)
+    samples = _build_all_samples(place, answers, problems, identity, is_alone)
     return (
         sample
-        for sample in every
+        for sample in samples
         if names == "all" or (names == "jsctl") == sample.metric.startswith("jsctl_")
     )
 
 
-def _samples(
+def _build_all_samples(
     place: Place, answers: Answers | None, problems: Sequence[Problem], identity: Identity, is_alone: bool
 ) -> Iterator[Sample]:
     where = {"context": place.context, "domain": place.domain}
@@ -130,12 +131,12 @@ def _samples(
         return
     name = identity.account_name or identity.account
     account = {"account": name, "account_name": name, "account_id": identity.account}
-    hosts = _Servers(where, account, identity)
+    hosts = _ServerTotals(where, account, identity)
     tracker = place.tracker
     labels: dict[str, dict[str, str]] = {}
     for stream in tracker.streams or ():
         labels[stream.row.stream] = hosts.stream_labels(stream)
-        yield from _stream(stream, labels[stream.row.stream])
+        yield from _build_stream_samples(stream, labels[stream.row.stream])
         limits = overview.limits.get(stream.row.stream)
         if stream.row.offline is None:
             stream_labels = labels[stream.row.stream]
@@ -143,22 +144,22 @@ def _samples(
             yield Sample("jetstream_stream_limit_messages", stream_labels, limits.messages if limits else -1)
     for name, followers in overview.followers.items():
         for follower in followers:
-            hosts.know(follower.name, labels.get(name, {}).get("cluster", ""))
-            own = {**labels.get(name, where), "replica": follower.name}
-            yield Sample("jsctl_stream_replica_lag", own, follower.lag)
-            yield Sample("jsctl_stream_replica_offline", own, float(follower.is_offline))
-            yield Sample("jsctl_stream_replica_current", own, float(follower.is_current))
+            hosts.add_server(follower.name, labels.get(name, {}).get("cluster", ""))
+            replica_labels = {**labels.get(name, where), "replica": follower.name}
+            yield Sample("jsctl_stream_replica_lag", replica_labels, follower.lag)
+            yield Sample("jsctl_stream_replica_offline", replica_labels, float(follower.is_offline))
+            yield Sample("jsctl_stream_replica_current", replica_labels, float(follower.is_current))
     for link in tracker.links or ():
-        yield from _link(link, labels.get(link.row.stream, where))
-    yield from _consumers(overview.consumers or (), tracker.consumers or (), labels, hosts)
+        yield from _build_link_samples(link, labels.get(link.row.stream, where))
+    yield from _build_consumer_samples(overview.consumers or (), tracker.consumers or (), labels, hosts)
     for line in tracker.accounts or ():
-        yield from _account(line, {**where, **account})
+        yield from _build_account_samples(line, {**where, **account})
     yield from hosts.totals()
-    yield from _problems(problems, where, _ephemeral(overview.consumers or ()))
+    yield from _build_problem_samples(problems, where, _find_ephemeral(overview.consumers or ()))
 
 
-class _Servers:
-    """What each server leads, summed up."""
+class _ServerTotals:
+    """The totals of what each server leads."""
 
     def __init__(self, where: Labels, account: Labels, identity: Identity) -> None:
         self._where = where
@@ -172,22 +173,22 @@ class _Servers:
         self._totals.setdefault((server, cluster), [0, 0, 0, 0])
         return self._labels(server, cluster)
 
-    def know(self, server: str, cluster: str) -> None:
-        """Count a server that may lead nothing."""
+    def add_server(self, server: str, cluster: str) -> None:
+        """Add a server, which may lead nothing."""
         self._place(server, cluster)
 
     def _labels(self, server: str, cluster: str) -> dict[str, str]:
         """Return the labels of a server.
 
-        Without a cluster it is its own meta leader; otherwise only the system account knows that.
+        Without a cluster the server is its own meta leader; in a cluster only the system account knows.
         """
         meta = {} if cluster else {"is_meta_leader": "true"}
         return {**self._where, "server_id": server, "server_name": server, "cluster": cluster, **meta}
 
     def _add(self, labels: Labels, *amounts: int) -> None:
         totals = self._totals[labels["server_name"], labels["cluster"]]
-        for at, amount in enumerate(amounts):
-            totals[at] += amount
+        for index, amount in enumerate(amounts):
+            totals[index] += amount
 
     def stream_labels(self, line: StreamLine) -> dict[str, str]:
         """Return the labels of a stream's metrics, and count it for its leader."""
@@ -202,11 +203,11 @@ class _Servers:
         }
         return {**place, **self._account, **stream}
 
-    def consumer_labels(self, stream: Labels, name: str, leader: str, text: str) -> dict[str, str]:
+    def consumer_labels(self, stream: Labels, name: str, leader: str, description: str) -> dict[str, str]:
         """Return the labels of a consumer's metrics."""
         place = self._place(leader or stream.get("stream_leader", ""), stream.get("cluster", ""))
-        own = {"consumer_name": name, "consumer_leader": leader, "is_consumer_leader": "true"}
-        return {**stream, **place, **own, "consumer_desc": text}
+        names = {"consumer_name": name, "consumer_leader": leader, "is_consumer_leader": "true"}
+        return {**stream, **place, **names, "consumer_desc": description}
 
     def count_consumers(self, labels: Labels, count: int) -> None:
         """Count consumers for the server in their labels."""
@@ -224,7 +225,7 @@ class _Servers:
 _TOTALS = ("streams", "consumers", "messages", "message_bytes")
 
 
-def _stream(line: StreamLine, labels: Labels) -> Iterator[Sample]:
+def _build_stream_samples(line: StreamLine, labels: Labels) -> Iterator[Sample]:
     row = line.row
     yield Sample("jsctl_stream_offline", labels, float(row.offline is not None))
     if row.offline is not None:
@@ -240,28 +241,28 @@ def _stream(line: StreamLine, labels: Labels) -> Iterator[Sample]:
         "jsctl_stream_lost_messages": row.lost,
         "jsctl_stream_stored_messages_per_second": line.rate,
         "jsctl_stream_growth_bytes_per_second": line.growth,
-        "jsctl_stream_full_seconds": _seconds(line.limit),
+        "jsctl_stream_full_seconds": _to_seconds(line.limit),
         "jsctl_stream_used_ratio": line.share,
-        "jsctl_stream_idle_seconds": _seconds(line.idle),
-        "jsctl_stream_first_timestamp_seconds": _seconds(parse_time_ns(row.first_ts))
+        "jsctl_stream_idle_seconds": _to_seconds(line.idle),
+        "jsctl_stream_first_timestamp_seconds": _to_seconds(parse_time_ns(row.first_ts))
         if row.first_ts
         else None,
     }
-    yield from _known(values, labels)
+    yield from _build_known_samples(values, labels)
 
 
-def _link(line: LinkLine, stream: Labels) -> Iterator[Sample]:
+def _build_link_samples(line: LinkLine, stream: Labels) -> Iterator[Sample]:
     row = line.row
-    own = {
+    origin_labels = {
         f"{row.kind}_name": row.origin,
         f"{row.kind}_api": row.api_prefix,
         f"{row.kind}_deliver": row.deliver,
         f"{row.kind}_filter": row.filters,
     }
-    labels = {**stream, **own}
+    labels = {**stream, **origin_labels}
     yield Sample(f"jetstream_stream_{row.kind}_lag", labels, row.lag)
     yield Sample(f"jetstream_stream_{row.kind}_active_duration_ns", labels, row.active)
-    ours = {
+    common_labels = {
         **stream,
         "kind": row.kind,
         "origin": row.origin,
@@ -270,22 +271,22 @@ def _link(line: LinkLine, stream: Labels) -> Iterator[Sample]:
         "origin_filter": row.filters,
     }
     values = {
-        "jsctl_replication_drain_seconds": _seconds(line.drain),
-        "jsctl_replication_seen_seconds": _seconds(row.active),
+        "jsctl_replication_drain_seconds": _to_seconds(line.drain),
+        "jsctl_replication_seen_seconds": _to_seconds(row.active),
         "jsctl_replication_failed": float(bool(row.error)),
     }
-    yield from _known(values, ours)
+    yield from _build_known_samples(values, common_labels)
 
 
-def _consumers(
+def _build_consumer_samples(
     infos: Sequence[Json],
     lines: Sequence[ConsumerLine],
     labels: Mapping[str, Labels],
-    hosts: _Servers,
+    hosts: _ServerTotals,
 ) -> Iterator[Sample]:
     by_key = {(line.stream, line.consumer): line for line in lines}
     ephemeral: dict[str, list[Json]] = {}
-    unnamed = _ephemeral(infos)
+    unnamed = _find_ephemeral(infos)
     for info in infos:
         stream = str(info["stream_name"])
         config = info.get("config") or {}
@@ -293,71 +294,73 @@ def _consumers(
             ephemeral.setdefault(stream, []).append(info)
             continue
         leader = str((info.get("cluster") or {}).get("leader") or "")
-        text = str(config.get("description") or "")
-        own = hosts.consumer_labels(labels.get(stream, {}), str(info["name"]), leader, text)
-        hosts.count_consumers(own, 1)
-        yield Sample("jsctl_consumers", own, 1)
-        yield from _known(_figures([info]), own)
+        description = str(config.get("description") or "")
+        consumer_labels = hosts.consumer_labels(
+            labels.get(stream, {}), str(info["name"]), leader, description
+        )
+        hosts.count_consumers(consumer_labels, 1)
+        yield Sample("jsctl_consumers", consumer_labels, 1)
+        yield from _build_known_samples(_sum_up_consumers([info]), consumer_labels)
         line = by_key.get((stream, str(info["name"])))
         if line is not None:
             rates = {
-                "jsctl_consumer_drain_seconds": _seconds(line.drain),
+                "jsctl_consumer_drain_seconds": _to_seconds(line.drain),
                 "jsctl_consumer_delivered_messages_per_second": line.delivered,
                 "jsctl_consumer_acknowledged_messages_per_second": line.acknowledged,
             }
-            yield from _known(rates, own)
-    for stream, several in ephemeral.items():
-        own = hosts.consumer_labels(labels.get(stream, {}), EPHEMERAL, "", "")
-        hosts.count_consumers(own, len(several))
-        yield Sample("jsctl_consumers", own, len(several))
-        yield from _known(_figures(several), own)
+            yield from _build_known_samples(rates, consumer_labels)
+    for stream, stream_infos in ephemeral.items():
+        consumer_labels = hosts.consumer_labels(labels.get(stream, {}), EPHEMERAL, "", "")
+        hosts.count_consumers(consumer_labels, len(stream_infos))
+        yield Sample("jsctl_consumers", consumer_labels, len(stream_infos))
+        yield from _build_known_samples(_sum_up_consumers(stream_infos), consumer_labels)
 
 
-def _figures(infos: Sequence[Json]) -> dict[str, float | None]:
+def _sum_up_consumers(infos: Sequence[Json]) -> dict[str, float | None]:
     """Return totals of consumers: sums, the furthest delivery, the lowest ack floor, the latest times."""
 
     def total(key: str) -> int:
         return sum(int(info.get(key, 0)) for info in infos)
 
-    def all_of(part: str, key: str) -> list[int]:
+    def list_values(part: str, key: str) -> list[int]:
         return [int((info.get(part) or {}).get(key, 0)) for info in infos]
 
-    def since(part: str) -> float | None:
+    def compute_seconds_since(part: str) -> float | None:
         spans = [
             compute_age(read_known_time((info.get(part) or {}).get("last_active")), info.get("ts"))
             for info in infos
         ]
         known = [span for span in spans if span != NEVER]
-        return _seconds(min(known)) if known else None
+        return _to_seconds(min(known)) if known else None
 
     return {
-        "jetstream_consumer_delivered_consumer_seq": sum(all_of("delivered", "consumer_seq")),
-        "jetstream_consumer_delivered_stream_seq": max(all_of("delivered", "stream_seq")),
-        "jetstream_consumer_ack_floor_consumer_seq": sum(all_of("ack_floor", "consumer_seq")),
-        "jetstream_consumer_ack_floor_stream_seq": min(all_of("ack_floor", "stream_seq")),
+        "jetstream_consumer_delivered_consumer_seq": sum(list_values("delivered", "consumer_seq")),
+        "jetstream_consumer_delivered_stream_seq": max(list_values("delivered", "stream_seq")),
+        "jetstream_consumer_ack_floor_consumer_seq": sum(list_values("ack_floor", "consumer_seq")),
+        "jetstream_consumer_ack_floor_stream_seq": min(list_values("ack_floor", "stream_seq")),
         "jetstream_consumer_num_ack_pending": total("num_ack_pending"),
         "jetstream_consumer_num_pending": total("num_pending"),
         "jetstream_consumer_num_redelivered": total("num_redelivered"),
         "jetstream_consumer_num_waiting": total("num_waiting"),
-        "jetstream_consumer_last_delivery_seconds": since("delivered"),
-        "jetstream_consumer_last_ack_seconds": since("ack_floor"),
+        "jetstream_consumer_last_delivery_seconds": compute_seconds_since("delivered"),
+        "jetstream_consumer_last_ack_seconds": compute_seconds_since("ack_floor"),
     }
 
 
-def _account(line: AccountLine, labels: Labels) -> Iterator[Sample]:
-    own = {**labels, "tier": line.tier}
+def _build_account_samples(line: AccountLine, labels: Labels) -> Iterator[Sample]:
+    tier_labels = {**labels, "tier": line.tier}
     values = {
         "jetstream_account_max_memory": line.max_memory,
         "jetstream_account_max_storage": line.max_file,
         "jetstream_account_memory_used": line.memory,
         "jetstream_account_storage_used": line.file,
-        "jsctl_account_full_seconds": _seconds(line.limit),
+        "jsctl_account_full_seconds": _to_seconds(line.limit),
         "jsctl_account_api_errors": line.failed,
     }
-    yield from _known(values, own)
+    yield from _build_known_samples(values, tier_labels)
 
 
-def _ephemeral(infos: Sequence[Json]) -> set[tuple[str, ...]]:
+def _find_ephemeral(infos: Sequence[Json]) -> set[tuple[str, ...]]:
     """Return the streams and names of the consumers that are not durable."""
     return {
         (str(info["stream_name"]), str(info["name"]))
@@ -366,7 +369,7 @@ def _ephemeral(infos: Sequence[Json]) -> set[tuple[str, ...]]:
     }
 
 
-def _problems(
+def _build_problem_samples(
     problems: Sequence[Problem], where: Labels, ephemeral: set[tuple[str, ...]]
 ) -> Iterator[Sample]:
     counts = {"bad": 0, "warning": 0}
@@ -374,11 +377,11 @@ def _problems(
     for problem in problems:
         level = "bad" if problem.trouble.bad else "warning"
         counts[level] += 1
-        # Numbers would make a new series of each round, names of ephemeral consumers as well.
+        # Numbers and the names of ephemeral consumers would make a new series in each round.
         words = re.sub(r"\d[\d,.]*", "#", problem.trouble.words)
         name = (problem.name[0], EPHEMERAL) if problem.name in ephemeral else problem.name
-        own = {"kind": problem.kind, "name": " > ".join(name), "problem": words, "level": level}
-        labels = {**where, **own}
+        problem_labels = {"kind": problem.kind, "name": " > ".join(name), "problem": words, "level": level}
+        labels = {**where, **problem_labels}
         key = tuple(labels.values())
         if key not in seen:
             seen.add(key)
@@ -387,11 +390,11 @@ def _problems(
         yield Sample("jsctl_problems", {**where, "level": level}, count)
 
 
-def _known(values: Mapping[str, float | None], labels: Labels) -> Iterator[Sample]:
+def _build_known_samples(values: Mapping[str, float | None], labels: Labels) -> Iterator[Sample]:
     for metric, value in values.items():
         if value is not None:
             yield Sample(metric, labels, value)
 
 
-def _seconds(span: int | None) -> float | None:
+def _to_seconds(span: int | None) -> float | None:
     return None if span is None or span < 0 else span / SECOND

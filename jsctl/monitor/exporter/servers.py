@@ -1,8 +1,8 @@
-"""The metrics of servers, which the system account sees: with those of accounts, what the dashboards of
-prometheus-nats-exporter show. Pure.
+"""The metrics of servers, as the system account sees them. No I/O.
 
-What servers hold of JetStream is left to accounts where there are some: there only leaders count. The
-servers are named nevertheless, as the dashboards take their list from these metrics.
+With those of accounts they feed the dashboards of prometheus-nats-exporter. The totals of streams and
+consumers come from accounts where there are any, as those count leaders only; the samples of servers are
+there nevertheless, as the dashboards list servers by them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,8 +37,7 @@ def build_server_samples(
 ) -> Iterator[Sample]:
     """Yield what servers report in answers to PING.STATSZ and PING.JSZ.
 
-    with_totals: report how many streams and consumers they hold, copies as well; else 0, as for the system
-    account itself.
+    with_totals: whether to report how many streams and consumers they hold, including replicas; 0 otherwise.
     """
     held = {(use.get("server") or {}).get("id"): use.get("data") or {} for use in uses}
     for reply in replies:
@@ -47,9 +46,9 @@ def build_server_samples(
         config, used = jetstream.get("config") or {}, jetstream.get("stats") or {}
         meta = jetstream.get("meta") or {}
         name, leader = str(server.get("name", "")), str(meta.get("leader") or "")
-        own = {"context": context, "server_id": name, "server_name": name}
+        server_labels = {"context": context, "server_id": name, "server_name": name}
         labels = {
-            **own,
+            **server_labels,
             "cluster": str(server.get("cluster") or ""),
             "domain": str(config.get("domain") or ""),
             "meta_leader": leader,
@@ -60,9 +59,9 @@ def build_server_samples(
         if jetstream:
             yield Sample("jetstream_server_max_memory", labels, int(config.get("max_memory", 0)))
             yield Sample("jetstream_server_max_storage", labels, int(config.get("max_storage", 0)))
-            holds = held.get(server.get("id"), {}) if with_totals else {}
+            totals = held.get(server.get("id"), {}) if with_totals else {}
             for word, key in _TOTALS.items():
-                yield Sample(f"jetstream_server_total_{word}", labels, int(holds.get(key, 0)))
+                yield Sample(f"jetstream_server_total_{word}", labels, int(totals.get(key, 0)))
         values = {
             "connections": stats.get("connections"),
             "subscriptions": stats.get("subscriptions"),
@@ -80,4 +79,4 @@ def build_server_samples(
         }
         for key, value in values.items():
             if value is not None:
-                yield Sample(f"gnatsd_varz_{key}", own, float(value))
+                yield Sample(f"gnatsd_varz_{key}", server_labels, float(value))

@@ -1,22 +1,23 @@
-"""Rates of counters and trends of numbers, round by round. Pure but for what they remember.
+"""Rates of counters and trends of numbers, round by round. No I/O.
 
-A counter goes back when its stream is recreated, when another server leads that knows less, or when a memory
-stream has lost everything: such a step does not count as a rate.
+A counter goes back when its stream is recreated, when a new leader knows less, or when a memory stream has
+lost everything: such a step gives no rate.
 """
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 LENGTH = 24
-"""Values of a trend."""
+"""How many values a trend keeps."""
 
 SMOOTH = 6
-"""Values that the slope of a trend is taken from."""
+"""From how many of the last values the slope of a trend is computed."""
 
 
 class _Counter(NamedTuple):
-    """A counter. epoch: what has to be the same, or the counter counts something else. high: its highest
-    value."""
+    """A counter. epoch: identifies what is counted; another epoch starts from zero. high: its
+    highest value.
+    """
 
     epoch: Hashable
     at: float
@@ -29,28 +30,28 @@ class Counters:
     """Counters by key; those that a round does not add are dropped at its end."""
 
     def __init__(self) -> None:
-        self._before: dict[Hashable, _Counter] = {}
-        self._now: dict[Hashable, _Counter] = {}
+        self._previous: dict[Hashable, _Counter] = {}
+        self._current: dict[Hashable, _Counter] = {}
 
     def rate(self, key: Hashable, epoch: Hashable, at: float, value: int) -> float | None:
-        """Return the change per second since the round before, None where that is unknown. at: seconds."""
-        old = self._before.get(key)
+        """Return the change per second since the previous round, None where that is unknown. at: seconds."""
+        old = self._previous.get(key)
         rate, high = None, value
         if old is not None and old.epoch == epoch:
             high = max(old.high, value)
             came_back = old.value < old.high <= value
             if value >= old.value and not came_back and at > old.at:
                 rate = (value - old.value) / (at - old.at)
-        self._now[key] = _Counter(epoch, at, value, high, rate)
+        self._current[key] = _Counter(epoch, at, value, high, rate)
         return rate
 
     def end_round(self) -> None:
         """Drop the values of keys that this round did not add."""
-        self._before, self._now = self._now, {}
+        self._previous, self._current = self._current, {}
 
 
 class Trend(NamedTuple):
-    """A number over time. values: the newest last. times: seconds, of the same."""
+    """A number over time. values: the newest last. times: when each was taken, in seconds."""
 
     epoch: Hashable
     times: Sequence[float]
@@ -73,8 +74,9 @@ class Trend(NamedTuple):
         return self.values[-1] / -slope
 
     def seconds_to(self, limit: int) -> float | None:
-        """Return the seconds until the value reaches a limit at its present growth; None if it does not grow,
-        or is there already."""
+        """Return the seconds until the value reaches a limit at its present growth; None if it does not grow
+        or has reached it.
+        """
         slope = self.slope
         if slope is None or slope <= 0 or self.values[-1] >= limit:
             return None
@@ -86,20 +88,20 @@ class Trends:
 
     def __init__(self, length: int = LENGTH) -> None:
         self._length = length
-        self._before: dict[Hashable, Trend] = {}
-        self._now: dict[Hashable, Trend] = {}
+        self._previous: dict[Hashable, Trend] = {}
+        self._current: dict[Hashable, Trend] = {}
 
     def add(self, key: Hashable, epoch: Hashable, at: float, value: int) -> Trend:
         """Return the trend with this value as its newest; another epoch begins a new one."""
-        old = self._before.get(key)
+        old = self._previous.get(key)
         if old is None or old.epoch != epoch:
             trend = Trend(epoch, (at,), (value,))
         else:
             keep = self._length - 1
             trend = Trend(epoch, (*old.times[-keep:], at), (*old.values[-keep:], value))
-        self._now[key] = trend
+        self._current[key] = trend
         return trend
 
     def end_round(self) -> None:
         """Drop the trends of keys that this round did not add."""
-        self._before, self._now = self._now, {}
+        self._previous, self._current = self._current, {}

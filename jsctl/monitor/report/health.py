@@ -1,8 +1,8 @@
-"""What is wrong with a stream, a mirror or source, a consumer or an account, in a few words. Pure.
+"""What is wrong with a stream, a mirror or source, a consumer or an account, in a few words. No I/O.
 
-The thresholds: a mirror or source hears from its origin every few seconds, also when there is nothing to
-copy (nats-server sends idle heartbeats), so half a minute without means that the link is cut. A server
-reports nothing when the API prefix of an origin is wrong; that it was never seen is the only sign.
+A mirror or source hears from its origin every few seconds, also when there is nothing to copy (nats-server
+sends idle heartbeats), so half a minute of silence means that the link is cut. When the API prefix of an
+origin is wrong, servers report no error; the only sign is that the origin was never seen.
 """
 
 import itertools
@@ -16,15 +16,20 @@ from jsctl.monitor.stream.rows import ReplicationRow
 from jsctl.monitor.trouble import Trouble, check_replicas, has_leader, is_settled
 from jsctl.units import NEVER, SECOND, format_count, format_exact_duration, truncate_to_seconds
 
-NEARLY = 0.9  #: the part of a limit that is worth a warning
-SILENT = 30 * SECOND  #: since an origin was last heard from
+NEARLY = 0.9  #: the share of a limit above which there is a warning
+SILENT = 30 * SECOND  #: ns since an origin was last heard from
 
 
 def check_stream(info: Json, now: datetime) -> list[Trouble]:
     """Return the problems of a stream: leader, replicas, lost messages, limits that refuse messages or lose
     unread ones."""
-    led = [] if has_leader(info) else [Trouble("no leader", True)]
-    return [*led, *check_replicas(info, now), *_lost(info["state"]), *check_stream_limits(info)]
+    leader_troubles = [] if has_leader(info) else [Trouble("no leader", True)]
+    return [
+        *leader_troubles,
+        *check_replicas(info, now),
+        *_check_lost(info["state"]),
+        *check_stream_limits(info),
+    ]
 
 
 def check_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: datetime) -> list[Trouble]:
@@ -71,7 +76,7 @@ def check_account(info: Json) -> list[Trouble]:
         ):
             if limit and limit > 0 and used >= NEARLY * limit:
                 troubles.append(
-                    Trouble(f"{_share(used, limit)} of the account's {words}{where}", used >= limit)
+                    Trouble(f"{_format_share(used, limit)} of the account's {words}{where}", used >= limit)
                 )
     return troubles
 
@@ -79,7 +84,7 @@ def check_account(info: Json) -> list[Trouble]:
 def is_growing(numbers: Sequence[int]) -> bool:
     """Return whether numbers, oldest first, grow steadily.
 
-    They do when there are at least three, none is less than the one before, and the last is at least two
+    They do when there are at least three, none is lower than the previous one, and the last is at least 2
     above the first.
     """
     return (
@@ -92,24 +97,24 @@ def is_growing(numbers: Sequence[int]) -> bool:
 def check_stream_limits(info: Json) -> Iterator[Trouble]:
     """Yield the limits of a stream that are nearly reached, and that refuse messages or lose unread ones."""
     config, state = info["config"], info["state"]
-    # A stream of limits that discards what is old reaches them in ordinary work.
+    # A stream that discards old messages at its limits reaches them in ordinary work.
     if config.get("discard") == "new" or config.get("retention", "limits") != "limits":
         for used, limit, words in (
             (state.get("messages", 0), config.get("max_msgs", -1), "messages"),
             (state.get("bytes", 0), config.get("max_bytes", -1), "bytes"),
         ):
             if limit > 0 and used >= NEARLY * limit:
-                yield Trouble(f"{_share(used, limit)} of its {words}", used >= limit)
+                yield Trouble(f"{_format_share(used, limit)} of its {words}", used >= limit)
     max_consumers = config.get("max_consumers", -1)
     if max_consumers > 0 and state.get("consumer_count", 0) >= NEARLY * max_consumers:
-        yield Trouble(f"{_share(state['consumer_count'], max_consumers)} of its consumers", False)
+        yield Trouble(f"{_format_share(state['consumer_count'], max_consumers)} of its consumers", False)
 
 
-def _lost(state: Json) -> Iterator[Trouble]:
+def _check_lost(state: Json) -> Iterator[Trouble]:
     lost = len((state.get("lost") or {}).get("msgs") or ())
     if lost:
         yield Trouble(f"{format_count(lost)} lost", True)
 
 
-def _share(used: int, limit: int) -> str:
+def _format_share(used: int, limit: int) -> str:
     return f"{used * 100 // limit}%"

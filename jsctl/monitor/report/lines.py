@@ -1,6 +1,6 @@
-"""What the screen of `jsctl report` knows of each stream, consumer, link, server and account. Pure data.
+"""The lines of the screen of `jsctl report`: streams, consumers, links, servers, accounts and problems.
 
-Rates are per second and None where they are not known; spans are ns.
+Plain data. Rates are per second, None where they are unknown; spans are ns.
 """
 
 from collections.abc import Hashable, Sequence
@@ -119,7 +119,8 @@ class Problem(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """What identifies it in every round: its text has numbers that change, and holds all problems of a
-        consumer."""
+        """What identifies the problem in every round: its text holds numbers that change, and for a consumer
+        all of its problems.
+        """
         words = "".join(character for character in self.trouble.words if not character.isdigit())
         return self.kind, self.name, words if self.kind != "consumer" else self.trouble.bad

@@ -1,4 +1,4 @@
-"""What `jsctl report` asks of one domain."""
+"""The overview of one domain, as `jsctl report` fetches it."""
 
 import asyncio
 import sys
@@ -25,7 +25,9 @@ from jsctl.monitor.trouble import Trouble
 from jsctl.units import SECOND, format_count
 
 MANY = 100
-"""Streams with consumers: with more, their consumers are left out unless asked for. One request each."""
+"""Above this many streams with consumers, consumers are left out unless asked for: each stream takes a
+request.
+"""
 
 
 class Limits(NamedTuple):
@@ -37,9 +39,10 @@ class Limits(NamedTuple):
 
 
 class Hosting(NamedTuple):
-    """What a server holds of an account, according to its streams.
+    """The replicas that a server holds, according to the streams of an account.
 
-    behind, offline: streams whose copy there is. lag: operations that the worst copy is behind.
+    behind, offline: streams whose replica there is behind or offline. lag: operations that the worst replica
+    is behind.
     """
 
     leads: int = 0
@@ -59,14 +62,14 @@ class Follower(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """One domain at one time, in rows: without the infos of its streams, which may be 10,000.
+    """One domain at one time, in rows. The infos of its streams are not kept, as there may be 10,000.
 
-    streams: those that could not be asked come last, `offline` set. troubles: by stream, where there are
-    any. links: of its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None when they
-    were not asked for, or could not be. account: what INFO says, empty when that is not allowed. consumed: by
-    stream, what a diagnosis of its consumers needs. gaps: what could not be fetched and why, a sentence each.
-    limits: of streams that have some, or another retention than by limits. hosting: by server. followers: by
-    stream, where there are any.
+    streams: those that did not answer come last, with `offline` set. troubles: by stream, where there are
+    any. links: its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None when they were
+    not asked for or could not be listed. account: the answer to INFO, empty when that is not allowed.
+    consumed: by stream, what a diagnosis of its consumers needs. gaps: what could not be fetched and why, a
+    sentence each. limits: of streams that have some, or another retention than `limits`. hosting: by server.
+    followers: by stream, where there are any.
     """
 
     at: datetime
@@ -105,22 +108,22 @@ async def fetch_overview(
 
     def extract(info: Json) -> StreamRow | None:
         name = info["config"]["name"]
-        if not _wanted(name, pattern):
+        if not _matches(name, pattern):
             return None
         links.extend(build_stream_links(info, context, domain or api.domain))
-        if wrong := health.check_stream(info, datetime.now(UTC)):
-            troubles[name] = wrong
+        if stream_troubles := health.check_stream(info, datetime.now(UTC)):
+            troubles[name] = stream_troubles
         if info["state"].get("consumer_count"):
             consumed[name] = select_stream_facts(info)
-        if (bounds := _limits(info["config"])) != _UNBOUNDED:
-            limits[name] = bounds
+        if (stream_limits := _read_limits(info["config"])) != _UNBOUNDED:
+            limits[name] = stream_limits
         _count_hosts(info.get("cluster") or {}, hosting)
-        if replicas := _followers(info.get("cluster") or {}):
+        if replicas := _list_followers(info.get("cluster") or {}):
             followers[name] = replicas
         return build_stream_row(info, context, domain or api.domain)
 
     collected, usage = await asyncio.gather(
-        streams.collect(api, extract), fetch_account(api) if account else _nothing()
+        streams.collect(api, extract), fetch_account(api) if account else _return_empty()
     )
     at = datetime.now(UTC)
     silent = dict.fromkeys(collected.missing, "no answer") | dict(collected.offline)
@@ -129,26 +132,26 @@ async def fetch_overview(
         for row in collected.items.values()
     ]
     rows += [
-        build_silent_row(name, why, context, domain or api.domain)
-        for name, why in sorted(silent.items())
-        if name not in collected.items and _wanted(name, pattern)
+        build_silent_row(name, reason, context, domain or api.domain)
+        for name, reason in sorted(silent.items())
+        if name not in collected.items and _matches(name, pattern)
     ]
-    having = [row.stream for row in rows if row.consumers]
-    if consumers is False or (consumers is None and len(having) > MANY):
+    with_consumers = [row.stream for row in rows if row.consumers]
+    if consumers is False or (consumers is None and len(with_consumers) > MANY):
         return Overview(
             at, rows, troubles, links, None, usage, limits=limits, hosting=hosting, followers=followers
         )
-    infos, gaps = await fetch_consumers(api, having)
+    infos, gaps = await fetch_consumers(api, with_consumers)
     return Overview(at, rows, troubles, links, infos, usage, consumed, gaps, limits, hosting, followers)
 
 
 async def fetch_consumers(api: Api, streams: Sequence[str]) -> tuple[list[Json] | None, Sequence[str]]:
-    """Fetch the CONSUMER.LIST entries of these streams; one that is deleted meanwhile has none.
+    """Fetch the CONSUMER.LIST entries of these streams; a stream that is deleted meanwhile has none.
 
-    Returns them, None where no stream's can be listed, and what could not be fetched and why, a sentence
-    each. Raises RequestTimeout of a server that answers nothing more, and Unreachable.
+    Returns the entries, or None when those of no stream can be listed, and what could not be fetched and why,
+    a sentence each. Raises RequestTimeout when no stream answers, and Unreachable.
     """
-    lists = await _consumer_lists(api, streams)
+    lists = await _fetch_consumer_lists(api, streams)
     infos = [info for consumers in lists if not isinstance(consumers, JsctlError) for info in consumers]
     failed = [
         (name, consumers)
@@ -158,10 +161,10 @@ async def fetch_consumers(api: Api, streams: Sequence[str]) -> tuple[list[Json] 
     none = bool(failed) and len(failed) == len(streams)
     if none and any(isinstance(error, RequestTimeout) for _, error in failed):
         raise failed[0][1]
-    return None if none else infos, _gaps(failed)
+    return None if none else infos, _describe_gaps(failed)
 
 
-async def _consumer_lists(api: Api, streams: Iterable[str]) -> list[list[Json] | JsctlError]:
+async def _fetch_consumer_lists(api: Api, streams: Iterable[str]) -> list[list[Json] | JsctlError]:
     """Return the consumers of each stream, or why they could not be listed. Raises Unreachable."""
     gate = asyncio.Semaphore(16)
 
@@ -181,18 +184,18 @@ async def _consumer_lists(api: Api, streams: Iterable[str]) -> list[list[Json] |
     return await asyncio.gather(*map(fetch, streams))
 
 
-def _gaps(failed: Sequence[tuple[str, JsctlError]]) -> list[str]:
+def _describe_gaps(failed: Sequence[tuple[str, JsctlError]]) -> list[str]:
     if not failed:
         return []
     name, error = failed[0]
-    whose = f"stream {name}" if len(failed) == 1 else f"{format_count(len(failed))} streams"
-    return [f"the consumers of {whose} cannot be listed: {error.message}"]
+    subject = f"stream {name}" if len(failed) == 1 else f"{format_count(len(failed))} streams"
+    return [f"the consumers of {subject} cannot be listed: {error.message}"]
 
 
 _UNBOUNDED = Limits(-1, -1, "limits")
 
 
-def _limits(config: Json) -> Limits:
+def _read_limits(config: Json) -> Limits:
     return Limits(
         int(config.get("max_msgs", -1)) or -1,
         int(config.get("max_bytes", -1)) or -1,
@@ -200,7 +203,7 @@ def _limits(config: Json) -> Limits:
     )
 
 
-def _followers(cluster: Json) -> tuple[Follower, ...]:
+def _list_followers(cluster: Json) -> tuple[Follower, ...]:
     return tuple(
         Follower(
             sys.intern(str(peer.get("name", ""))),
@@ -227,18 +230,18 @@ def _count_hosts(cluster: Json, hosting: dict[str, Hosting]) -> None:
         )
 
 
-async def _nothing() -> Json:
+async def _return_empty() -> Json:
     return {}
 
 
 async def fetch_account(api: Api) -> Json:
     """Fetch the account's INFO; empty when that is not allowed."""
-    # Not every user may ask, and a report does not fail for it.
+    # Not every user may ask for it, and a report should not fail because of that.
     try:
         return await api.call("INFO", timeout=SECOND)
     except JsctlError:
         return {}
 
 
-def _wanted(name: str, pattern: str) -> bool:
+def _matches(name: str, pattern: str) -> bool:
     return not pattern or fnmatchcase(name, pattern)

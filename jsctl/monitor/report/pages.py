@@ -1,4 +1,4 @@
-"""What the page of one stream or consumer shows."""
+"""The data of the page of one stream or consumer."""
 
 import asyncio
 from collections.abc import Hashable, Mapping, Sequence
@@ -13,14 +13,14 @@ from jsctl.monitor.consumer.facts import Cause, Facts
 from jsctl.monitor.consumer.why import fetch_facts
 from jsctl.monitor.report.counters import Counters
 
-_LONG = 120  #: values of the graph of a page
+_MAX_VALUES = 120  #: values of the graph of a page
 
 MANY_SUBJECTS = 10_000
-"""Subjects of a stream that are listed; more would be a heavy request in every round."""
+"""How many subjects of a stream are listed at most; more would be a heavy request in every round."""
 
 
 class StreamPage(NamedTuple):
-    """A stream: its info, its consumers' infos, and messages by subject, None where they are too many."""
+    """A stream: its info, its consumers' infos, and messages by subject, None when there are too many."""
 
     info: Json
     consumers: Sequence[Json]
@@ -35,7 +35,7 @@ class ConsumerPage(NamedTuple):
 
 
 class History:
-    """What one page shows over time, while the report itself is not fetched. A graph begins with `before`."""
+    """The values of a page's graph, fetched while the page is shown. before: the values to begin with."""
 
     def __init__(self, before: Sequence[int] = ()) -> None:
         self.values = list(before)
@@ -50,12 +50,12 @@ class History:
 
     def add(self, value: int) -> None:
         """Add a value."""
-        self.values = [*self.values[1 - _LONG :], value]
+        self.values = [*self.values[1 - _MAX_VALUES :], value]
 
 
 async def fetch_stream_page(api: Api, stream: str) -> StreamPage:
     """Fetch a stream with its consumers and subjects. Raises what `Api.call` raises."""
-    info, consumers = await asyncio.gather(streams.fetch_info(api, stream), _consumers(api, stream))
+    info, consumers = await asyncio.gather(streams.fetch_info(api, stream), _fetch_consumers(api, stream))
     subjects: Mapping[str, int] | None = None
     if int(info["state"].get("num_subjects", 0)) <= MANY_SUBJECTS:
         subjects = await streams.count_subjects(api, stream)
@@ -68,8 +68,8 @@ async def fetch_consumer_page(api: Api, stream: str, consumer: str) -> ConsumerP
     return ConsumerPage(facts, find_causes(facts))
 
 
-async def _consumers(api: Api, stream: str) -> Sequence[Json]:
-    # Not every user may list them, and the page does not fail for it.
+async def _fetch_consumers(api: Api, stream: str) -> Sequence[Json]:
+    # Not every user may list them, and the page should not fail because of that.
     try:
         return await fetch_items(api, f"CONSUMER.LIST.{stream}", "consumers")
     except JsctlError:

@@ -1,4 +1,4 @@
-"""Contexts and domains on a screen: asked in rounds for what is shown, and followed over time."""
+"""Contexts and domains on a screen, asked in rounds for what the screen shows, and tracked over time."""
 
 import asyncio
 import time
@@ -16,9 +16,9 @@ from jsctl.monitor.server.requests import ping
 from jsctl.nats.error_codes import ErrorCode
 
 SILENT, WITHOUT_JETSTREAM, FAILED = "unreachable", "without JetStream", "failed"
-"""What places are called that failed."""
+"""The states of places that failed."""
 
-_LATE = 3.0  #: seconds without an answer that are shown
+_LATE_AFTER = 3.0  #: seconds without an answer after which the screen says so
 
 
 class Answers(NamedTuple):
@@ -30,7 +30,7 @@ class Answers(NamedTuple):
 
 
 async def fetch_part(api: Api, part: str, pattern: str, with_consumers: bool | None) -> Answers:
-    """Fetch what a part of the screen needs, and no more. Raises what `Api.call` raises."""
+    """Fetch what a part of the screen needs. Raises what `Api.call` raises."""
     overview = partial(fetch_overview, api, pattern=pattern)
     match part:
         case "all":
@@ -88,8 +88,8 @@ async def _fetch_all(api: Api, pattern: str, with_consumers: bool | None) -> Ans
 class Place(NamedTuple):
     """A context and domain in its present state.
 
-    flags: of a command line that works there. at: when it answered last, in seconds since 1970, None for not
-    yet. error: why it does not answer now, empty when it does. level: of the error, as a word.
+    flags: of a command line for it. at: when it answered last, in seconds since 1970, None for not yet.
+    error: why it does not answer now, empty when it does. state: a word for the error.
     """
 
     context: str
@@ -107,7 +107,7 @@ class Place(NamedTuple):
 
 
 class Places:
-    """Several contexts and domains, until `close`.
+    """The connections to several contexts and domains, until `close`.
 
     pattern: glob of streams. with_consumers: False fetches none. part: returns the part that is shown.
     """
@@ -130,57 +130,59 @@ class Places:
         self._watch: Watch[Answers] = watch(targets, fetch, clock=clock, trace=trace, window=1)
         self.trackers = [Tracker() for _ in self._watch.pollers]
         self._answered: list[float | None] = [None for _ in self._watch.pollers]
-        self.taken: list[Answers | None] = [None for _ in self._watch.pollers]
+        self.answers: list[Answers | None] = [None for _ in self._watch.pollers]
 
     async def close(self) -> None:
         """Close every connection."""
         await self._watch.__aexit__()
 
     async def one_round(self, seconds: float) -> AsyncIterator[Sequence[Place]]:
-        """Ask every place, and yield what is known after every answer; see `Watch.one_round`."""
-        self.taken = [None for _ in self._watch.pollers]
+        """Ask every place, and yield the state of all after each answer; see `Watch.one_round`."""
+        self.answers = [None for _ in self._watch.pollers]
         async for _ in self._watch.one_round(seconds):
-            for at, poller in enumerate(self._watch.pollers):
-                await self._take(at, poller)
-            yield [self._place(at, poller, seconds) for at, poller in enumerate(self._watch.pollers)]
+            for index, poller in enumerate(self._watch.pollers):
+                await self._process_answers(index, poller)
+            yield [
+                self._build_place(index, poller, seconds) for index, poller in enumerate(self._watch.pollers)
+            ]
 
     async def rounds(self, seconds: float, count: int | None = None) -> AsyncGenerator[Sequence[Place], None]:
-        """Yield what is known at the end of each round. seconds: between rounds. count: None for no end."""
+        """Yield the state of all places after each round. seconds: between rounds. count: None for no end."""
         loop = asyncio.get_running_loop()
         done, due = 0, loop.time()
         while True:
             due += seconds
-            known: Sequence[Place] = ()
+            places: Sequence[Place] = ()
             async for answered in self.one_round(seconds):
-                known = answered
-            yield known
+                places = answered
+            yield places
             done += 1
             if done == count:
                 return
-            due = max(due, loop.time())  # after a pause (a laptop that slept) rounds are skipped
+            due = max(due, loop.time())  # after a pause, such as of a laptop that slept, rounds are skipped
             await asyncio.sleep(due - loop.time())
 
     async def ask(self, number: int, fetch: Callable[[Api], Any]) -> Any:
         """Fetch something else from one place. Raises JsctlError."""
         return await self._watch.pollers[number].ask(fetch)
 
-    async def _take(self, at: int, poller: Poller[Answers]) -> None:
+    async def _process_answers(self, index: int, poller: Poller[Answers]) -> None:
         if not poller.history:
             return
-        when, answers = poller.history.pop()  # with 10,000 consumers it is large
-        self._answered[at] = poller.at
-        self.taken[at] = answers
-        await take_answers(self.trackers[at], when, answers)
+        when, answers = poller.history.pop()  # not kept: with 10,000 consumers it is large
+        self._answered[index] = poller.at
+        self.answers[index] = answers
+        await take_answers(self.trackers[index], when, answers)
 
-    def _place(self, at: int, poller: Poller[Answers], seconds: float) -> Place:
+    def _build_place(self, index: int, poller: Poller[Answers], seconds: float) -> Place:
         failure, waiting = poller.failure, poller.waiting
         error = failure.message if failure is not None else ""
         state = "" if failure is None else name_failure(failure)
-        if failure is None and waiting >= max(_LATE, 1.5 * seconds):
+        if failure is None and waiting >= max(_LATE_AFTER, 1.5 * seconds):
             error, state = f"no answer for {waiting:.0f}s", "late"
         domain = poller.domain or ("" if poller.prefix == "$JS.API" else poller.prefix)
-        flags = _flags(poller.settings)
-        return Place(poller.context, domain, flags, self._answered[at], error, state, self.trackers[at])
+        flags = _build_flags(poller.settings)
+        return Place(poller.context, domain, flags, self._answered[index], error, state, self.trackers[index])
 
 
 async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:
@@ -200,11 +202,11 @@ def name_failure(failure: JsctlError) -> str:
     return SILENT if failure.status is ExitStatus.UNREACHABLE else FAILED
 
 
-def _flags(settings: Settings) -> list[str]:
+def _build_flags(settings: Settings) -> list[str]:
     """Return the flags of a command line that works with these settings."""
     from jsctl.contexts.model import strip_login
 
-    where = ["--context", settings.context] if settings.context else ["--server", strip_login(settings.url)]
+    flags = ["--context", settings.context] if settings.context else ["--server", strip_login(settings.url)]
     if settings.js_domain:
-        where += ["--js-domain", settings.js_domain]
-    return where
+        flags += ["--js-domain", settings.js_domain]
+    return flags

@@ -1,4 +1,4 @@
-"""Changes per second between two overviews of one domain. Pure."""
+"""Changes per second between two overviews of one domain. No I/O."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +12,7 @@ ConsumerKey = tuple[str, str]
 
 
 class Rates(NamedTuple):
-    """Changes per second, of what both overviews have.
+    """Changes per second of what is in both overviews.
 
     messages: stored, by stream; deletes do not count. bytes: growth, by stream, negative when it shrinks.
     lag: by link. pending: by consumer.
@@ -36,7 +36,7 @@ def compute_rates(before: Overview, after: Overview, seconds: float) -> Rates:
         if old is None or old.created != row.created or row.offline or old.offline:
             continue
         stored = row.last_seq - old.last_seq
-        if stored >= 0:  # less: a memory stream that lost everything, or one that was restored
+        if stored >= 0:  # negative: a memory stream that lost everything, or a restored stream
             messages[row.stream] = stored / seconds
             growth[row.stream] = (row.bytes - old.bytes) / seconds
     lags = {build_link_key(row): row.lag for row in before.links}

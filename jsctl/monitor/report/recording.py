@@ -1,8 +1,8 @@
 """Recorded rounds of a report, in a file that only grows.
 
-A round is one line of JSON, compressed as a gzip member of its own, so that `zcat FILE` gives all of them. An
-extra field of the member (RFC 1952, 2.3.1.1) has its length and its time: an index is read without
-decompressing. What a kill left half written is cut off when the file is opened again.
+A round is one line of JSON, compressed as a gzip member of its own, so that `zcat FILE` prints all of them.
+An extra field of the member (RFC 1952, 2.3.1.1) holds its length and its time, so that rounds are found
+without decompressing. A round that a kill left half written is cut off when the file is opened again.
 """
 
 import contextlib
@@ -30,28 +30,28 @@ _HEADER = struct.Struct(
 )  # magic, mtime, XFL, OS, XLEN, subfield, its length; size, ms since 1970
 _MAGIC, _SUBFIELD, _PAYLOAD = b"\x1f\x8b\x08\x04", b"JC", 12
 _TRAILER = struct.Struct("<II")
-_LARGEST = 64 << 20  #: bytes of a round
-_LATEST = 253_402_214_400_000  #: ms since 1970, a day before the end of the year 9999
-_TRIM_EVERY = 3600.0  #: seconds between two looks for rounds that are too old
+_MAX_ROUND_SIZE = 64 << 20  #: bytes of a round
+_MAX_TIME = 253_402_214_400_000  #: ms since 1970, a day before the end of the year 9999
+_TRIM_EVERY = 3600.0  #: seconds between two removals of old rounds
 
 
 MAX_ROUNDS = 5_000_000
-"""Rounds of a file at most: 58 days of one each second. Each takes 16 bytes of memory."""
+"""How many rounds a file may have: 58 days of one each second. Each takes 16 bytes of memory."""
 
 _TOO_MANY = f"more than {MAX_ROUNDS:,} rounds, which is the limit of a file"
 
 
 class _Header(NamedTuple):
-    """What stands before a round: when it was, in seconds since 1970, and the bytes of both."""
+    """The header of a round. at: seconds since 1970. size: bytes of the header and the round."""
 
     at: float
     size: int
 
 
 class _Index(NamedTuple):
-    """The whole rounds of a file, which follow each other.
+    """The complete rounds of a file, in order.
 
-    times: in seconds since 1970. offsets: where each begins. end: of the last one.
+    times: in seconds since 1970. offsets: where each begins. end: where the last one ends.
     """
 
     times: "array[float]"
@@ -85,7 +85,7 @@ class Recorder:
         # A device holds nothing.
         index = _scan(path) if path.is_file() else _Index(array("d"), array("Q"), 0)
         if path.stat().st_size > index.end:
-            os.truncate(path, index.end)  # what a kill left
+            os.truncate(path, index.end)  # a round that was only half written
         self._file = os.fdopen(open_pipe(str(path), os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
         self.rounds = len(index.times)
 
@@ -149,9 +149,9 @@ class Recording:
             data = file.read(end - offsets[number])
         try:
             inflate = zlib.decompressobj(-zlib.MAX_WBITS)
-            line = inflate.decompress(data[_HEADER.size : -_TRAILER.size], _LARGEST)
+            line = inflate.decompress(data[_HEADER.size : -_TRAILER.size], _MAX_ROUND_SIZE)
             if inflate.unconsumed_tail:
-                raise ValueError(f"it has more than {_LARGEST:,} bytes")
+                raise ValueError(f"it has more than {_MAX_ROUND_SIZE:,} bytes")
             if zlib.crc32(line) != _TRAILER.unpack(data[-_TRAILER.size :])[0]:
                 raise ValueError("its checksum is wrong")
             document = parse_json(line)
@@ -173,7 +173,9 @@ def is_recording(path: Path) -> bool:
 
 
 def _scan(path: Path) -> _Index:
-    """Return the whole rounds of a file. Raises BadInput for another file, and for too many rounds."""
+    """Return the complete rounds of a file. Raises BadInput for a file that is not a recording, and for too
+    many rounds.
+    """
     times, offsets = array("d"), array("Q")
     try:
         with open_regular(path) as file:
@@ -203,6 +205,6 @@ def _parse_header(header: bytes) -> _Header | None:
     magic, _, _, _, _, subfield, payload, size, milliseconds = _HEADER.unpack(header)
     if (magic, subfield, payload) != (_MAGIC, _SUBFIELD, _PAYLOAD):
         return None
-    if not _HEADER.size < size <= _LARGEST or milliseconds > _LATEST:
+    if not _HEADER.size < size <= _MAX_ROUND_SIZE or milliseconds > _MAX_TIME:
         return None
     return _Header(milliseconds / 1000, size)

@@ -11,8 +11,8 @@ from jsctl.monitor.report.round_json import PlaceRound, parse_place
 from jsctl.monitor.report.rounds import Round, States
 from jsctl.monitor.report.tracking import Tracker
 
-_BEHIND = 8
-"""Rounds before the one that is shown which give it rates and trends."""
+_HISTORY = 8
+"""How many earlier rounds are read for the rates and trends of the one that is shown."""
 
 
 class Replay:
@@ -31,11 +31,11 @@ class Replay:
         damaged round."""
         if number == self._at:
             return self._places
-        if not self._at < number <= self._at + _BEHIND:
-            self._at = max(-1, number - _BEHIND - 1)
+        if not self._at < number <= self._at + _HISTORY:
+            self._at = max(-1, number - _HISTORY - 1)
             self._trackers, self._answered = {}, {}
         for earlier in range(self._at + 1, number + 1):
-            self._places = await self._take(earlier)
+            self._places = await self._load_places(earlier)
         self._at = number
         return self._places
 
@@ -43,7 +43,7 @@ class Replay:
         """Yield all rounds as a report without a screen shows them. Raises BadInput for a damaged one."""
         states = States()
         for number, at in enumerate(self.times):
-            yield Round(states.take(self.places(number), at, at), at)
+            yield Round(states.add_round(self.places(number), at, at), at)
 
     def places(self, number: int) -> list[PlaceRound]:
         """Return what every place answered in a round, from 0. Raises BadInput for a damaged round."""
@@ -57,11 +57,11 @@ class Replay:
                 "use the jsctl that recorded it",
             ) from None
 
-    async def _take(self, number: int) -> list[Place]:
+    async def _load_places(self, number: int) -> list[Place]:
         at = self.times[number]
-        return [await self._place(place, at) for place in self.places(number)]
+        return [await self._build_place(place, at) for place in self.places(number)]
 
-    async def _place(self, place: PlaceRound, at: float) -> Place:
+    async def _build_place(self, place: PlaceRound, at: float) -> Place:
         key = (place.context, place.domain)
         tracker = self._trackers.setdefault(key, Tracker())
         if place.answers is not None:

@@ -40,22 +40,22 @@ class _Group:
         self.resets = 0
         self.growth = 0
 
-    def add(self, sample: Row, before: Row | None, counters: tuple[str, ...]) -> None:
+    def add(self, sample: Row, previous: Row | None, counters: tuple[str, ...]) -> None:
         """Add a sample. before: the previous one, also of an earlier period."""
         self.samples.append(sample)
-        if before is None:
+        if previous is None:
             return
-        span = sample["at"] - before["at"]
+        span = sample["at"] - previous["at"]
         self.seconds += span
-        again = sample.get("created") != before.get("created")
-        went_back = any(sample[name] < before[name] for name in counters)
-        self.resets += again or went_back
+        is_recreated = sample.get("created") != previous.get("created")
+        went_back = any(sample[name] < previous[name] for name in counters)
+        self.resets += is_recreated or went_back
         for name in counters:
-            # Made again, a counter starts from zero; one that only went back has added nothing that is known.
-            rise = sample[name] if again else max(0, sample[name] - before[name])
+            # A recreated counter starts from zero; how much one that only went back has added is unknown.
+            rise = sample[name] if is_recreated else max(0, sample[name] - previous[name])
             self.increase[name] = self.increase.get(name, 0) + rise
             self.peak = max(self.peak, rise / span if span > 0 else 0.0)
-        self.growth += sample.get("bytes", 0) - before.get("bytes", 0)
+        self.growth += sample.get("bytes", 0) - previous.get("bytes", 0)
 
     def rate(self, counter: str) -> float | None:
         """Return the increase per second, None for a single sample."""
@@ -73,35 +73,35 @@ def roll_up(
     """Return rows by report (streams, consumers, replication, servers), oldest first, of streams that match
     the glob `pattern`, from `since` up to `until` (exclusive). Raises BadInput for a damaged round."""
     groups: dict[str, dict[tuple[Any, ...], _Group]] = {name: {} for name in _KEYS}
-    before: dict[tuple[Any, ...], Row] = {}
+    previous_samples: dict[tuple[Any, ...], Row] = {}
     for number, at in enumerate(replay.times):
-        moment = to_datetime(seconds_to_ns(at))
-        if (since and moment < since) or (until and moment >= until):
+        time = to_datetime(seconds_to_ns(at))
+        if (since and time < since) or (until and time >= until):
             continue
-        hour = 0 if daily else moment.hour
-        period = moment.replace(hour=hour, minute=0, second=0, microsecond=0)
+        hour = 0 if daily else time.hour
+        period = time.replace(hour=hour, minute=0, second=0, microsecond=0)
         for place in replay.places(number):
-            for report, sample in _samples(place):
+            for report, sample in _list_samples(place):
                 if pattern and "stream" in sample and not fnmatchcase(sample["stream"], pattern):
                     continue
                 sample["at"] = at
                 names = (place.context, place.domain, *(sample[key] for key in _KEYS[report]))
                 group = groups[report].setdefault((period, *names), _Group())
-                group.add(sample, before.get((report, *names)), _COUNTERS[report])
-                before[(report, *names)] = sample
+                group.add(sample, previous_samples.get((report, *names)), _COUNTERS[report])
+                previous_samples[(report, *names)] = sample
     return {
         report: [
             {
                 **dict(zip(("period", "context", "domain", *_KEYS[report]), key, strict=True)),
                 **_SUMMARIES[report](group),
             }
-            for key, group in sorted(of_report.items(), key=lambda pair: pair[0][0])
+            for key, group in sorted(report_groups.items(), key=lambda pair: pair[0][0])
         ]
-        for report, of_report in groups.items()
+        for report, report_groups in groups.items()
     }
 
 
-def _samples(place: PlaceRound) -> Iterator[tuple[str, Row]]:
+def _list_samples(place: PlaceRound) -> Iterator[tuple[str, Row]]:
     if place.answers is None:
         return
     if (overview := place.answers.overview) is not None:
@@ -138,11 +138,11 @@ def _samples(place: PlaceRound) -> Iterator[tuple[str, Row]]:
             yield "servers", {key: getattr(server, key) for key in keys}
 
 
-def _stream(group: _Group) -> Row:
+def _summarize_stream(group: _Group) -> Row:
     last = group.samples[-1]
-    left, days = last["max_bytes"] - last["bytes"], None
+    free_bytes, days = last["max_bytes"] - last["bytes"], None
     if last["max_bytes"] > 0 and group.growth > 0 and group.seconds > 0:
-        days = max(0, left) / (group.growth / group.seconds * 86400)
+        days = max(0, free_bytes) / (group.growth / group.seconds * 86400)
     return {
         "messages": last["messages"],
         "bytes": last["bytes"],
@@ -155,7 +155,7 @@ def _stream(group: _Group) -> Row:
     }
 
 
-def _consumer(group: _Group) -> Row:
+def _summarize_consumer(group: _Group) -> Row:
     lags = sorted(sample["unprocessed"] for sample in group.samples)
     return {
         "unprocessed": group.samples[-1]["unprocessed"],
@@ -166,7 +166,7 @@ def _consumer(group: _Group) -> Row:
     }
 
 
-def _link(group: _Group) -> Row:
+def _summarize_link(group: _Group) -> Row:
     lags = sorted(sample["lag"] for sample in group.samples)
     spans = [sample["active"] for sample in group.samples if sample["active"] != NEVER]
     return {
@@ -178,7 +178,7 @@ def _link(group: _Group) -> Row:
     }
 
 
-def _server(group: _Group) -> Row:
+def _summarize_server(group: _Group) -> Row:
     return {
         "bytes": group.samples[-1]["bytes"],
         "api_rate": group.rate("api"),
@@ -187,4 +187,9 @@ def _server(group: _Group) -> Row:
     }
 
 
-_SUMMARIES = {"streams": _stream, "consumers": _consumer, "replication": _link, "servers": _server}
+_SUMMARIES = {
+    "streams": _summarize_stream,
+    "consumers": _summarize_consumer,
+    "replication": _summarize_link,
+    "servers": _summarize_server,
+}

@@ -1,4 +1,4 @@
-"""What places answered in a round, as JSON and back. Lossless for all that the report shows."""
+"""The answers of places in a round, as JSON and back. Nothing that the report shows is lost."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -59,7 +59,7 @@ _OVERVIEW = Shape(
 
 
 class PlaceRound(NamedTuple):
-    """A context and domain in one round; see Place. answers: None where it did not answer in it."""
+    """A context and domain in one round; see Place. answers: None when it did not answer."""
 
     context: str
     domain: str
@@ -70,7 +70,7 @@ class PlaceRound(NamedTuple):
 
 
 def build_round(places: Sequence[Place], answers: Sequence[Answers | None]) -> list[PlaceRound]:
-    """Return a round of what places answered in it."""
+    """Return the round of these places and their answers."""
     return [
         PlaceRound(place.context, place.domain, place.flags, place.error, place.state, answer)
         for place, answer in zip(places, answers, strict=True)
@@ -88,7 +88,7 @@ def build_round_document(places: Sequence[PlaceRound], at: float) -> Json:
                 "flags": list(place.flags),
                 "error": place.error,
                 "state": place.state,
-                **({} if place.answers is None else _answers(place.answers)),
+                **({} if place.answers is None else _encode_answers(place.answers)),
             }
             for place in places
         ],
@@ -97,7 +97,7 @@ def build_round_document(places: Sequence[PlaceRound], at: float) -> Json:
 
 def parse_place(place: Json) -> PlaceRound:
     """Return one place of a round. Raises KeyError, TypeError, ValueError for a document of another shape."""
-    _check(place)
+    _check_shape(place)
     return PlaceRound(
         str(place["context"]),
         str(place["domain"]),
@@ -108,7 +108,7 @@ def parse_place(place: Json) -> PlaceRound:
     )
 
 
-def _check(place: Json) -> None:
+def _check_shape(place: Json) -> None:
     """Raise Malformed for a place whose answers have another shape than those of servers."""
     overview, servers = place.get("overview"), place.get("servers")
     if overview is not None:
@@ -135,10 +135,10 @@ def _parse_answers(place: Json) -> Answers | None:
     )
 
 
-def _answers(answers: Answers) -> Json:
+def _encode_answers(answers: Answers) -> Json:
     document: Json = {}
     if answers.overview is not None:
-        document["overview"] = _overview(answers.overview)
+        document["overview"] = _encode_overview(answers.overview)
     if answers.account is not None:
         document["account"] = answers.account
     if answers.servers is not None:
@@ -147,52 +147,52 @@ def _answers(answers: Answers) -> Json:
     return document
 
 
-def _overview(overview: Overview) -> Json:
+def _encode_overview(overview: Overview) -> Json:
     return {
         "at": format_rfc3339(overview.at),
-        "streams": [_record(row, _STREAM) for row in overview.streams],
+        "streams": [_encode_row(row, _STREAM) for row in overview.streams],
         "troubles": {
             name: [[trouble.words, trouble.bad] for trouble in troubles]
             for name, troubles in overview.troubles.items()
         },
-        "links": [_record(row, _LINK) for row in overview.links],
+        "links": [_encode_row(row, _LINK) for row in overview.links],
         "consumers": None if overview.consumers is None else list(overview.consumers),
         "account": overview.account,
         "consumed": dict(overview.consumed),
         "gaps": list(overview.gaps),
-        "limits": {name: _record(limits, _LIMITS) for name, limits in overview.limits.items()},
-        "hosting": {name: _record(hosting, _HOSTING) for name, hosting in overview.hosting.items()},
+        "limits": {name: _encode_row(limits, _LIMITS) for name, limits in overview.limits.items()},
+        "hosting": {name: _encode_row(hosting, _HOSTING) for name, hosting in overview.hosting.items()},
     }
 
 
 def _parse_overview(document: Json) -> Overview:
     return Overview(
         at=to_datetime(document["at"]) if document.get("at") else datetime.fromtimestamp(0, UTC),
-        streams=[_stream(row) for row in document["streams"]],
+        streams=[_parse_stream(row) for row in document["streams"]],
         troubles={
             name: [Trouble(str(words), bool(bad)) for words, bad in troubles]
             for name, troubles in document["troubles"].items()
         },
-        links=[ReplicationRow(**_values(row, _LINK)) for row in document["links"]],
+        links=[ReplicationRow(**_pick_values(row, _LINK)) for row in document["links"]],
         consumers=document["consumers"],
         account=document["account"],
         consumed=document["consumed"],
         gaps=document["gaps"],
-        limits={name: Limits(**_values(limits, _LIMITS)) for name, limits in document["limits"].items()},
+        limits={name: Limits(**_pick_values(limits, _LIMITS)) for name, limits in document["limits"].items()},
         hosting={
-            name: Hosting(**_values(hosting, _HOSTING)) for name, hosting in document["hosting"].items()
+            name: Hosting(**_pick_values(hosting, _HOSTING)) for name, hosting in document["hosting"].items()
         },
     )
 
 
-def _stream(row: Json) -> StreamRow:
-    values = _values(row, _STREAM)
+def _parse_stream(row: Json) -> StreamRow:
+    values = _pick_values(row, _STREAM)
     return StreamRow(**{**values, "peers": tuple(values["peers"])})
 
 
-def _record(row: Any, keys: Sequence[str]) -> Json:
+def _encode_row(row: Any, keys: Sequence[str]) -> Json:
     return {key: getattr(row, key) for key in keys}
 
 
-def _values(row: Mapping[str, Any], keys: Sequence[str]) -> Json:
+def _pick_values(row: Mapping[str, Any], keys: Sequence[str]) -> Json:
     return {key: row[key] for key in keys}

@@ -1,4 +1,4 @@
-"""Reports in rounds: what is known of every context and domain, once or repeatedly."""
+"""Reports in rounds: the states of all contexts and domains, once or repeatedly."""
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import NamedTuple
@@ -12,8 +12,8 @@ from jsctl.monitor.report.rows import DomainState
 from jsctl.monitor.report.watching import WINDOW, Clock, Fetch, Trace, Watch, watch
 from jsctl.units import SECOND
 
-_LATE = 3.0
-"""Seconds without an answer that are shown; sooner, what was answered last still stands."""
+_LATE_AFTER = 3.0
+"""Seconds without an answer after which the report says so; until then the last answer is shown."""
 
 
 class Round(NamedTuple):
@@ -29,21 +29,21 @@ class States:
     def __init__(self) -> None:
         self._histories: dict[tuple[str, str], list[tuple[float, Overview]]] = {}
 
-    def take(self, places: Sequence[PlaceRound], at: float, moment: float) -> list[DomainState]:
-        """Return the states after a round. at: of the round, in seconds since 1970. moment: the same on a
+    def add_round(self, places: Sequence[PlaceRound], at: float, steady_time: float) -> list[DomainState]:
+        """Return the states after a round. at: its time, in seconds since 1970. steady_time: the same on a
         clock that does not jump."""
-        return [self._state(place, at, moment) for place in places]
+        return [self._build_state(place, at, steady_time) for place in places]
 
-    def _state(self, place: PlaceRound, at: float, moment: float) -> DomainState:
+    def _build_state(self, place: PlaceRound, at: float, steady_time: float) -> DomainState:
         history = self._histories.setdefault((place.context, place.domain), [])
         error = place.error
         if place.answers is not None and place.answers.overview is not None:
-            history.append((moment, place.answers.overview))
+            history.append((steady_time, place.answers.overview))
             del history[:-WINDOW]
         elif place.answers is not None and not history:
-            error = error or "the account has no JetStream: its servers are all that is known"
-        kind = Unreachable if place.state in (SILENT, WITHOUT_JETSTREAM) else JsctlError
-        failure = kind(error) if error else None
+            error = error or "the account has no JetStream; only its servers are known"
+        error_class = Unreachable if place.state in (SILENT, WITHOUT_JETSTREAM) else JsctlError
+        failure = error_class(error) if error else None
         when = at if history else None
         return DomainState(place.context, place.domain, "", "$JS.API", list(history), failure, when)
 
@@ -51,7 +51,9 @@ class States:
 async def fetch_states(
     targets: Sequence[Settings], fetch: Fetch[Overview], *, clock: Clock, trace: Trace | None
 ) -> list[DomainState]:
-    """Ask every context and domain once. The failure of one is in its state; nothing is raised for it."""
+    """Ask every context and domain once. A failure is recorded in the state of the place and raises
+    nothing.
+    """
     async with watch(targets, fetch, clock=clock, trace=trace) as overviews:
         await overviews.once()
         return build_domain_states(overviews, 0)
@@ -66,7 +68,7 @@ async def poll_states(
     clock: Clock,
     trace: Trace | None,
 ) -> AsyncGenerator[Round, None]:
-    """Yield what is known after each round. interval: ns between rounds. count: rounds, None for no end."""
+    """Yield the states after each round. interval: ns between rounds. count: rounds, None for no end."""
     seconds = interval / SECOND
     async with watch(targets, fetch, clock=clock, trace=trace) as overviews:
         async for _ in overviews.rounds(seconds, count):
@@ -74,8 +76,8 @@ async def poll_states(
 
 
 def build_domain_states(overviews: Watch[Overview], interval: float) -> list[DomainState]:
-    """Return what is known of every context and domain. interval: seconds between rounds."""
-    late = max(_LATE, 1.5 * interval)
+    """Return the states of all contexts and domains. interval: seconds between rounds."""
+    late = max(_LATE_AFTER, 1.5 * interval)
     return [
         DomainState(
             poller.context,

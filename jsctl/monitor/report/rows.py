@@ -1,4 +1,4 @@
-"""The rows of `jsctl report`: streams, links and consumers of a domain, rates and what is wrong. Pure."""
+"""The rows of `jsctl report`: streams, links and consumers of a domain, rates and what is wrong. No I/O."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -16,15 +16,15 @@ from jsctl.units import NEVER, compute_age, truncate_to_seconds
 Sort = Literal["name", "messages", "bytes", "rate", "lag", "trouble"]
 
 FINE, WARN, BAD = 0, 1, 2
-"""How much is wrong: nothing, something to watch, something that does not work."""
+"""The levels of trouble: none, something to watch, something that does not work."""
 
 
 class DomainState(NamedTuple):
     """The state of one context and domain.
 
     history: the last overviews, oldest first, each with its time in seconds on one clock. failure: why the
-    last attempt failed. at: when it ended (seconds since 1970), None before the first. waiting: seconds that
-    an attempt has been open beyond what is usual, else 0.
+    last attempt failed. at: when it ended (seconds since 1970), None before the first. waiting: seconds for
+    which an unusually long attempt has been open, else 0.
     """
 
     context: str
@@ -38,7 +38,7 @@ class DomainState(NamedTuple):
 
     @property
     def error(self) -> str:
-        """What is wrong with the whole, empty when nothing is."""
+        """Why the place as a whole cannot be shown, empty when it can."""
         if self.failure is not None:
             return str(self.failure)
         if self.waiting:
@@ -102,14 +102,14 @@ def find_level(troubles: Sequence[Trouble]) -> int:
 def build_report(state: DomainState, sort: Sort) -> Report:
     """Return the rows of the last overview, with the rates since the one before.
 
-    sort: `name`; otherwise the largest rows come first, or with `trouble` the worst. A table without a column
-    for the order stays sorted by name.
+    sort: `name`; otherwise the largest come first, or with `trouble` the worst. A table that has no such
+    column stays sorted by name.
     """
     now = state.history[-1][1]
-    changes = _changes(state.history)
-    streams, links = _streams(now, changes), _links(state.history, changes)
-    consumers = None if now.consumers is None else _consumers(state.history, changes)
-    _order(
+    changes = _compute_changes(state.history)
+    streams, links = _build_stream_rows(now, changes), _build_link_rows(state.history, changes)
+    consumers = None if now.consumers is None else _build_consumer_rows(state.history, changes)
+    _sort_rows(
         streams,
         sort,
         {
@@ -118,21 +118,21 @@ def build_report(state: DomainState, sort: Sort) -> Report:
             "rate": lambda row: row.message_rate,
         },
     )
-    _order(links, sort, {"lag": lambda row: row.link.lag})
+    _sort_rows(links, sort, {"lag": lambda row: row.link.lag})
     if consumers is not None:
-        _order(consumers, sort, {"lag": lambda row: row.unprocessed})
-    whole = [*health.check_account(now.account), *(Trouble(gap, False) for gap in now.gaps)]
-    return Report(streams, links, consumers, whole)
+        _sort_rows(consumers, sort, {"lag": lambda row: row.unprocessed})
+    account_troubles = [*health.check_account(now.account), *(Trouble(gap, False) for gap in now.gaps)]
+    return Report(streams, links, consumers, account_troubles)
 
 
-def _changes(history: Sequence[tuple[float, Overview]]) -> Rates:
+def _compute_changes(history: Sequence[tuple[float, Overview]]) -> Rates:
     if len(history) < 2:
         return Rates({}, {}, {}, {})
     (then, before), (now, after) = history[-2:]
     return compute_rates(before, after, now - then)
 
 
-def _streams(now: Overview, changes: Rates) -> list[StreamStatus]:
+def _build_stream_rows(now: Overview, changes: Rates) -> list[StreamStatus]:
     rows = []
     for row in now.streams:
         troubles = list(now.troubles.get(row.stream, ()))
@@ -144,7 +144,7 @@ def _streams(now: Overview, changes: Rates) -> list[StreamStatus]:
     return sorted(rows, key=lambda row: row.stream.stream)
 
 
-def _links(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[LinkStatus]:
+def _build_link_rows(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[LinkStatus]:
     now = history[-1][1]
     created = {row.stream: row.created for row in now.streams}
     lags: dict[Any, list[int]] = {}
@@ -159,20 +159,24 @@ def _links(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[Li
     return sorted(rows, key=lambda row: (row.link.stream, row.link.kind, row.link.origin))
 
 
-def _consumers(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[ConsumerStatus]:
+def _build_consumer_rows(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[ConsumerStatus]:
     now = history[-1][1]
     pending: dict[Any, list[int]] = {}
     for _, overview in history:
         for info in overview.consumers or ():
             pending.setdefault(build_consumer_key(info), []).append(info["num_pending"])
     rows = [
-        _consumer(info, pending[build_consumer_key(info)], changes.pending.get(build_consumer_key(info)), now)
+        _build_consumer_row(
+            info, pending[build_consumer_key(info)], changes.pending.get(build_consumer_key(info)), now
+        )
         for info in now.consumers or ()
     ]
     return sorted(rows, key=lambda row: (row.stream, row.consumer))
 
 
-def _consumer(info: Json, pending: Sequence[int], rate: float | None, now: Overview) -> ConsumerStatus:
+def _build_consumer_row(
+    info: Json, pending: Sequence[int], rate: float | None, now: Overview
+) -> ConsumerStatus:
     last_delivery = compute_age((info.get("delivered") or {}).get("last_active"), now.at)
     facts = Facts(info["stream_name"], info["name"], info, now.consumed.get(info["stream_name"], {}))
     return ConsumerStatus(
@@ -188,7 +192,7 @@ def _consumer(info: Json, pending: Sequence[int], rate: float | None, now: Overv
     )
 
 
-def _order(rows: list[Status], sort: Sort, keys: dict[str, Callable[[Status], float | None]]) -> None:
+def _sort_rows(rows: list[Status], sort: Sort, keys: dict[str, Callable[[Status], float | None]]) -> None:
     """Sort rows that are in the order of their names."""
     if sort == "trouble":
         rows.sort(key=lambda row: -find_level(row.troubles))

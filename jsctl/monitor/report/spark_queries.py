@@ -1,4 +1,4 @@
-"""Streaming queries of Spark, as `jsctl.spark.progress` leaves them in a folder for reports."""
+"""The progress of Spark's streaming queries, as `jsctl.spark.progress` writes it to a folder for reports."""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,8 @@ LATEST = "_latest"
 """Folder of the newest progress: a file for each query."""
 
 SILENT = 60 * SECOND
-"""ns without progress after which a query that has not ended looks as if it hung. Idle ones report each 10 s.
+"""ns without progress after which a query that has not ended seems to hang. Idle queries report
+every 10 s.
 """
 
 
@@ -85,11 +86,11 @@ def read_queries(folder: Path) -> list[SparkQuery]:
             f"{folder} holds no progress of Spark queries",
             "jsctl.spark.progress.listen(spark, to=...) writes it",
         )
-    queries = [query for path in sorted(latest.glob("*.json")) for query in _read(path)]
+    queries = [query for path in sorted(latest.glob("*.json")) for query in _read_file(path)]
     return sorted(queries, key=lambda query: (query.query, query.stream))
 
 
-def _read(path: Path) -> list[SparkQuery]:
+def _read_file(path: Path) -> list[SparkQuery]:
     names = {field.name for field in fields(SparkQuery)}
     try:
         rows = parse_json(read_text(path))["queries"]

@@ -1,4 +1,4 @@
-"""One context and domain over time: from what servers answer, what the screen shows. Asks nothing."""
+"""One context and domain over time: the lines of the screen, from the answers of servers. No I/O."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,9 @@ from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.report.rates import build_link_key
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Trouble
-from jsctl.units import NEVER, SECOND, compute_age
+from jsctl.units import NEVER, SECOND, compute_age, pluralize
 
-_TOGETHER = 100  #: consumers that are diagnosed before keys get their turn
+_MAX_UNINTERRUPTED = 100  #: consumers diagnosed before the event loop runs, so that keys are read
 
 
 class Tracker:
@@ -36,7 +36,7 @@ class Tracker:
         self._server_counters = Counters()
         self._rows: dict[str, StreamRow] = {}
         self._purges: dict[str, int] = {}
-        self._seen: dict[Any, float] = {}
+        self._first_seen: dict[Any, float] = {}
 
     async def add(self, at: float, overview: Overview) -> None:
         """Add an overview. at: seconds on one clock."""
@@ -45,7 +45,7 @@ class Tracker:
         self.links = self._add_links(at, overview)
         if self.servers is None or any(line.hosting is not None for line in self.servers):
             self.servers = [
-                ServerLine(name, hosting, troubles=_of_hosting(hosting))
+                ServerLine(name, hosting, troubles=_find_hosting_troubles(hosting))
                 for name, hosting in sorted(overview.hosting.items())
             ]
         if overview.consumers is not None:
@@ -56,27 +56,27 @@ class Tracker:
     # -- streams and what they copy --------------------------------------------------------------------
 
     def _add_streams(self, at: float, overview: Overview) -> list[StreamLine]:
-        lines = [self._stream(at, row, overview) for row in overview.streams]
+        lines = [self._build_stream_line(at, row, overview) for row in overview.streams]
         self._rows = {row.stream: row for row in overview.streams}
         self._purges = {name: count for name, count in self._purges.items() if name in self._rows}
         for counters in (self._stored, self._sizes, self._rates):
             counters.end_round()
         return sorted(lines, key=lambda line: line.row.stream)
 
-    def _stream(self, at: float, row: StreamRow, overview: Overview) -> StreamLine:
+    def _build_stream_line(self, at: float, row: StreamRow, overview: Overview) -> StreamLine:
         name, troubles = row.stream, list(overview.troubles.get(row.stream, ()))
         if row.offline is not None:
             troubles.insert(0, Trouble(f"offline: {row.offline}", True))
             return StreamLine(row, None, (), None, None, None, NEVER, troubles)
         limits = overview.limits.get(name)
-        event = self._event(row, self._rows.get(name), limits)
+        event = self._find_event(row, self._rows.get(name), limits)
         if event == "purged":
             self._purges[name] = self._purges.get(name, 0) + 1
         epoch = (row.created, row.leader)
         rate = self._stored.rate(name, epoch, at, row.last_seq)
         rates = self._rates.add(name, row.created, at, round(rate)).values if rate is not None else ()
-        whole = (*epoch, self._purges.get(name, 0))
-        sizes = self._sizes.add(name, whole, at, row.bytes)
+        size_epoch = (*epoch, self._purges.get(name, 0))
+        sizes = self._sizes.add(name, size_epoch, at, row.bytes)
         soonest, share = None, None
         if limits is not None:
             spans = []
@@ -85,15 +85,15 @@ class Tracker:
                 share = row.bytes / limits.bytes
             if limits.messages > 0:
                 share = max(share or 0.0, row.messages / limits.messages)
-                counts = self._sizes.add((name, "messages"), whole, at, row.messages)
+                counts = self._sizes.add((name, "messages"), size_epoch, at, row.messages)
                 spans.append(counts.seconds_to(limits.messages))
-            known = [span for span in spans if span is not None]
-            soonest = _span(min(known)) if known else None
+            known_spans = [span for span in spans if span is not None]
+            soonest = _to_span(min(known_spans)) if known_spans else None
         growth = sizes.slope
         idle = compute_age(row.last_ts, overview.at) if row.last_ts else NEVER
         return StreamLine(row, rate, rates, growth, soonest, share, idle, troubles, event)
 
-    def _event(self, row: StreamRow, old: StreamRow | None, limits: Limits | None) -> Any:
+    def _find_event(self, row: StreamRow, old: StreamRow | None, limits: Limits | None) -> Any:
         if old is None or old.offline or row.offline:
             return ""
         if old.created != row.created:
@@ -104,7 +104,7 @@ class Tracker:
         if stored < 0:
             return "went back"
         removed = old.messages + stored - row.messages
-        # Work queues lose what was acknowledged, streams with limits as much as comes.
+        # Work queues lose acknowledged messages, streams at their limits one for each new message.
         is_ordinary = limits is not None and limits.retention != "limits"
         if not is_ordinary and removed * 2 >= old.messages > 0 and removed > 2 * stored:
             return "purged"
@@ -117,7 +117,7 @@ class Tracker:
             epoch = (created.get(row.stream), self._purges.get(row.origin, 0))
             trend = self._lags.add(build_link_key(row), epoch, at, row.lag)
             troubles = health.check_link(row, trend.values[-SMOOTH:], created.get(row.stream), overview.at)
-            lines.append(LinkLine(row, trend, _span(trend.seconds_to_zero), troubles))
+            lines.append(LinkLine(row, trend, _to_span(trend.seconds_to_zero), troubles))
         self._lags.end_round()
         return sorted(lines, key=lambda line: (line.row.stream, line.row.kind, line.row.origin))
 
@@ -126,15 +126,15 @@ class Tracker:
     async def _add_consumers(self, at: float, overview: Overview) -> list[ConsumerLine]:
         lines = []
         for number, info in enumerate(overview.consumers or ()):
-            if number % _TOGETHER == 0:
+            if number % _MAX_UNINTERRUPTED == 0:
                 await asyncio.sleep(0)
-            lines.append(self._consumer(at, info, overview))
+            lines.append(self._build_consumer_line(at, info, overview))
         for counters in (self._pending, self._delivered, self._acknowledged):
             counters.end_round()
         lines.sort(key=lambda line: (line.stream, line.consumer))
         return lines
 
-    def _consumer(self, at: float, info: Json, overview: Overview) -> ConsumerLine:
+    def _build_consumer_line(self, at: float, info: Json, overview: Overview) -> ConsumerLine:
         stream, name = info["stream_name"], info["name"]
         key, config = (stream, name), info.get("config") or {}
         leader = str((info.get("cluster") or {}).get("leader") or "")
@@ -143,8 +143,8 @@ class Tracker:
         waiting = info.get("num_pending", 0)
         trend = self._pending.add(key, (info.get("created"), self._purges.get(stream, 0)), at, waiting)
         causes = find_causes(Facts(stream, name, info, overview.consumed.get(stream, {})))
-        wrong = [cause for cause in causes if cause.trouble]
-        troubles = [cause.trouble for cause in wrong if cause.trouble]
+        troubling_causes = [cause for cause in causes if cause.trouble]
+        troubles = [cause.trouble for cause in troubling_causes if cause.trouble]
         if health.is_growing(trend.values[-SMOOTH:]):
             troubles.append(Trouble("falling behind", False))
         last = compute_age(delivered.get("last_active"), info.get("ts") or overview.at)
@@ -154,7 +154,7 @@ class Tracker:
             mode="push" if config.get("deliver_subject") else "pull",
             unprocessed=waiting,
             trend=trend,
-            drain=_span(trend.seconds_to_zero),
+            drain=_to_span(trend.seconds_to_zero),
             ack_pending=info.get("num_ack_pending", 0),
             redelivered=info.get("num_redelivered", 0),
             delivered=self._delivered.rate(key, epoch, at, delivered.get("consumer_seq", 0)),
@@ -163,8 +163,8 @@ class Tracker:
             waiting=info.get("num_waiting", 0),
             leader=leader,
             troubles=troubles,
-            why=wrong[0].says if wrong else "",
-            help=wrong[0].help if wrong else "",
+            why=troubling_causes[0].says if troubling_causes else "",
+            help=troubling_causes[0].help if troubling_causes else "",
         )
 
     # -- accounts and servers --------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class Tracker:
             limits = usage.get("limits") or {}
             stored, max_storage = int(usage.get("storage", 0)), int(limits.get("max_storage", -1))
             sizes = self._account_sizes.add(tier, None, at, stored)
-            until = _span(sizes.seconds_to(max_storage)) if max_storage > 0 else None
+            until = _to_span(sizes.seconds_to(max_storage)) if max_storage > 0 else None
             lines.append(
                 AccountLine(
                     tier=tier,
@@ -208,19 +208,19 @@ class Tracker:
         self.accounts = lines
 
     def add_servers(self, at: float, replies: Sequence[Json], jetstream: Sequence[Json]) -> None:
-        """Add the servers' statistics (PING.STATSZ) and use of JetStream (PING.JSZ), as the system account
-        gets them."""
+        """Add the servers' statistics (PING.STATSZ) and use of JetStream (PING.JSZ), both from the system
+        account."""
         uses = {(reply.get("server") or {}).get("id"): reply.get("data") or {} for reply in jetstream}
         self.servers = sorted(
             (
-                self._server(at, reply, uses.get((reply.get("server") or {}).get("id"), {}))
+                self._build_server_line(at, reply, uses.get((reply.get("server") or {}).get("id"), {}))
                 for reply in replies
             ),
             key=lambda line: (line.cluster, line.server),
         )
         self._server_counters.end_round()
 
-    def _server(self, at: float, reply: Json, use: Json) -> ServerLine:
+    def _build_server_line(self, at: float, reply: Json, use: Json) -> ServerLine:
         server = reply.get("server") or {}
         stats = reply.get("statsz") or reply.get("data") or {}
         key, started = server.get("id"), stats.get("start")
@@ -255,9 +255,10 @@ class Tracker:
         """Return the problems, the worst first, each with the time when it was first seen. now: seconds since
         1970."""
         problems = [
-            problem._replace(since=self._seen.get(problem.key, now)) for problem in self._find_problems(now)
+            problem._replace(since=self._first_seen.get(problem.key, now))
+            for problem in self._find_problems(now)
         ]
-        self._seen = {problem.key: problem.since for problem in problems}
+        self._first_seen = {problem.key: problem.since for problem in problems}
         return sorted(problems, key=lambda problem: (not problem.trouble.bad, problem.kind, problem.name))
 
     def _find_problems(self, now: float) -> Iterator[Problem]:
@@ -282,19 +283,15 @@ class Tracker:
                 yield Problem("server", (server.server,), trouble, now)
 
 
-def _of_hosting(hosting: Hosting) -> list[Trouble]:
+def _find_hosting_troubles(hosting: Hosting) -> list[Trouble]:
     troubles = []
     if hosting.offline:
-        troubles.append(Trouble(f"offline for {_streams(hosting.offline)}", True))
+        troubles.append(Trouble(f"offline for {pluralize(hosting.offline, 'stream')}", True))
     if hosting.behind:
-        troubles.append(Trouble(f"behind for {_streams(hosting.behind)}", False))
+        troubles.append(Trouble(f"behind for {pluralize(hosting.behind, 'stream')}", False))
     return troubles
 
 
-def _streams(count: int) -> str:
-    return f"{count:,} stream{'' if count == 1 else 's'}"
-
-
-def _span(seconds: float | None) -> int | None:
-    """Return whole seconds in ns; None for what is unknown, or so far off that it says nothing."""
+def _to_span(seconds: float | None) -> int | None:
+    """Return whole seconds in ns; None when unknown, or above 1000 days, which would mean nothing."""
     return None if seconds is None or seconds > 1000 * 86400 else round(seconds) * SECOND

@@ -1,6 +1,6 @@
 """Several contexts and domains, polled repeatedly, each independently of the others.
 
-There is one connection for each context; a lost one is opened again. What is fetched is up to the caller.
+There is one connection for each context; a lost one is opened again. The caller says what is fetched.
 """
 
 import asyncio
@@ -24,17 +24,16 @@ Clock = Callable[[], float]
 """Return seconds since 1970."""
 
 WINDOW = 6
-"""Answers in the history of a poller, for rates and trends."""
-
+"""How many answers the history of a poller keeps, for rates and trends."""
 
 SETTLE = 0.05
-"""Seconds in which answers that come one after the other count as one."""
+"""Answers that arrive within this many seconds of each other count as one."""
 
 
 class Link:
     """The connection of one context: opened when it is first needed, and again when it was lost.
 
-    The client's own reconnecting is off: it hides why a server cannot be reached, and requests sent
+    Connection's own reconnecting is off: it hides why a server cannot be reached, and requests sent
     meanwhile wait for their timeout.
     """
 
@@ -47,9 +46,9 @@ class Link:
     async def fetch(self, fetch: Fetch[T], settings: Settings, trace: Trace | None = None) -> tuple[T, str]:
         """Return the answer, and the domain of the connected server.
 
-        settings: name the domain or API prefix. Raises JsctlError, immediately when the connection is lost.
+        settings: give the domain or API prefix. Raises JsctlError, immediately when the connection is lost.
         """
-        connection = await self._connected()
+        connection = await self._get_connection()
         api = Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=trace)
         work = asyncio.ensure_future(fetch(api))
         lost = asyncio.ensure_future(self._lost.wait())
@@ -59,7 +58,7 @@ class Link:
                 raise Unreachable(f"lost the connection to {connection.url}")
             return work.result(), str(connection.server_info.get("domain", ""))
         except RequestTimeout:
-            await self._check(connection)
+            await self._check_alive(connection)
             raise
         finally:
             work.cancel()
@@ -71,11 +70,11 @@ class Link:
             self._opening.cancel()
         await self._drop(self._connection)
 
-    async def _connected(self) -> Connection:
+    async def _get_connection(self) -> Connection:
         if self._connection is not None and not self._connection.is_connected:
             await self._drop(self._connection)
         if self._connection is None:
-            # Domains of a context that ask at once share one attempt, and its failure.
+            # Domains of a context that connect at the same time share one attempt, and its failure.
             if self._opening is None:
                 self._opening = asyncio.ensure_future(self._open())
             self._connection = await asyncio.shield(self._opening)
@@ -93,8 +92,8 @@ class Link:
         finally:
             self._opening = None
 
-    async def _check(self, connection: Connection) -> None:
-        # A server that was cut off without a word looks connected for minutes: ask it.
+    async def _check_alive(self, connection: Connection) -> None:
+        # A server that was cut off silently looks connected for minutes, so send a ping.
         try:
             await connection.measure_rtt()
         except Unreachable:
@@ -171,7 +170,7 @@ class Poller(Generic[T]):
 
     @property
     def waiting(self) -> float:
-        """Seconds that a request has been waiting for its answer; 0 when none is."""
+        """Seconds that a request has been waiting for its answer; 0 without a request."""
         return 0.0 if self._since is None else time.monotonic() - self._since
 
     async def poll(self) -> None:
@@ -183,7 +182,7 @@ class Poller(Generic[T]):
             self.failure = None
         except JsctlError as error:
             self.failure = error
-        except Exception as error:  # the others continue, whatever this server sent
+        except Exception as error:  # whatever this server sent, the other pollers continue
             self.failure = JsctlError(f"unexpected {type(error).__name__}: {error}")
         finally:
             self._since = None
@@ -233,7 +232,7 @@ class Watch(Generic[T]):
             yield done
             if count is not None and done >= count:
                 return
-            # After a pause (a laptop that slept) rounds are skipped.
+            # After a pause, such as of a laptop that slept, rounds are skipped.
             due = max(due, loop.time())
             await asyncio.sleep(due - loop.time())
 
@@ -244,21 +243,21 @@ class Watch(Generic[T]):
         self._poll_idle()
         while True:
             pending = [task for task in self._running.values() if not task.done()]
-            left = end - asyncio.get_running_loop().time()
-            if not pending or left <= 0:
+            remaining = end - asyncio.get_running_loop().time()
+            if not pending or remaining <= 0:
                 yield
                 return
-            await asyncio.wait(pending, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(pending, timeout=remaining, return_when=asyncio.FIRST_COMPLETED)
             pending = [task for task in pending if not task.done()]
             if pending:
-                await asyncio.wait(pending, timeout=min(SETTLE, left))
-                if not all(task.done() for task in pending):  # else the last one follows at once
+                await asyncio.wait(pending, timeout=min(SETTLE, remaining))
+                if not all(task.done() for task in pending):  # otherwise the final yield follows at once
                     yield
 
     def _poll_idle(self) -> None:
-        for at, poller in enumerate(self.pollers):
-            if at not in self._running or self._running[at].done():
-                self._running[at] = asyncio.ensure_future(poller.poll())
+        for index, poller in enumerate(self.pollers):
+            if index not in self._running or self._running[index].done():
+                self._running[index] = asyncio.ensure_future(poller.poll())
 
 
 def watch(

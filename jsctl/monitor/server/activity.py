@@ -37,35 +37,35 @@ class ServerSample(NamedTuple):
 def make_sampler(connection: Connection, server: Json) -> Sampler[ServerSample]:
     """Return a sampler of a server: {"name", "id"}.
 
-    A server that was started again has another ID, and is recognized by its name. Raises what `ask_server`
+    A restarted server has another ID, and is recognized by its name. Raises what `ask_server`
     raises, and Unreachable while the server is away.
     """
-    known = dict(server)
+    target = dict(server)
 
     async def fetch() -> Json:
         try:
-            reply = await ask_server(connection, known["id"], "VARZ")
+            reply = await ask_server(connection, target["id"], "VARZ")
         except NotFound:
             try:
-                reply = await find_server(connection, known["name"])
+                reply = await find_server(connection, target["name"])
             except NotFound as error:
                 raise Unreachable(error.message) from None
-            known["id"] = reply["server"]["id"]
+            target["id"] = reply["server"]["id"]
         data: Json = reply.get("data") or {}
         return data
 
-    return Sampler(fetch, _sample)
+    return Sampler(fetch, _build_sample)
 
 
-def _sample(data: Json, before: Json | None, span: float) -> ServerSample:
+def _build_sample(data: Json, previous: Json | None, span: float) -> ServerSample:
     cores = int(data.get("cores") or 1)
-    stats, meta = _jetstream(data), (data.get("jetstream") or {}).get("meta") or {}
+    stats, meta = _get_jetstream_stats(data), (data.get("jetstream") or {}).get("meta") or {}
 
     def rate(now: int, then: int) -> float:
-        # A server that was started again counts from 0.
-        return max(0, now - then) / span if before is not None else 0.0
+        # A restarted server counts from 0.
+        return max(0, now - then) / span if previous is not None else 0.0
 
-    earlier = before or {}
+    earlier = previous or {}
     return ServerSample(
         at=time.time(),
         cpu=float(data.get("cpu", 0)) / cores,
@@ -73,24 +73,24 @@ def _sample(data: Json, before: Json | None, span: float) -> ServerSample:
         memory=int(data.get("mem", 0)),
         connections=int(data.get("connections", 0)),
         subscriptions=int(data.get("subscriptions", 0)),
-        messages=rate(_sum(data, "msgs"), _sum(earlier, "msgs")),
-        bytes=rate(_sum(data, "bytes"), _sum(earlier, "bytes")),
+        messages=rate(_sum_directions(data, "msgs"), _sum_directions(earlier, "msgs")),
+        bytes=rate(_sum_directions(data, "bytes"), _sum_directions(earlier, "bytes")),
         stored_memory=int(stats.get("memory", 0)),
         stored_files=int(stats.get("storage", 0)),
         ha_assets=int(stats.get("ha_assets", 0)),
-        api_requests=rate(_requests(data), _requests(earlier)),
+        api_requests=rate(_count_api_requests(data), _count_api_requests(earlier)),
         pending=int(meta.get("pending", 0)),
     )
 
 
-def _sum(data: Json, unit: str) -> int:
+def _sum_directions(data: Json, unit: str) -> int:
     return int(data.get(f"in_{unit}", 0)) + int(data.get(f"out_{unit}", 0))
 
 
-def _jetstream(data: Json) -> Json:
+def _get_jetstream_stats(data: Json) -> Json:
     stats: Json = (data.get("jetstream") or {}).get("stats") or {}
     return stats
 
 
-def _requests(data: Json) -> int:
-    return int((_jetstream(data).get("api") or {}).get("total", 0))
+def _count_api_requests(data: Json) -> int:
+    return int((_get_jetstream_stats(data).get("api") or {}).get("total", 0))

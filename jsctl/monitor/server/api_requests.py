@@ -20,12 +20,12 @@ _REQUESTS = (
     "META.LEADER.STEPDOWN META.RESCUE SERVER.REMOVE SERVER.EVACUATE ACCOUNT.PURGE ACCOUNT.STREAM.MOVE",
     "ACCOUNT.STREAM.CANCEL_MOVE",
 )
-"""Requests (nats-server: jetstream_api.go); the names that they are about follow."""
+"""Requests (nats-server: jetstream_api.go); in subjects, the names of streams and consumers follow."""
 
 _PREFIXES = tuple(
     sorted((tuple(name.split(".")) for line in _REQUESTS for name in line.split()), key=len, reverse=True)
 )
-_MOST = 10_000  #: kinds of requests that are remembered
+_MAX_KINDS = 10_000  #: kinds of requests that are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,10 @@ class RequestRow:
 
 
 class RequestCounter:
-    """A count of requests as they are seen.
+    """A counter of requests by type, account and asset.
 
-    account: which accounts count; None for all. interval: seconds of the rate. clock: seconds, of any zero.
+    account: matches the accounts that count; None for all. consumers: whether to tell consumers apart.
+    interval: seconds of the rate. clock: seconds, of any zero.
     """
 
     def __init__(
@@ -61,14 +62,14 @@ class RequestCounter:
         self._counts: dict[tuple[str, str, str], int] = {}
         self._recent: dict[tuple[str, str, str], deque[list[int]]] = {}  #: by second
 
-    def see(self, message: Message) -> None:
+    def count_request(self, message: Message) -> None:
         """Count a request."""
         kind, asset = parse_request_type(message.subject, consumers=self._consumers)
-        account = _account_of(message)
+        account = _get_account(message)
         if not kind or (self._account is not None and not self._account.search(account)):
             return
         key = (kind, account, asset)
-        if key not in self._counts and len(self._counts) >= _MOST:
+        if key not in self._counts and len(self._counts) >= _MAX_KINDS:
             return
         self._counts[key] = self._counts.get(key, 0) + 1
         seconds, now = self._recent.setdefault(key, deque()), int(self._clock())
@@ -89,9 +90,9 @@ class RequestCounter:
 
 
 def parse_request_type(subject: str, *, consumers: bool) -> tuple[str, str]:
-    """Return the type of a request, such as consumer_msg_next, and what it is about; empty for none.
+    """Return the type of a request, such as consumer_msg_next, and its stream, or stream and consumer.
 
-    consumers: with the names of consumers.
+    Both are empty for an unknown request. consumers: whether to include the consumer.
     """
     tokens = tuple(subject.split(".")[2:])
     prefix = next((known for known in _PREFIXES if tokens[: len(known)] == known), ())
@@ -103,7 +104,7 @@ def parse_request_type(subject: str, *, consumers: bool) -> tuple[str, str]:
     return "_".join(prefix).lower(), " > ".join(names)
 
 
-def _account_of(message: Message) -> str:
+def _get_account(message: Message) -> str:
     """Return the account of a request, which the server notes in a header when it passes it on."""
     for name, value in message.headers or ():
         if name == "Nats-Request-Info":

@@ -1,5 +1,7 @@
-"""Spread the connections of clients over the servers of their cluster: servers that have more than their
-share close some, and the clients connect again, most of them elsewhere."""
+"""Spreading the connections of clients over the servers of their cluster.
+
+Servers that have more than their share close some, and the clients connect again, most of them elsewhere.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -13,12 +15,13 @@ from jsctl.units import SECOND
 
 Json = dict[str, Any]
 
-_PAGE = 1024  #: connections that a server sends at once
+_PAGE_SIZE = 1024  #: connections in one answer
 KINDS = ("Client", "Leafnode")
 
 
 class Selection(NamedTuple):
-    """Which connections to spread; empty means all. server: the name of the one to take from. idle: ns."""
+    """The connections to spread; empty means all. server: the name of the only one to close some. idle: ns
+    without traffic."""
 
     server: str = ""
     cluster: str = ""
@@ -51,48 +54,59 @@ class Load(NamedTuple):
     surplus: Sequence[Client]
 
 
-async def plan(connection: Connection, chosen: Selection) -> list[Load]:
-    """Fetch the connections of all servers in clusters, and decide which to close. Never our own."""
-    body: Json = {"limit": _PAGE, "auth": True, "acc": chosen.account, "filter_subject": chosen.subject}
+async def plan_balance(connection: Connection, selection: Selection) -> list[Load]:
+    """Fetch the connections of all servers in clusters, and decide which to close, except our own."""
+    body: Json = {
+        "limit": _PAGE_SIZE,
+        "auth": True,
+        "acc": selection.account,
+        "filter_subject": selection.subject,
+    }
     body = {key: value for key, value in body.items() if value}
-    if chosen.subject:
+    if selection.subject:
         body["subscriptions"] = True
     servers: dict[str, Json] = {}
     clients: dict[str, list[Client]] = {}
     offset = 0
     while True:
         replies = await ping(
-            connection, "CONNZ", {**body, "offset": offset}, only=Filter(cluster=chosen.cluster)
+            connection, "CONNZ", {**body, "offset": offset}, server_filter=Filter(cluster=selection.cluster)
         )
-        full = False
+        is_full = False
         for reply in replies:
-            about, page = reply["server"], (reply.get("data") or {}).get("connections") or []
-            full = full or len(page) >= _PAGE
-            servers[about["id"]] = about
-            known = clients.setdefault(about["id"], [])
-            known += [_client(client) for client in page if _is_wanted(client, about, connection, chosen)]
-        if not full:
+            server, page = reply["server"], (reply.get("data") or {}).get("connections") or []
+            is_full = is_full or len(page) >= _PAGE_SIZE
+            servers[server["id"]] = server
+            server_clients = clients.setdefault(server["id"], [])
+            server_clients += [
+                _build_client(client)
+                for client in page
+                if _is_selected(client, server, connection, selection)
+            ]
+        if not is_full:
             break
-        offset += _PAGE
-    return compute_loads(servers, clients, chosen.server)
+        offset += _PAGE_SIZE
+    return compute_loads(servers, clients, selection.server)
 
 
 def compute_loads(
-    servers: Mapping[str, Json], clients: Mapping[str, Sequence[Client]], only: str
+    servers: Mapping[str, Json], clients: Mapping[str, Sequence[Client]], server_name: str
 ) -> list[Load]:
-    """Return the servers by cluster and name, with what each has too much. only: the name of the one server
-    whose connections may be closed; empty for all."""
+    """Return the servers by cluster and name, each with its surplus.
+
+    server_name: the only server whose connections may be closed; empty for all.
+    """
     clusters: dict[str, list[str]] = {}
-    for id, about in servers.items():
-        if about.get("cluster"):
-            clusters.setdefault(about["cluster"], []).append(id)
+    for id, server in servers.items():
+        if server.get("cluster"):
+            clusters.setdefault(server["cluster"], []).append(id)
     rows = []
     for cluster, members in sorted(clusters.items()):
         share = -(-sum(len(clients[id]) for id in members) // len(members))
         for id in sorted(members, key=lambda id: str(servers[id]["name"])):
             ordered = sorted(clients[id], key=lambda client: (-client.idle, client.cid))
             name = str(servers[id]["name"])
-            surplus = ordered[: max(0, len(ordered) - share)] if only in ("", name) else []
+            surplus = ordered[: max(0, len(ordered) - share)] if server_name in ("", name) else []
             rows.append(Load(name, id, cluster, ordered, share, surplus))
     return rows
 
@@ -100,32 +114,34 @@ def compute_loads(
 async def close_surplus(
     connection: Connection, loads: Sequence[Load], duration: int
 ) -> AsyncIterator[tuple[Load, Client, JsctlError | None]]:
-    """Close the connections that servers have too much, spread over `duration` ns, and yield each with its
-    failure, if any: a client may have left meanwhile."""
-    todo = [(load, client) for load in loads for client in load.surplus]
-    pause = duration / SECOND / len(todo) if todo else 0
-    for number, (load, client) in enumerate(todo, 1):
+    """Close the surplus connections, spread over `duration` ns, and yield each with its failure, if any.
+
+    A client may have left meanwhile.
+    """
+    pending = [(load, client) for load in loads for client in load.surplus]
+    pause = duration / SECOND / len(pending) if pending else 0
+    for number, (load, client) in enumerate(pending, 1):
         failure = None
         try:
             await ask_server(connection, load.id, "KICK", {"cid": client.cid})
         except JsctlError as error:
             failure = error
         yield load, client, failure
-        if number < len(todo):
+        if number < len(pending):
             await asyncio.sleep(pause)
 
 
-def _is_wanted(client: Json, about: Json, connection: Connection, chosen: Selection) -> bool:
+def _is_selected(client: Json, server: Json, connection: Connection, selection: Selection) -> bool:
     info = connection.server_info
-    ours = about["id"] == info.get("server_id") and client["cid"] == info.get("client_id")
+    is_own = server["id"] == info.get("server_id") and client["cid"] == info.get("client_id")
     return (
-        not ours
-        and client.get("kind", "Client") in chosen.kinds
-        and (not chosen.idle or parse_span(client.get("idle")) > chosen.idle)
+        not is_own
+        and client.get("kind", "Client") in selection.kinds
+        and (not selection.idle or parse_span(client.get("idle")) > selection.idle)
     )
 
 
-def _client(client: Json) -> Client:
+def _build_client(client: Json) -> Client:
     return Client(
         client["cid"],
         client.get("name", ""),

@@ -1,11 +1,11 @@
-"""Which streams and consumers need a higher API level than a server would have after a downgrade (ADR-44)."""
+"""Streams and consumers that need a higher API level than a server has after a downgrade (ADR-44)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
 
-_LEVEL = "_nats.req.level"  #: the key of metadata in which servers note what an asset needs
+_LEVEL_KEY = "_nats.req.level"  #: the key of metadata in which servers record the level that an asset needs
 
 
 class StreamLevel(NamedTuple):
@@ -39,19 +39,21 @@ def find_incompatible(
         account for reply in replies for account in (reply.get("data") or {}).get("account_details") or ()
     ):
         for stream in account.get("stream_detail") or ():
-            needed = StreamLevel(account["name"], stream["name"], _level(stream))
+            needed = StreamLevel(account["name"], stream["name"], _get_level(stream))
             stays = needed.api_level <= level
             if not stays:
                 streams.add(needed)
             for consumer in stream.get("consumer_detail") or ():
-                own = ConsumerLevel(needed.account, consumer["name"], needed.name, _level(consumer), stays)
-                if own.api_level > level or (with_all and not stays):
-                    consumers.add(own)
+                consumer_level = ConsumerLevel(
+                    needed.account, consumer["name"], needed.name, _get_level(consumer), stays
+                )
+                if consumer_level.api_level > level or (with_all and not stays):
+                    consumers.add(consumer_level)
     return sorted(streams), sorted(
         consumers, key=lambda consumer: (consumer.account, consumer.stream, consumer.name)
     )
 
 
-def _level(detail: Json) -> int:
-    text = str(((detail.get("config") or {}).get("metadata") or {}).get(_LEVEL, "0"))
+def _get_level(detail: Json) -> int:
+    text = str(((detail.get("config") or {}).get("metadata") or {}).get(_LEVEL_KEY, "0"))
     return int(text) if text.isdecimal() else 0

@@ -19,13 +19,13 @@ async def find_server(connection: Connection, name: str = "") -> Json:
         if server in (reply["server"]["name"], reply["server"]["id"]):
             return reply
     names = [reply["server"]["name"] for reply in replies]
-    near = find_nearest(name, names)
-    hint = f"did you mean {near}? " if near else ""
+    nearest = find_nearest(name, names)
+    hint = f"did you mean {nearest}? " if nearest else ""
     raise NotFound(f"there is no server {name!r}", f"{hint}jsctl server list shows the servers")
 
 
 async def fetch_account(connection: Connection, account: str, server: str = "") -> Json:
-    """Fetch what a server knows of an account. server: its name; empty for the one that answers first.
+    """Fetch what a server knows of an account. server: its name; empty for the first that answers.
 
     Raises ApiError for an account that it does not know, Denied.
     """

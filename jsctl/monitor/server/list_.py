@@ -1,4 +1,4 @@
-"""All servers of the network, and how far away they are."""
+"""All servers of the network, and the round-trip time to each."""
 
 import asyncio
 from typing import Any
@@ -9,8 +9,8 @@ from jsctl.nats.message import is_no_responders
 from jsctl.units import SECOND
 
 Json = dict[str, Any]
-_QUIET = SECOND // 2
-"""ns without a further answer after which all are taken to have answered."""
+_MAX_SILENCE = SECOND // 2
+"""ns without a further answer after which no more are awaited."""
 
 _PING = "$SYS.REQ.SERVER.PING"
 
@@ -28,7 +28,7 @@ async def fetch_servers(connection: Connection, expect: int = 0) -> list[tuple[J
         started = loop.time()
         await connection.publish(_PING, b"", reply=inbox)
         while not expect or len(answers) < expect:
-            message = await subscription.next(_QUIET if answers else connection.settings.timeout)
+            message = await subscription.next(_MAX_SILENCE if answers else connection.settings.timeout)
             if message is None:
                 break
             if is_no_responders(message):

@@ -10,14 +10,16 @@ Json = dict[str, Any]
 
 
 async def fetch_meta(connection: Connection, domain: str = "") -> Json:
-    """Fetch {"name", "leader", "replicas"} of the meta group of a domain; without one, of that of the server
-    that jsctl is connected to. Raises JsctlError when that is not clustered."""
+    """Fetch {"name", "leader", "replicas"} of the meta group of a domain.
+
+    Without a domain, that of the connected server. Raises JsctlError when its servers are not clustered.
+    """
     replies = await fetch_jetstream(connection)
     if not domain:
-        own = [
+        own_replies = [
             reply for reply in replies if reply["server"]["id"] == connection.server_info.get("server_id", "")
         ]
-        domain = own[0]["server"].get("domain", "") if own else ""
+        domain = own_replies[0]["server"].get("domain", "") if own_replies else ""
     metas: list[Json] = [
         {**meta, "is_leader": meta.get("leader") == reply["server"]["name"]}
         for reply in replies

@@ -9,13 +9,13 @@ from jsctl.json_text import parse_json
 Json = dict[str, Any]
 
 IN_SYNC = "IN SYNC"
-_MARKS = ("EMPTY",)  #: statuses that say nothing bad
+_HARMLESS = ("EMPTY",)  #: statuses that are not faults
 
 
 class Replica(NamedTuple):
     """A stream, or a consumer, on one server.
 
-    consumer: empty for a stream. detail: what the server reports of it. stream: the same of a consumer's
+    consumer: empty for a stream. detail: the server's report of it. stream: its report of a consumer's
     stream. statuses: IN SYNC, or what is wrong. leader: the server that it considers the leader.
     """
 
@@ -39,7 +39,7 @@ class Replica(NamedTuple):
     @property
     def synced(self) -> bool:
         """Whether nothing is wrong."""
-        return all(status == IN_SYNC or status in _MARKS for status in self.statuses)
+        return all(status == IN_SYNC or status in _HARMLESS for status in self.statuses)
 
 
 def parse_replies(text: str) -> list[Json]:
@@ -52,8 +52,8 @@ def parse_replies(text: str) -> list[Json]:
             replies = parse_json(text)
         else:
             replies = [parse_json(line) for line in text.splitlines() if line.strip()]
-        if not replies or not all(isinstance(one, dict) and "server" in one for one in replies):
-            raise ValueError("it has no answers of servers")
+        if not replies or not all(isinstance(reply, dict) and "server" in reply for reply in replies):
+            raise ValueError("it holds no answers of servers")
     except ValueError as error:
         raise BadInput(
             f"standard input is not valid: {error}",
@@ -65,38 +65,41 @@ def parse_replies(text: str) -> list[Json]:
 def list_stream_replicas(replies: Sequence[Json]) -> list[Replica]:
     """Return the streams of all servers in answers to JSZ, by account, name, group and server."""
     replicas = [
-        _replica(reply, account, stream, {}, _group(stream), stream)
-        for reply, account, stream in _streams(replies)
+        _build_replica(reply, account, stream, {}, _get_group(stream), stream)
+        for reply, account, stream in _list_streams(replies)
     ]
-    return _judged(replicas, _stream_faults)
+    return _add_statuses(replicas, _find_stream_faults)
 
 
 def list_consumer_replicas(replies: Sequence[Json]) -> list[Replica]:
     """Return the consumers of all servers in answers to JSZ, by account, stream, name, group and server."""
     replicas = []
-    for reply, account, stream in _streams(replies):
+    for reply, account, stream in _list_streams(replies):
         groups = {
-            one.get("name"): one.get("raft_group", "") for one in stream.get("consumer_raft_groups") or ()
+            raft_group.get("name"): raft_group.get("raft_group", "")
+            for raft_group in stream.get("consumer_raft_groups") or ()
         }
         for consumer in stream.get("consumer_detail") or ():
-            group = groups.get(consumer.get("name")) or _group(consumer)
-            replicas.append(_replica(reply, account, consumer, stream, group, stream))
-    return _judged(replicas, _consumer_faults)
+            group = groups.get(consumer.get("name")) or _get_group(consumer)
+            replicas.append(_build_replica(reply, account, consumer, stream, group, stream))
+    return _add_statuses(replicas, _find_consumer_faults)
 
 
-def _streams(replies: Sequence[Json]) -> Iterator[tuple[Json, Json, Json]]:
+def _list_streams(replies: Sequence[Json]) -> Iterator[tuple[Json, Json, Json]]:
     for reply in replies:
         for account in (reply.get("data") or {}).get("account_details") or ():
             for stream in account.get("stream_detail") or ():
                 yield reply, account, stream
 
 
-def _group(detail: Json) -> str:
+def _get_group(detail: Json) -> str:
     cluster = detail.get("cluster") or {}
     return str(detail.get("stream_raft_group") or detail.get("raft_group") or cluster.get("raft_group") or "")
 
 
-def _replica(reply: Json, account: Json, detail: Json, parent: Json, group: str, stream: Json) -> Replica:
+def _build_replica(
+    reply: Json, account: Json, detail: Json, parent: Json, group: str, stream: Json
+) -> Replica:
     return Replica(
         account=str(account.get("name", "")),
         account_id=str(account.get("id", "")),
@@ -112,30 +115,30 @@ def _replica(reply: Json, account: Json, detail: Json, parent: Json, group: str,
     )
 
 
-def _judged(replicas: Sequence[Replica], faults: Any) -> list[Replica]:
-    """Return the replicas, each with its problems beside the others of its group."""
+def _add_statuses(replicas: Sequence[Replica], find_faults: Any) -> list[Replica]:
+    """Return the replicas, each with its faults compared with the others of its group."""
     groups: dict[tuple[str, ...], list[Replica]] = {}
     for replica in replicas:
-        # Without a group, a server outside of a cluster has the only one.
+        # Without a group, the server is not in a cluster and has the only replica.
         key = (replica.account, replica.name, replica.consumer, replica.group or replica.server_id)
         groups.setdefault(key, []).append(replica)
-    judged = []
+    checked = []
     for _, peers in sorted(groups.items()):
         for replica in sorted(peers, key=lambda replica: replica.server):
-            statuses = tuple(dict.fromkeys(faults(replica, peers)))
-            judged.append(replica._replace(statuses=statuses or (IN_SYNC,)))
-    return judged
+            statuses = tuple(dict.fromkeys(find_faults(replica, peers)))
+            checked.append(replica._replace(statuses=statuses or (IN_SYNC,)))
+    return checked
 
 
-def _group_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
-    """Yield what is wrong with the group, of streams and consumers alike."""
+def _find_group_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
+    """Yield what is wrong with the group, for streams and consumers."""
     cluster = replica.detail.get("cluster")
     if not cluster:
         if len(peers) > 1:
             yield "NO_CLUSTER"
         return
     if not cluster.get("leader"):
-        # Only the leader of a group of one says so; one that is alone needs none.
+        # A group of one reports a leader only where it leads; a server outside of a cluster needs none.
         if cluster.get("replicas") or replica.group:
             yield "LEADERLESS"
     elif any(peer.leader and peer.leader != replica.leader for peer in peers):
@@ -144,8 +147,8 @@ def _group_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
         yield "LEADER_IS_FOLLOWER"
 
 
-def _stream_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
-    yield from _group_faults(replica, peers)
+def _find_stream_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
+    yield from _find_group_faults(replica, peers)
     state = replica.detail.get("state") or {}
     for peer in peers:
         other = peer.detail.get("state") or {}
@@ -153,8 +156,8 @@ def _stream_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
             yield "UNSYNCED"
 
 
-def _consumer_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
-    yield from _group_faults(replica, peers)
+def _find_consumer_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str]:
+    yield from _find_group_faults(replica, peers)
     delivered, floor = read_position(replica.detail, "delivered"), read_position(replica.detail, "ack_floor")
     last = int((replica.stream.get("state") or {}).get("last_seq", 0))
     if delivered[0] > last:
@@ -171,6 +174,6 @@ def _consumer_faults(replica: Replica, peers: Sequence[Replica]) -> Iterator[str
 
 
 def read_position(detail: Json, key: str) -> tuple[int, int]:
-    """Return the sequence in the stream, and that of the consumer, of `delivered` or `ack_floor`."""
-    where = detail.get(key) or {}
-    return int(where.get("stream_seq", 0)), int(where.get("consumer_seq", 0))
+    """Return the stream sequence and the consumer sequence of `delivered` or `ack_floor`."""
+    position = detail.get(key) or {}
+    return int(position.get("stream_seq", 0)), int(position.get("consumer_seq", 0))

@@ -15,13 +15,13 @@ Json = dict[str, Any]
 STATES: Mapping[str, int] = {"open": 0, "closed": 1, "all": 2}
 """Values of ConnState."""
 
-_RECORDS = 100_000
-"""How many records each server is asked for."""
+_MAX_RECORDS = 100_000
+"""How many records each server is asked for at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionRow:
-    """A connection of a client or leaf node. document: what the server says of it."""
+    """A connection of a client or leaf node. document: the server's report of it."""
 
     cid: str
     name: str
@@ -56,7 +56,7 @@ class AccountRow:
 class LinkRow:
     """A leaf node connection, a route or a gateway, as the server at one end sees it.
 
-    kind: of a gateway, "Outbound" or "Inbound". rtt, uptime: -1 where the server does not say.
+    kind: of a gateway, "Outbound" or "Inbound". rtt, uptime: ns, -1 where the server does not report them.
     """
 
     server: str
@@ -104,8 +104,10 @@ class HealthRow:
 def build_connection_request(
     *, account: str = "", subject: str = "", user: str = "", state: str = "open", subscriptions: bool = False
 ) -> Json:
-    """Return the body of CONNZ. account: servers know it by its ID; a name is left to
-    `build_connection_rows`. state: a key of STATES."""
+    """Return the body of CONNZ. state: a key of STATES.
+
+    account: its ID. Servers do not know names; those are matched in `build_connection_rows`.
+    """
     body = {
         "acc": account if is_public_key(account, ACCOUNT) else "",
         "filter_subject": subject,
@@ -113,7 +115,7 @@ def build_connection_request(
         "state": STATES[state],
     }
     body["subscriptions"] = subscriptions or bool(subject)
-    return {**{key: value for key, value in body.items() if value}, "auth": True, "limit": _RECORDS}
+    return {**{key: value for key, value in body.items() if value}, "auth": True, "limit": _MAX_RECORDS}
 
 
 def build_connection_rows(replies: Sequence[Json], account: str = "") -> list[ConnectionRow]:
@@ -158,7 +160,7 @@ def build_account_rows(connections: Sequence[ConnectionRow]) -> list[AccountRow]
 def build_leafnode_rows(replies: Sequence[Json]) -> list[LinkRow]:
     """Return the leaf node connections in answers to LEAFZ."""
     return [
-        _link(reply, leaf, leaf.get("name", ""))
+        _build_link_row(reply, leaf, leaf.get("name", ""))
         for reply in replies
         for leaf in (reply.get("data") or {}).get("leafs") or ()
     ]
@@ -167,7 +169,7 @@ def build_leafnode_rows(replies: Sequence[Json]) -> list[LinkRow]:
 def build_route_rows(replies: Sequence[Json]) -> list[LinkRow]:
     """Return the routes in answers to ROUTEZ."""
     return [
-        _link(reply, route, route.get("remote_name", ""))
+        _build_link_row(reply, route, route.get("remote_name", ""))
         for reply in replies
         for route in (reply.get("data") or {}).get("routes") or ()
     ]
@@ -176,9 +178,9 @@ def build_route_rows(replies: Sequence[Json]) -> list[LinkRow]:
 def build_gateway_rows(replies: Sequence[Json]) -> list[LinkRow]:
     """Return the gateways in answers to GATEWAYZ; name is that of the other cluster."""
     return [
-        _link(reply, gateway.get("connection") or {}, name, kind)
+        _build_link_row(reply, gateway.get("connection") or {}, name, kind)
         for reply in replies
-        for name, gateway, kind in _gateways(reply.get("data") or {})
+        for name, gateway, kind in _list_gateways(reply.get("data") or {})
     ]
 
 
@@ -202,14 +204,14 @@ def build_health_rows(replies: Sequence[Json]) -> list[HealthRow]:
 
 
 def parse_span(text: str | None) -> int:
-    """Return ns of a span as servers write it, such as 4m45s or 1.7ms; -1 for none."""
+    """Return the ns of a span as servers write it, such as 4m45s or 1.7ms; -1 for none."""
     try:
         return parse_duration(text) if text else -1
     except ValueError:
         return -1
 
 
-def _gateways(data: Json) -> Iterator[tuple[str, Json, str]]:
+def _list_gateways(data: Json) -> Iterator[tuple[str, Json, str]]:
     for name, gateway in (data.get("outbound_gateways") or {}).items():
         yield name, gateway, "Outbound"
     for name, gateways in (data.get("inbound_gateways") or {}).items():
@@ -217,7 +219,7 @@ def _gateways(data: Json) -> Iterator[tuple[str, Json, str]]:
             yield name, gateway, "Inbound"
 
 
-def _link(reply: Json, link: Json, name: str, kind: str = "") -> LinkRow:
+def _build_link_row(reply: Json, link: Json, name: str, kind: str = "") -> LinkRow:
     number = link.get("rid", link.get("cid", link.get("id", "")))
     return LinkRow(
         reply["server"]["name"],

@@ -12,8 +12,8 @@ from jsctl.units import SECOND
 
 Json = dict[str, Any]
 
-ROOM = 1 << 30
-"""Maximum number of bytes of all servers' replies: of a thousand, with a page of connections each."""
+MAX_REPLY_BYTES = 1 << 30
+"""Maximum bytes of all servers' replies: enough for a thousand servers with a page of connections each."""
 
 
 class Filter(NamedTuple):
@@ -37,30 +37,30 @@ class Filter(NamedTuple):
 
 async def ping(
     connection: Connection,
-    what: str,
+    endpoint: str,
     body: Mapping[str, Any] | None = None,
     *,
-    only: Filter | None = None,
+    server_filter: Filter | None = None,
     expect: int = 0,
     timeout: int | None = None,
 ) -> list[Json]:
-    """Fetch the replies {"server": {...}, "data": {...}} of all servers to PING.<what> (JSZ, VARZ, ...).
+    """Fetch the replies {"server": {...}, "data": {...}} of all servers to PING.<endpoint> (JSZ, VARZ, ...).
 
     expect: stop after that many; 0 waits for all servers that the first one knows, or until no more arrive.
-    timeout: ns, instead of that of the settings.
-    Raises Denied without the system account, ApiError for what a server refuses.
+    timeout: ns, instead of that of the settings. Raises Denied without the system account, ApiError for what
+    a server refuses.
     """
-    if not expect and not (only and only.body()):
+    if not expect and not (server_filter and server_filter.body()):
         expect = await count_servers(connection)
-    request = {**(body or {}), **(only.body() if only else {})}
-    subject = f"$SYS.REQ.SERVER.PING.{what}" if what else "$SYS.REQ.SERVER.PING"
+    request = {**(body or {}), **(server_filter.body() if server_filter else {})}
+    subject = f"$SYS.REQ.SERVER.PING.{endpoint}" if endpoint else "$SYS.REQ.SERVER.PING"
     try:
         messages = await connection.request_many(
             subject,
             json.dumps(request).encode(),
             expect=expect,
-            timeout=timeout or _filtered_timeout(connection, only),
-            max_bytes=ROOM,
+            timeout=timeout or _filtered_timeout(connection, server_filter),
+            max_bytes=MAX_REPLY_BYTES,
         )
     except NoResponders:
         raise no_system_account_error() from None
@@ -68,19 +68,19 @@ async def ping(
 
 
 async def ping_account(
-    connection: Connection, what: str, body: Mapping[str, Any] | None = None, *, expect: int = 0
+    connection: Connection, endpoint: str, body: Mapping[str, Any] | None = None, *, expect: int = 0
 ) -> list[Json]:
     """Fetch the replies {"server": {...}, "data": {...}} of all servers about the account of the login
-    (CONNZ, STATZ, ...), for the system account about all. No system account is needed.
+    (CONNZ, STATZ, ...), for the system account about all. Any login may ask.
 
-    expect: stop after that many; 0 until no more arrive, as nobody says how many there are.
+    expect: stop after that many; 0 waits until no more arrive, as the number of servers is unknown.
 
     Raises Denied when the login may not ask, ApiError for what a server refuses.
     """
-    subject = f"$SYS.REQ.ACCOUNT.PING.{what}"
+    subject = f"$SYS.REQ.ACCOUNT.PING.{endpoint}"
     try:
         messages = await connection.request_many(
-            subject, json.dumps(dict(body or {})).encode(), expect=expect, max_bytes=ROOM
+            subject, json.dumps(dict(body or {})).encode(), expect=expect, max_bytes=MAX_REPLY_BYTES
         )
     except NoResponders:
         raise Denied(f"no server answers on {subject}", "the login needs permission for it") from None
@@ -90,20 +90,20 @@ async def ping_account(
 def deduplicate_servers(replies: Iterable[Json]) -> list[Json]:
     """Return the first reply of each server.
 
-    A request that arrives over several leaf nodes is answered for each of them.
+    A server answers a request once for each leaf node connection through which it arrives.
     """
-    known: dict[str, Json] = {}
+    replies_by_server: dict[str, Json] = {}
     for reply in replies:
-        known.setdefault(str((reply.get("server") or {}).get("id", id(reply))), reply)
-    return list(known.values())
+        replies_by_server.setdefault(str((reply.get("server") or {}).get("id", id(reply))), reply)
+    return list(replies_by_server.values())
 
 
-def _filtered_timeout(connection: Connection, only: Filter | None) -> int | None:
+def _filtered_timeout(connection: Connection, server_filter: Filter | None) -> int | None:
     """Return how long to wait for the first answer, in ns; None for the usual time.
 
     When a filter matches no server, nobody answers at all.
     """
-    return min(2 * SECOND, connection.settings.timeout) if only and only.body() else None
+    return min(2 * SECOND, connection.settings.timeout) if server_filter and server_filter.body() else None
 
 
 async def count_servers(connection: Connection) -> int:
@@ -122,7 +122,7 @@ async def count_servers(connection: Connection) -> int:
 async def ask_server(
     connection: Connection,
     server: str,
-    what: str,
+    endpoint: str,
     body: Mapping[str, Any] | None = None,
     *,
     timeout: int | None = None,
@@ -131,7 +131,7 @@ async def ask_server(
 
     Raises NotFound when none has the ID, ApiError, Denied.
     """
-    subject = f"$SYS.REQ.SERVER.{server}.{what}"
+    subject = f"$SYS.REQ.SERVER.{server}.{endpoint}"
     try:
         message = await connection.request(subject, json.dumps(dict(body or {})).encode(), timeout=timeout)
     except NoResponders:
@@ -151,17 +151,17 @@ def no_system_account_error() -> Denied:
 
 
 async def fetch_jetstream(
-    connection: Connection, *, account: str = "", only: Filter | None = None, expect: int = 0
+    connection: Connection, *, account: str = "", server_filter: Filter | None = None, expect: int = 0
 ) -> list[Json]:
     """Fetch JSZ of all servers; with an account, of that account with its streams and consumers."""
     body: Json = {"raft": True}
     if account:
         body |= {"account": account, "accounts": True, "streams": True, "consumer": True, "config": True}
         body["limit"] = 10_000
-    return await ping(connection, "JSZ", body, only=only, expect=expect)
+    return await ping(connection, "JSZ", body, server_filter=server_filter, expect=expect)
 
 
-_ACCOUNTS = 256  #: of a page of JSZ
+_ACCOUNTS_PER_PAGE = 256  #: accounts in one answer to JSZ
 
 
 async def fetch_details(
@@ -176,15 +176,15 @@ async def fetch_details(
         page = await ping(
             connection,
             "JSZ",
-            {**body, "limit": _ACCOUNTS, "offset": offset},
+            {**body, "limit": _ACCOUNTS_PER_PAGE, "offset": offset},
             expect=expect,
             timeout=timeout,
         )
         replies += page
         sizes = [len((reply.get("data") or {}).get("account_details") or ()) for reply in page]
-        if max(sizes, default=0) < _ACCOUNTS:
+        if max(sizes, default=0) < _ACCOUNTS_PER_PAGE:
             return replies
-        offset += _ACCOUNTS
+        offset += _ACCOUNTS_PER_PAGE
 
 
 def parse_reply(data: bytes, subject: str) -> Json:

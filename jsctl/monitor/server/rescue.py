@@ -1,4 +1,4 @@
-"""The meta group after the loss of most of its servers: a lower quorum for a while (META.RESCUE, ADR-61)."""
+"""A lower quorum for a meta group that lost most of its servers (META.RESCUE, ADR-61)."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _SUBJECT = "$JS.API.META.RESCUE"
 
 
 class RescuePlan(NamedTuple):
-    """A meta group, as those of its servers that answer see it. leader: empty when there is none."""
+    """The state of a meta group, as the servers that answer report it. leader: empty when there is none."""
 
     servers: Sequence[str]
     size: int
@@ -22,8 +22,8 @@ class RescuePlan(NamedTuple):
     leader: str
 
 
-class Rescued(NamedTuple):
-    """A server's reply about its quorum. error: why it refuses; empty for a success."""
+class RescueResult(NamedTuple):
+    """A server's reply about its quorum. error: why it refused; empty for a success."""
 
     server: str
     before: int
@@ -45,7 +45,7 @@ def plan_rescue(replies: Sequence[Json], domain: str) -> RescuePlan:
     return RescuePlan(sorted(metas), size, quorum, leader)
 
 
-async def rescue_quorum(connection: Connection, quorum: int, expect: int) -> list[Rescued]:
+async def rescue_quorum(connection: Connection, quorum: int, expect: int) -> list[RescueResult]:
     """Lower the quorum; every server answers for itself. expect: how many should answer. Raises
     JsctlError."""
     body = json.dumps({"quorum_needed": quorum}).encode()
@@ -59,7 +59,7 @@ async def rescue_quorum(connection: Connection, quorum: int, expect: int) -> lis
             reply = parse_json(message.data)
             error = (reply.get("error") or {}).get("description", "")
             results.append(
-                Rescued(
+                RescueResult(
                     str(reply.get("server", "")),
                     int(reply.get("prev_quorum", 0)),
                     int(reply.get("new_quorum", 0)),

@@ -1,4 +1,4 @@
-"""Servers as rows of a report: what each of them uses of JetStream."""
+"""Servers as rows of a report: their use of JetStream."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -44,7 +44,7 @@ def build_jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
         "leads": bool(meta) and meta.get("leader") == name,
     }
     if account:
-        return JetStreamRow(**common, **_of_account(find_account_detail(data, account), name))
+        return JetStreamRow(**common, **_sum_up_account(find_account_detail(data, account), name))
     return JetStreamRow(
         **common,
         streams=int(data.get("streams", 0)),
@@ -61,19 +61,21 @@ def build_jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
 
 
 def find_account_detail(data: Json, account: str) -> Json:
-    """Return the part of an account, by name or ID, of the JSZ data that were asked for it alone; empty where
-    the server does not have it: it then describes all others (nats-server: Server.Jsz)."""
+    """Return the part of an account, by name or ID, of JSZ data that were requested for it alone.
+
+    Empty when the server does not have the account: it then describes all others (nats-server: Server.Jsz).
+    """
     details = data.get("account_details") or ()
     return next((detail for detail in details if account in (detail.get("id"), detail.get("name"))), {})
 
 
-def _of_account(account: Json, server: str) -> Json:
+def _sum_up_account(account: Json, server: str) -> Json:
     """Return the numbers of an account, zeros from a server without it."""
     streams = account.get("stream_detail") or []
     consumers = [consumer for stream in streams for consumer in stream.get("consumer_detail") or []]
     api = account.get("api") or {}
-    # What the account says of itself is that of all servers, API requests as well.
-    memory, stored = _stored(streams, "memory"), _stored(streams, "file")
+    # The totals of the account are those of all servers, as are its API requests.
+    memory, stored = _sum_bytes(streams, "memory"), _sum_bytes(streams, "file")
     return {
         "streams": len(streams),
         "consumers": sum(int(stream["state"].get("consumer_count", 0)) for stream in streams),
@@ -83,12 +85,12 @@ def _of_account(account: Json, server: str) -> Json:
         "file": stored,
         "api": int(api.get("total", 0)),
         "errors": int(api.get("errors", 0)),
-        "stream_leaders": sum(_leader(stream) == server for stream in streams),
-        "consumer_leaders": sum(_leader(consumer) == server for consumer in consumers),
+        "stream_leaders": sum(_get_leader(stream) == server for stream in streams),
+        "consumer_leaders": sum(_get_leader(consumer) == server for consumer in consumers),
     }
 
 
-def _stored(streams: Sequence[Json], storage: str) -> int:
+def _sum_bytes(streams: Sequence[Json], storage: str) -> int:
     """Return the bytes of the streams that are stored in memory or files."""
     return sum(
         int(stream["state"].get("bytes", 0))
@@ -97,5 +99,5 @@ def _stored(streams: Sequence[Json], storage: str) -> int:
     )
 
 
-def _leader(detail: Json) -> str:
+def _get_leader(detail: Json) -> str:
     return str((detail.get("cluster") or {}).get("leader") or "")

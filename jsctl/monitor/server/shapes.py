@@ -1,6 +1,6 @@
-"""What the answers of servers to the system account must look like: each field that jsctl reads has a shape.
+"""The shapes of servers' answers to the system account: one for each field that jsctl reads.
 
-Fields that are not known stay as they are (nats-server: monitor.go, events.go).
+Unknown fields are kept as they are (nats-server: monitor.go, events.go).
 """
 
 from collections.abc import Mapping
@@ -151,7 +151,7 @@ _STREAM = Shape(
         "state": STATE,
         "mirror": SOURCE_INFO,
         "sources": [SOURCE_INFO],
-        # Unless it is asked for, the configuration of consumers is left out.
+        # The configuration of consumers is left out unless it is requested.
         **fields([Shape(CONSUMER_INFO.fields, ("name",))], "consumer_detail direct_consumer_detail"),
         "consumer_raft_groups": [Shape(fields(str, "name raft_group"))],
     },
@@ -235,12 +235,12 @@ DATA: Mapping[str, Shape] = {
 """The shape of `data` by the kind of request, the last word of its subject."""
 
 
-def _reply(data: Any) -> Shape:
+def _build_reply_shape(data: Any) -> Shape:
     return Shape({"server": _SERVER, "data": data, "statsz": _STATSZ}, ("server",))
 
 
-_REPLIES = {kind: _reply(data) for kind, data in DATA.items()}
-_OTHER = _reply(None)
+_REPLIES = {kind: _build_reply_shape(data) for kind, data in DATA.items()}
+_OTHER = _build_reply_shape(None)
 
 
 def check_reply(reply: Any, subject: str) -> None:

@@ -1,4 +1,4 @@
-"""How much an account, or a server, holds: what a purge or a removal puts at stake."""
+"""How much an account or a server stores, which a purge or a removal puts at risk."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from jsctl.nats.connection import Connection
 
 
 class Stored(NamedTuple):
-    """Streams and consumers, and the size of the streams."""
+    """What is stored: the numbers of streams and consumers, and the size of the streams."""
 
     streams: int
     consumers: int
@@ -19,24 +19,24 @@ class Stored(NamedTuple):
 
 async def fetch_account_storage(connection: Connection, domain: str, account: str) -> Stored:
     """Return what an account, by its name or ID, holds in a domain, replicas counted once."""
-    return await _count(connection, domain, lambda replica: account in (replica.account, replica.account_id))
+    return await _sum_up(connection, domain, lambda replica: account in (replica.account, replica.account_id))
 
 
 async def fetch_server_storage(connection: Connection, domain: str, server: str) -> Stored:
     """Return what a server, by its name or ID, holds of all accounts."""
-    return await _count(connection, domain, lambda replica: server in (replica.server, replica.server_id))
+    return await _sum_up(connection, domain, lambda replica: server in (replica.server, replica.server_id))
 
 
-async def _count(connection: Connection, domain: str, is_meant: Callable[[Replica], bool]) -> Stored:
+async def _sum_up(connection: Connection, domain: str, is_selected: Callable[[Replica], bool]) -> Stored:
     replies = await fetch_details(connection)
     replies = [reply for reply in replies if not domain or reply["server"].get("domain", "") == domain]
     streams: dict[tuple[str, str], Replica] = {}
-    for replica in filter(is_meant, list_stream_replicas(replies)):
+    for replica in filter(is_selected, list_stream_replicas(replies)):
         if replica.leads or (replica.account, replica.name) not in streams:
             streams[replica.account, replica.name] = replica
     consumers = {
         (replica.account, replica.name, replica.consumer)
-        for replica in filter(is_meant, list_consumer_replicas(replies))
+        for replica in filter(is_selected, list_consumer_replicas(replies))
     }
     states = [stream.detail.get("state") or {} for stream in streams.values()]
     return Stored(

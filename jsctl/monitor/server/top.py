@@ -30,9 +30,9 @@ SORTS = (
     "reason",
     "rtt",
 )
-"""What servers sort connections by (server/monitor_sort_opts.go)."""
+"""The orders in which servers sort connections (server/monitor_sort_opts.go)."""
 
-_CLOSED = frozenset({"stop", "reason"})  #: of connections that have ended
+_CLOSED = frozenset({"stop", "reason"})  #: orders for closed connections only
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class TopRow:
 class ServerLoad:
     """The load of servers, summed over all of them.
 
-    cpu: percent of one core. uptime: ns, of the server that was started last.
-    rates: messages in and out, then bytes, per second. connections: how many they have, shown or not.
+    cpu: percent of one core. uptime: ns, of the server that was started last. rates: messages in and out,
+    then bytes, per second. connections: how many they have, whether shown or not.
     """
 
     names: Sequence[str]
@@ -104,7 +104,7 @@ class Top:
         if order in _CLOSED:
             self._body["state"] = 1
         self._order = order
-        self._most = limit
+        self._limit = limit
         self._lookup = lookup
         self._rounds = Rounds(clock)
         self._hosts: dict[str, str] = {}
@@ -118,28 +118,28 @@ class Top:
             varz = await ping(self._connection, "VARZ")
             connz = await ping(self._connection, "CONNZ", self._body, expect=len(varz))
         self._rounds.begin()
-        load = self._load(varz, connz)
+        load = self._build_load(varz, connz)
         if self._lookup:
-            await self._look_up({str(client.get("ip", "")) for client, _ in _connections(connz)})
-        rows = [self._row(client, server) for client, server in _connections(connz)]
-        if len(connz) > 1:  # each server has sorted its own
-            rows = sorted(rows, key=_KEYS.get(self._order, _KEYS["cid"]))[: self._most]
+            await self._look_up({str(client.get("ip", "")) for client, _ in _list_connections(connz)})
+        rows = [self._build_row(client, server) for client, server in _list_connections(connz)]
+        if len(connz) > 1:  # each server sorted only its own
+            rows = sorted(rows, key=_KEYS.get(self._order, _KEYS["cid"]))[: self._limit]
         return load, rows
 
-    def _load(self, varz: Sequence[Json], connz: Sequence[Json]) -> ServerLoad:
-        every = [reply.get("data") or {} for reply in varz]
+    def _build_load(self, varz: Sequence[Json], connz: Sequence[Json]) -> ServerLoad:
+        reports = [reply.get("data") or {} for reply in varz]
 
         def total(key: str) -> int:
-            return sum(int(data.get(key, 0)) for data in every)
+            return sum(int(data.get(key, 0)) for data in reports)
 
         counters = tuple(total(key) for key in ("in_msgs", "out_msgs", "in_bytes", "out_bytes"))
         first, second, third, fourth = self._rounds.rates("servers", *counters)
-        versions = sorted({str(data.get("version", "")) for data in every})
+        versions = sorted({str(data.get("version", "")) for data in reports})
         return ServerLoad(
             names=sorted(str(reply["server"]["name"]) for reply in varz),
             version=", ".join(versions),
-            uptime=min((parse_span(data.get("uptime")) for data in every), default=0),
-            cpu=sum(float(data.get("cpu", 0)) for data in every),
+            uptime=min((parse_span(data.get("uptime")) for data in reports), default=0),
+            cpu=sum(float(data.get("cpu", 0)) for data in reports),
             cores=total("cores"),
             mem=total("mem"),
             slow_consumers=total("slow_consumers"),
@@ -151,11 +151,11 @@ class Top:
             rates=(first, second, third, fourth),
         )
 
-    def _row(self, client: Json, server: Json) -> TopRow:
-        to, by = int(client.get("out_msgs", 0)), int(client.get("in_msgs", 0))
-        bytes_to, bytes_by = int(client.get("out_bytes", 0)), int(client.get("in_bytes", 0))
+    def _build_row(self, client: Json, server: Json) -> TopRow:
+        to, from_client = int(client.get("out_msgs", 0)), int(client.get("in_msgs", 0))
+        bytes_to, bytes_from = int(client.get("out_bytes", 0)), int(client.get("in_bytes", 0))
         first, second, third, fourth = self._rounds.rates(
-            (server["id"], client["cid"]), to, by, bytes_to, bytes_by
+            (server["id"], client["cid"]), to, from_client, bytes_to, bytes_from
         )
         address = str(client.get("ip", ""))
         return TopRow(
@@ -167,9 +167,9 @@ class Top:
             subs=int(client.get("subscriptions", 0)),
             pending=int(client.get("pending_bytes", 0)),
             msgs_to=to,
-            msgs_from=by,
+            msgs_from=from_client,
             bytes_to=bytes_to,
-            bytes_from=bytes_by,
+            bytes_from=bytes_from,
             rates=(first, second, third, fourth),
             rtt=parse_span(client.get("rtt")),
             idle=parse_span(client.get("idle")),
@@ -181,7 +181,7 @@ class Top:
         )
 
     async def _look_up(self, addresses: set[str]) -> None:
-        """Find the names of addresses that are new, two seconds at most."""
+        """Look up the names of new addresses, for two seconds at most."""
         new = [address for address in addresses if address and address not in self._hosts]
         self._hosts |= dict.fromkeys(new, "")  # those without a name are not looked up again
 
@@ -200,7 +200,7 @@ class Top:
                 task.cancel()
 
 
-def _connections(connz: Sequence[Json]) -> list[tuple[Json, Json]]:
+def _list_connections(connz: Sequence[Json]) -> list[tuple[Json, Json]]:
     """Return the connections, each with its server."""
     return [
         (client, reply["server"])

@@ -1,4 +1,4 @@
-"""Servers, accounts and JetStream from round to round, with rates. Pure, but for the clock of its caller."""
+"""Servers, accounts and JetStream from round to round, with rates. No I/O."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Traffic:
 
 @dataclass(slots=True)
 class ServerRow:
-    """A server. cpu: percent of one core. uptime is not in it: it would change in every round."""
+    """A server. cpu: percent of one core. The uptime is left out, as it would change in every round."""
 
     server: str
     cluster: str
@@ -41,7 +41,7 @@ class ServerRow:
 
 @dataclass(slots=True)
 class AccountRow:
-    """An account: the sums of the servers that know it. servers: how many those are."""
+    """An account: sums over the servers that know it. servers: how many know it."""
 
     account: str
     name: str
@@ -80,31 +80,31 @@ class JetStreamRow:
 class Rounds:
     """Counters from round to round.
 
-    A counter that went back belongs to a server that was started again, and has no rate in that round. clock:
-    seconds, of any zero.
+    A counter that went back belongs to a restarted server; its rate in that round is 0. clock: seconds, from
+    any start.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._before: dict[object, Sequence[int]] = {}
-        self._now: dict[object, Sequence[int]] = {}
-        self._taken: float | None = None
+        self._previous: dict[object, Sequence[int]] = {}
+        self._current: dict[object, Sequence[int]] = {}
+        self._began: float | None = None
         self._span = 0.0
 
     def begin(self) -> None:
         """Begin a round."""
         now = self._clock()
-        self._span = now - self._taken if self._taken is not None else 0.0
-        self._taken = now
-        self._before, self._now = self._now, {}
+        self._span = now - self._began if self._began is not None else 0.0
+        self._began = now
+        self._previous, self._current = self._current, {}
 
     def rates(self, key: object, *counters: int) -> list[float]:
         """Return the rates per second of counters since the round before; 0 in the first one."""
-        self._now[key] = counters
-        before = self._before.get(key)
-        if before is None or self._span <= 0:
+        self._current[key] = counters
+        previous = self._previous.get(key)
+        if previous is None or self._span <= 0:
             return [0.0] * len(counters)
-        return [max(0, now - then) / self._span for now, then in zip(counters, before, strict=True)]
+        return [max(0, now - then) / self._span for now, then in zip(counters, previous, strict=True)]
 
 
 def build_server_rows(replies: Sequence[Json], rounds: Rounds) -> list[ServerRow]:
@@ -126,7 +126,7 @@ def build_server_rows(replies: Sequence[Json], rounds: Rounds) -> list[ServerRow
                 # Pooled routes to a server count once.
                 routes=len({route.get("name") or route.get("rid") for route in stats.get("routes") or ()}),
                 gateways=len(stats.get("gateways") or ()),
-                traffic=_traffic([stats], rounds, server.get("id")),
+                traffic=_build_traffic([stats], rounds, server.get("id")),
             )
         )
     return rows
@@ -147,7 +147,7 @@ def build_account_rows(replies: Sequence[Json], rounds: Rounds) -> list[AccountR
             row.leafnodes += int(part.get("leafnodes", 0))
             row.subscriptions += int(part.get("num_subscriptions", 0))
             row.slow_consumers += int(part.get("slow_consumers", 0))
-        row.traffic = _traffic(parts, rounds, account)
+        row.traffic = _build_traffic(parts, rounds, account)
         rows.append(row)
     return rows
 
@@ -187,9 +187,9 @@ def build_jetstream_rows(replies: Sequence[Json], rounds: Rounds) -> list[JetStr
     return rows
 
 
-def _traffic(parts: Sequence[Json], rounds: Rounds, key: object) -> Traffic:
-    def total(way: str, unit: str) -> int:
-        return sum(int((part.get(way) or {}).get(unit, 0)) for part in parts)
+def _build_traffic(parts: Sequence[Json], rounds: Rounds, key: object) -> Traffic:
+    def total(direction: str, unit: str) -> int:
+        return sum(int((part.get(direction) or {}).get(unit, 0)) for part in parts)
 
     sent, received = total("sent", "msgs"), total("received", "msgs")
     rates = rounds.rates(key, sent, received)

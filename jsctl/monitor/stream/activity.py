@@ -23,16 +23,16 @@ class StreamSample(NamedTuple):
 
 
 def make_sampler(api: Api, stream: str) -> Sampler[StreamSample]:
-    """Return what takes samples of a stream."""
-    return Sampler(lambda: streams.fetch_info(api, stream), _sample)
+    """Return a sampler of a stream."""
+    return Sampler(lambda: streams.fetch_info(api, stream), _build_sample)
 
 
-def _sample(info: Json, earlier: Json | None, span: float) -> StreamSample:
+def _build_sample(info: Json, previous: Json | None, span: float) -> StreamSample:
     state = info["state"]
     messages, size = int(state["messages"]), int(state["bytes"])
-    if earlier is None:
+    if previous is None:
         return StreamSample(time.time(), messages, size, 0.0, 0.0)
-    before = earlier["state"]
-    stored = max(0, int(state["last_seq"]) - int(before["last_seq"]))
-    removed = max(0, int(before["messages"]) + stored - messages)
+    previous_state = previous["state"]
+    stored = max(0, int(state["last_seq"]) - int(previous_state["last_seq"]))
+    removed = max(0, int(previous_state["messages"]) + stored - messages)
     return StreamSample(time.time(), messages, size, stored / span, removed / span)

@@ -1,6 +1,6 @@
 """Snapshots of one JetStream domain, and the rows of reports on it.
 
-Only `fetch_snapshot` and `fetch_report` ask the server; `stream report`, `jsctl report` and the exports share
+Only `fetch_snapshot` and `fetch_report` send requests; `stream report`, `jsctl report` and the exports share
 the rest, so that they agree. Rows are named tuples: a report may have 10,000.
 """
 
@@ -157,11 +157,11 @@ def build_stream_rows(snap: Snapshot) -> list[StreamRow]:
         for info in snap.infos
     ]
     silent = dict.fromkeys(snap.missing, "no answer") | dict(snap.offline)
-    known = {row.stream for row in rows}
+    answered = {row.stream for row in rows}
     rows.extend(
-        build_silent_row(name, why, snap.context, snap.domain)
-        for name, why in sorted(silent.items())
-        if name not in known
+        build_silent_row(name, reason, snap.context, snap.domain)
+        for name, reason in sorted(silent.items())
+        if name not in answered
     )
     return rows
 
@@ -174,10 +174,13 @@ def build_replication_rows(snap: Snapshot) -> list[ReplicationRow]:
 def build_stream_links(info: Json, context: str = "", domain: str = "") -> list[ReplicationRow]:
     """Return the rows of one stream's mirror or sources."""
     name = info["config"]["name"]
-    rows = [_replication_row(context, domain, name, "source", source) for source in info.get("sources") or ()]
+    rows = [
+        _build_replication_row(context, domain, name, "source", source)
+        for source in info.get("sources") or ()
+    ]
     rows.sort(key=lambda row: (row.origin, row.api_prefix, row.filters))
     if mirror := info.get("mirror"):
-        rows.insert(0, _replication_row(context, domain, name, "mirror", mirror))
+        rows.insert(0, _build_replication_row(context, domain, name, "mirror", mirror))
     return rows
 
 
@@ -191,7 +194,7 @@ def build_stream_row(
         context,
         domain,
         config["name"],
-        sys.intern(config.get("storage", "")),  # each page would bring a copy for each stream
+        sys.intern(config.get("storage", "")),  # otherwise each stream would keep its own copy
         format_placement(config),
         read_known_time(info.get("created")),
         int(config.get("num_replicas", 1)),
@@ -215,13 +218,13 @@ def build_stream_row(
     )
 
 
-def build_silent_row(name: str, why: str, context: str = "", domain: str = "") -> StreamRow:
+def build_silent_row(name: str, reason: str, context: str = "", domain: str = "") -> StreamRow:
     """Return the row of a stream that could not be asked."""
-    nothing: Json = {"config": {"name": name}, "state": {}}
-    return build_stream_row(nothing, context, domain, why)._replace(replicas=0)
+    empty_info: Json = {"config": {"name": name}, "state": {}}
+    return build_stream_row(empty_info, context, domain, reason)._replace(replicas=0)
 
 
-def _replication_row(
+def _build_replication_row(
     context: str, domain: str, stream: str, kind: Literal["mirror", "source"], source: Json
 ) -> ReplicationRow:
     error = source.get("error") or {}

@@ -1,11 +1,11 @@
 """Latency between two connections: `latency`."""
 
-from jsctl.monitor.latency import PERCENTILES, Measured, find_percentile
+from jsctl.monitor.latency import PERCENTILES, Measurement, find_percentile
 from jsctl.units import SECOND, format_bytes, format_exact_duration
 from jsctl.views.result import Field, Result, Section, Sheet
 
 
-def result(measured: Measured, *, size: int, rate: int, duration: int) -> Result:
+def result(measured: Measurement, *, size: int, rate: int, duration: int) -> Result:
     """Return connections, percentiles and rates. rate: messages per second. duration: ns."""
     ordered = measured.ordered()
     actual = round(len(ordered) * SECOND / measured.sending) if measured.sending else 0
@@ -62,12 +62,12 @@ def announcement(published: str, subscribed: str, rate: int) -> str:
     return f"Publishing {rate:,} messages per second on {published}, subscribed on {subscribed}"
 
 
-def latencies(measured: Measured) -> str:
+def latencies(measured: Measurement) -> str:
     """Return each latency in ms, a line each, in the order of arrival."""
     return "".join(f"{value / 1e6:.6f}\n" for value in measured.latencies)
 
 
-def histogram(measured: Measured) -> str:
+def histogram(measured: Measurement) -> str:
     """Return lines of value in ms, share, count and 1/(1-share), as plotters of HDR histograms read them."""
     ordered = measured.ordered()
     lines = ["Value  Percentile  TotalCount  1/(1-Percentile)", ""]

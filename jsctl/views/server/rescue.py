@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.errors import ExitStatus
-from jsctl.monitor.server.rescue import Rescued
+from jsctl.monitor.server.rescue import RescueResult
 from jsctl.views.result import Column, Result, Table
 
 _COLUMNS = (
@@ -14,7 +14,7 @@ _COLUMNS = (
 )
 
 
-def rescued(results: Sequence[Rescued]) -> Result:
+def rescued(results: Sequence[RescueResult]) -> Result:
     """Show the answer of each server; the status is a failure if one of them refused."""
     rows = [(result.server, result.before, result.after, result.error) for result in results]
     status = ExitStatus.FAILURE if any(result.error for result in results) else ExitStatus.OK

@@ -28,8 +28,10 @@ def test_counts_within_the_interval() -> None:
     counter = RequestCounter(10, lambda: now)
     header = b'NATS/1.0\r\nNats-Request-Info: {"acc":"APP"}\r\n\r\n'
     for _ in range(3):
-        counter.see(Message("$JS.API.STREAM.INFO.S", header_block=header))
-    counter.see(Message("$JS.API.UNKNOWN", header_block=b"NATS/1.0\r\nNats-Request-Info: {\r\n\r\n"))
+        counter.count_request(Message("$JS.API.STREAM.INFO.S", header_block=header))
+    counter.count_request(
+        Message("$JS.API.UNKNOWN", header_block=b"NATS/1.0\r\nNats-Request-Info: {\r\n\r\n")
+    )
     (row,) = counter.rows()
     assert (row.type, row.account, row.asset, row.count, row.recent) == ("stream_info", "APP", "S", 3, 3)
     now = 120.0

@@ -8,7 +8,7 @@ import click
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
-from jsctl.monitor.server.balance import KINDS, Selection, close_surplus, plan
+from jsctl.monitor.server.balance import KINDS, Selection, close_surplus, plan_balance
 from jsctl.views.result import Result
 from jsctl.views.server import balance as view
 from jsctl.views.server import intents
@@ -58,7 +58,7 @@ async def balance(env: Env, options: Options) -> Result:
     selection = Selection(
         options.server_name, options.cluster, options.idle, options.account, options.subject, options.kind
     )
-    loads = await plan(connection, selection)
+    loads = await plan_balance(connection, selection)
     if not loads:
         raise JsctlError("there is no cluster to balance", "jsctl server list shows the servers")
     if options.server_name and options.server_name not in {load.server for load in loads}:

@@ -68,7 +68,7 @@ async def report(
     connection = await env.connection()
 
     async def fetch() -> Result:
-        return view(await ping(connection, endpoint, body, only=server_filter, expect=limit or 0))
+        return view(await ping(connection, endpoint, body, server_filter=server_filter, expect=limit or 0))
 
     return await fetch_or_watch(fetch, watch)
 

@@ -59,7 +59,7 @@ async def jetstream(
 
     async def fetch() -> Result:
         replies = await requests.fetch_jetstream(
-            connection, account=account, only=server_filter, expect=limit or 0
+            connection, account=account, server_filter=server_filter, expect=limit or 0
         )
         return view.jetstream_report(replies, report)
 

@@ -65,5 +65,7 @@ async def request(
         return view.as_sent(read_archive(flags, endpoint, server_filter))
     sent = {key: value for key, value in body.items() if value not in (None, "", False, ())}
     sent |= {"limit": flags.get("limit") or 2048, "offset": flags.get("offset") or 0}
-    replies = await ping(await env.connection(), endpoint, sent, only=server_filter, expect=expect or 0)
+    replies = await ping(
+        await env.connection(), endpoint, sent, server_filter=server_filter, expect=expect or 0
+    )
     return view.as_sent(replies)

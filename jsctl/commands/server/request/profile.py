@@ -26,7 +26,7 @@ async def profile(env: Env, profile: str, folder: str, level: int) -> Result:
     target_folder = expand_home(folder)
     server_filter = build_server_filter(env.flags.get(GROUP, {}))
     replies = await ping(
-        await env.connection(), "PROFILEZ", {"name": profile, "debug": level}, only=server_filter
+        await env.connection(), "PROFILEZ", {"name": profile, "debug": level}, server_filter=server_filter
     )
     rows = []
     try:

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from jsctl.monitor.doctor.domains import create_subject
+from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import (
-    Way,
+    ImportHop,
     find_details,
-    find_way,
-    follow,
+    follow_import,
     has_export,
     list_account_details,
     list_service_imports,
+    trace_imports,
 )
-from jsctl.monitor.doctor.sharing import Gap, find_account_name, mend_gap, mend_invalid
+from jsctl.monitor.doctor.sharing import Gap, find_account_name, fix_gap, fix_invalid
 from jsctl.monitor.doctor.snapshot import Link, ServerView, Snapshot
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import covers
@@ -21,52 +21,52 @@ from jsctl.nats.subjects import covers
 
 def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield mirrors and sources whose account does not import their delivery prefix."""
-    for link, ways in _across(snapshot):
-        gap = _missing_stream(snapshot, link, ways)
+    for link, hops in _list_cross_account_links(snapshot):
+        gap = _find_missing_stream_import(snapshot, link, hops)
         if gap:
             importer, exporter = (
                 find_account_name(snapshot, gap.importer),
                 find_account_name(snapshot, gap.exporter),
             )
-            shown = f"delivery prefix {link.deliver}" if link.deliver else "no delivery prefix"
+            prefix_words = f"delivery prefix {link.deliver}" if link.deliver else "no delivery prefix"
             yield Finding(
                 "DELIVERY_NOT_IMPORTED",
-                link.shown,
-                f"it copies {link.name} through {link.api} with {shown}, and account {importer} imports"
-                f" no stream from {exporter} that covers it",
+                link.label,
+                f"it copies {link.name} through {link.api} with {prefix_words}, and account {importer}"
+                f" imports no stream from {exporter} that covers it",
                 "what the origin sends does not arrive: the copy looks active, shows lag 0 and receives"
                 " nothing",
-                mend_gap(snapshot, gap, f"delivery-{link.name}"),
+                fix_gap(snapshot, gap, f"delivery-{link.name}"),
                 [link.object],
             )
 
 
 def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield mirrors and sources across accounts that lack the import of the flow control subject."""
-    across = {link.object: ways for link, ways in _across(snapshot)}
+    hops_by_link = {link.object: hops for link, hops in _list_cross_account_links(snapshot)}
     for link in snapshot.links():
         error = link.state.get("error") or {}
         stalled = error.get("err_code") == ErrorCode.SOURCE_CONSUMER_FLOW_CONTROL_STALLED
         subject = f"$JS.FC.{link.name}.>"
-        ways = across.get(link.object)
-        gap = _missing_service(snapshot, link, ways, subject) if ways else None
+        hops = hops_by_link.get(link.object)
+        gap = _find_missing_service_import(snapshot, link, hops, subject) if hops else None
         if not gap and not stalled:
             continue
-        seen, mend = "flow control does not pass", ""
+        observation, fix = "flow control does not pass", ""
         if gap:
             importer, exporter = (
                 find_account_name(snapshot, gap.importer),
                 find_account_name(snapshot, gap.exporter),
             )
-            seen = f"account {importer} does not import {gap.subject} from {exporter}"
-            mend = mend_gap(snapshot, gap, f"flow-control-{link.name}")
+            observation = f"account {importer} does not import {gap.subject} from {exporter}"
+            fix = fix_gap(snapshot, gap, f"flow-control-{link.name}")
         yield Finding(
             "FLOW_CONTROL_MISSING",
-            link.shown,
-            f"it copies {link.name} through {link.api}, and {seen}"
+            link.label,
+            f"it copies {link.name} through {link.api}, and {observation}"
             + ("; the server says: stalled on flow control" if stalled else ""),
             "a few messages arrive; after about a megabyte the copy stalls",
-            mend
+            fix
             or f"account {link.view.account_name} must import the service {subject} from the account of the"
             " origin, which exports it; jsctl doctor with a context of the system account names both",
             [link.object],
@@ -90,7 +90,7 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
                 link.object
                 for link in snapshot.links()
                 if link.view.account == context.account
-                and covers(imported.local, f"{link.api}.{create_subject(link)}")
+                and covers(imported.local, f"{link.api}.{build_create_subject(link)}")
             ]
             yield Finding(
                 "IMPORT_DEAD",
@@ -100,64 +100,68 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
                 "a reload that adds an account breaks its service imports: requests and mirrors through"
                 " them fail",
                 "reload the configuration once more: jsctl server config reload"
-                + (f" {_server_name(snapshot, context.server)}" if context.server else ""),
+                + (f" {_find_server_name(snapshot, context.server)}" if context.server else ""),
                 objects or [f"import {context.account_name} {imported.local}"],
             )
 
 
 def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield imports of what is not exported, or whose token is not valid."""
-    seen: set[tuple[str, str, str]] = set()
+    reported: set[tuple[str, str, str]] = set()
     for _, account, detail in list_account_details(snapshot):
         for imported in detail.get("imports") or ():
             key = (account, str(imported.get("account")), str(imported.get("subject")))
-            if not imported.get("invalid") or key in seen:
+            if not imported.get("invalid") or key in reported:
                 continue
-            seen.add(key)
+            reported.add(key)
             exporter = find_account_name(snapshot, key[1])
             yield Finding(
                 "IMPORT_INVALID",
                 f"account {detail.get('name_tag') or account}",
                 f"the server refuses its import of {key[2]} from {exporter}",
                 "nothing passes through it",
-                mend_invalid(snapshot, account, key[1], imported),
+                fix_invalid(snapshot, account, key[1], imported),
                 [f"import {detail.get('name_tag') or account} {key[2]}"],
             )
 
 
-def _across(snapshot: Snapshot) -> Iterator[tuple[Link, list[Way]]]:
+def _list_cross_account_links(snapshot: Snapshot) -> Iterator[tuple[Link, list[ImportHop]]]:
     """Yield the mirrors and sources whose requests pass through imports, each with these imports."""
     for link in snapshot.links():
         view = link.view
         if link.api and find_details(snapshot.servers, view.account):
-            subject = f"{link.api}.{create_subject(link)}"
-            ways = find_way(snapshot.servers, view.account, subject, view.domain)
-            if ways:
-                yield link, ways
+            subject = f"{link.api}.{build_create_subject(link)}"
+            hops = trace_imports(snapshot.servers, view.account, subject, view.domain)
+            if hops:
+                yield link, hops
 
 
-def _missing_stream(snapshot: Snapshot, link: Link, ways: Sequence[Way]) -> Gap | None:
+def _find_missing_stream_import(snapshot: Snapshot, link: Link, hops: Sequence[ImportHop]) -> Gap | None:
     """Return the first stream import that the messages need and that is missing."""
     importer, subject = link.view.account, f"{link.deliver}.>" if link.deliver else "the delivery subject"
-    for way in ways:
-        step = (
-            follow(snapshot.servers, importer, subject, link.view.domain, "stream") if link.deliver else None
+    for hop in hops:
+        import_hop = (
+            follow_import(snapshot.servers, importer, subject, link.view.domain, "stream")
+            if link.deliver
+            else None
         )
-        if step is None or step.account != way.account:
-            shown = subject if link.deliver else f"deliver.{find_account_name(snapshot, way.account)}.>"
-            return Gap(importer, way.account, "stream", shown)
-        importer, subject = step.account, step.subject
+        if import_hop is None or import_hop.account != hop.account:
+            needed = subject if link.deliver else f"deliver.{find_account_name(snapshot, hop.account)}.>"
+            return Gap(importer, hop.account, "stream", needed)
+        importer, subject = import_hop.account, import_hop.subject
     return None
 
 
-def _missing_service(snapshot: Snapshot, link: Link, ways: Sequence[Way], subject: str) -> Gap | None:
+def _find_missing_service_import(
+    snapshot: Snapshot, link: Link, hops: Sequence[ImportHop], subject: str
+) -> Gap | None:
     """Return the first service import that a subject needs and that is missing."""
     importer = link.view.account
-    for way in ways:
-        step = follow(snapshot.servers, importer, subject, link.view.domain, "service")
-        if step is None or step.account != way.account:
-            return Gap(importer, way.account, "service", subject)
-        importer, subject = step.account, step.subject
+    for hop in hops:
+        import_hop = follow_import(snapshot.servers, importer, subject, link.view.domain, "service")
+        if import_hop is None or import_hop.account != hop.account:
+            return Gap(importer, hop.account, "service", subject)
+        importer, subject = import_hop.account, import_hop.subject
     return None
 
 
@@ -173,7 +177,7 @@ def _is_reachable(snapshot: Snapshot, account: str, remote: str) -> bool:
     return not leads_on and any(not domain or server.domain == domain for server in servers)
 
 
-def _server_name(snapshot: Snapshot, server: str) -> str:
+def _find_server_name(snapshot: Snapshot, server: str) -> str:
     view: ServerView | None = next(
         (server_view for server_view in snapshot.servers if server_view.id == server), None
     )

@@ -1,4 +1,4 @@
-"""Consumers between two sides, one of which no longer exists."""
+"""Consumers that link two accounts or streams, one of which no longer exists."""
 
 from collections.abc import Iterator
 
@@ -10,20 +10,20 @@ from jsctl.nats.subjects import covers
 
 
 def consumer_orphaned(snapshot: Snapshot) -> Iterator[Finding]:
-    """Yield consumers that clients or streams of another account use, when one of both sides no longer
+    """Yield consumers that clients or streams of another account use, when one of the two sides no longer
     exists."""
-    yield from _imports(snapshot)
-    yield from _deliveries(snapshot)
-    yield from _named_consumers(snapshot)
+    yield from _find_orphaned_imports(snapshot)
+    yield from _find_orphaned_deliveries(snapshot)
+    yield from _find_missing_named_consumers(snapshot)
 
 
-def _imports(snapshot: Snapshot) -> Iterator[Finding]:
+def _find_orphaned_imports(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield imports that name a consumer which does not exist, or whose stream does not."""
-    seen: set[tuple[str, str, str]] = set()
+    reported: set[tuple[str, str, str]] = set()
     for _, account, detail in list_account_details(snapshot):
         for exporter, _, remote in list_service_imports(detail):
-            domain, stream, consumer = _consumer_of(remote)
-            if not stream or (account, exporter, stream + consumer) in seen:
+            domain, stream, consumer = _parse_consumer(remote)
+            if not stream or (account, exporter, stream + consumer) in reported:
                 continue
             views = [
                 view
@@ -32,14 +32,14 @@ def _imports(snapshot: Snapshot) -> Iterator[Finding]:
             ]
             if not views or any(_exists(view, stream, consumer) for view in views):
                 continue
-            seen.add((account, exporter, stream + consumer))
+            reported.add((account, exporter, stream + consumer))
             is_gone = not any(stream in view.streams or stream in view.silent for view in views)
-            what = f"stream {stream}" if is_gone else f"consumer {stream} > {consumer}"
+            missing = f"stream {stream}" if is_gone else f"consumer {stream} > {consumer}"
             user, owner = str(detail.get("name_tag") or account), find_account_name(snapshot, exporter)
             yield Finding(
                 "CONSUMER_ORPHANED",
                 f"consumer {stream} > {consumer}",
-                f"account {user} imports {remote} from {owner}, where {what} does not exist",
+                f"account {user} imports {remote} from {owner}, where {missing} does not exist",
                 f"clients in {user} wait for messages that never arrive",
                 f"create it in {owner}: jsctl {'stream' if is_gone else 'consumer'} add {stream}"
                 + ("" if is_gone else f" {consumer}")
@@ -48,18 +48,18 @@ def _imports(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _consumer_of(remote: str) -> tuple[str, str, str]:
+def _parse_consumer(remote: str) -> tuple[str, str, str]:
     """Return (domain, stream, consumer) that the subject of an import names; empty for none."""
     tokens = remote.split(".")
     if tokens[:2] == ["$JS", "ACK"] and len(tokens) >= 4:
-        named = "", tokens[2], tokens[3]
+        consumer_parts = "", tokens[2], tokens[3]
     elif ".API.CONSUMER.MSG.NEXT." in remote and tokens[0] == "$JS":
         head, _, rest = remote.partition(".API.CONSUMER.MSG.NEXT.")
         stream, _, consumer = rest.partition(".")
-        named = head[4:], stream, consumer
+        consumer_parts = head[4:], stream, consumer
     else:
         return "", "", ""
-    return named if all(part not in ("", "*", ">") for part in named[1:]) else ("", "", "")
+    return consumer_parts if all(part not in ("", "*", ">") for part in consumer_parts[1:]) else ("", "", "")
 
 
 def _exists(view: DomainView, stream: str, consumer: str) -> bool:
@@ -72,7 +72,7 @@ def _exists(view: DomainView, stream: str, consumer: str) -> bool:
     )
 
 
-def _deliveries(snapshot: Snapshot) -> Iterator[Finding]:
+def _find_orphaned_deliveries(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield push consumers that deliver to another account, where nobody listens any more."""
     for view in snapshot.domains:
         exported = [
@@ -89,12 +89,12 @@ def _deliveries(snapshot: Snapshot) -> Iterator[Finding]:
             stream, name = info["stream_name"], info["name"]
             yield Finding(
                 "CONSUMER_ORPHANED",
-                f"consumer {view.named(stream)} > {name}",
+                f"consumer {view.format_stream(stream)} > {name}",
                 f"it delivers to {subject} for another account or domain, and no stream listens there",
                 "with interest or work queue retention, the stream keeps the messages that wait for it,"
                 " and grows",
                 f"create the stream on the other side again, or remove it: jsctl consumer rm {stream} {name}",
-                [f"consumer {view.named(stream)} > {name}"],
+                [f"consumer {view.format_stream(stream)} > {name}"],
             )
 
 
@@ -103,7 +103,7 @@ def _is_for_stream(info: Json) -> bool:
     return str((info.get("config") or {}).get("ack_policy")) == "flow_control"
 
 
-def _named_consumers(snapshot: Snapshot) -> Iterator[Finding]:
+def _find_missing_named_consumers(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield mirrors and sources that name a consumer of the origin which, according to the server, does not
     exist."""
     for link in snapshot.links():
@@ -112,7 +112,7 @@ def _named_consumers(snapshot: Snapshot) -> Iterator[Finding]:
         if name and "consumer" in error and "not found" in error:
             yield Finding(
                 "CONSUMER_ORPHANED",
-                link.shown,
+                link.label,
                 f"it copies {link.name} through consumer {name}, which does not exist there",
                 "nothing is copied until it exists",
                 f"create it at the origin: jsctl consumer add {link.name} {name}",

@@ -18,7 +18,7 @@ def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
                 f"context {context.name}",
                 context.error.message,
                 "nothing that this context reaches was checked",
-                _mend(context),
+                _describe_fix(context),
                 [f"context {context.name}"],
             )
     for view in snapshot.domains:
@@ -33,7 +33,7 @@ def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _mend(context: ContextView) -> str:
+def _describe_fix(context: ContextView) -> str:
     edit = f"jsctl context edit {context.name}"
     if isinstance(context.error, Unreachable):
         return f"start its servers, or correct its address: {edit}"
@@ -42,15 +42,15 @@ def _mend(context: ContextView) -> str:
 
 
 def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
-    """Yield domains and API prefixes that a context names, and where nobody answers."""
+    """Yield domains and API prefixes that a context names and where nobody answers."""
     for view in snapshot.domains:
         if isinstance(view.error, NoResponders):
             domains = sorted({server.domain for server in snapshot.servers if server.jetstream} - {""})
-            known = f"; the domains within reach are {', '.join(domains)}" if domains else ""
+            reachable = f"; the domains within reach are {', '.join(domains)}" if domains else ""
             yield Finding(
                 "DOMAIN_MISSING",
                 f"domain {view.domain}" if view.domain else f"API prefix {view.prefix}",
-                f"nobody answers on {view.prefix}, which context {view.context} names{known}",
+                f"nobody answers on {view.prefix}, which context {view.context} names{reachable}",
                 "its streams cannot be reached from here, and mirrors of them copy nothing",
                 "start its servers, connect their leaf node with a remote for this account, or name another"
                 f" domain: jsctl context edit {view.context}",

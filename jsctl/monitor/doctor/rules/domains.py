@@ -1,4 +1,4 @@
-"""Domain names: one that two JetStreams have, and JetStream without one."""
+"""Domain names: one that two JetStreams share, and JetStream without a domain."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from jsctl.units import format_count
 
 
 def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:
-    """Yield domains of several leaf nodes or clusters that are not one JetStream."""
+    """Yield domains that several leaf nodes or clusters have without being one JetStream."""
     domains: dict[str, dict[str, list[ServerView]]] = defaultdict(lambda: defaultdict(list))
     for server in snapshot.servers:
         if server.jetstream and server.domain:
             domains[server.domain][server.cluster or server.id].append(server)
     for domain, clusters in domains.items():
         servers = [server for members in clusters.values() for server in members]
-        if len(clusters) < 2 or _is_one(snapshot, domain, servers):
+        if len(clusters) < 2 or _is_single_jetstream(snapshot, domain, servers):
             continue
         names = sorted(server.name for server in servers)
         yield Finding(
@@ -30,7 +30,7 @@ def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _is_one(snapshot: Snapshot, domain: str, servers: list[ServerView]) -> bool:
+def _is_single_jetstream(snapshot: Snapshot, domain: str, servers: list[ServerView]) -> bool:
     """Return whether the clusters of a domain are one JetStream: gateways connect them, and one leader
     answers."""
     if domain in snapshot.answers:

@@ -4,15 +4,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from jsctl.jetstream.state import read_last_active
-from jsctl.monitor.doctor.domains import create_subject
+from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Link, Snapshot, api_to_domain
 from jsctl.monitor.report.health import SILENT
 from jsctl.monitor.trouble import is_settled
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.units import NEVER, SECOND, format_count, format_exact_duration, truncate_to_seconds
+from jsctl.units import NEVER, SECOND, format_count, format_exact_duration, pluralize, truncate_to_seconds
 
-_HEARD = 10 * SECOND  #: since an origin was heard from that is surely there
+_RECENT = 10 * SECOND  #: ns since the last sign of life of an origin that certainly exists
 
 
 def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
@@ -27,10 +27,10 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             "ORIGIN_SILENT",
             f"domain {domain}" if domain else f"API prefix {api}",
-            f"nobody answers on {api}.{create_subject(first)}, which {_names(links)}"
-            f" {'copies' if len(links) == 1 else 'copy'} from; last heard from {_heard(links)}",
+            f"nobody answers on {api}.{build_create_subject(first)}, which {_format_names(links)}"
+            f" {'copies' if len(links) == 1 else 'copy'} from; last heard from {_format_last_heard(links)}",
             "what the origin stores meanwhile does not arrive, and the copy shows lag 0 and no error",
-            _reconnect(snapshot, first, domain)
+            _describe_reconnection(snapshot, first, domain)
             or (
                 f"start the servers of domain {domain}, or connect its leaf node with a remote for account"
                 f" {first.view.account_name}; a wrong name cannot be edited: remove the mirror and"
@@ -44,9 +44,10 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _reconnect(snapshot: Snapshot, link: Link, domain: str) -> str:
-    """Return what connects a domain that exists and that a copy of it does not reach; empty for one that does
-    not exist."""
+def _describe_reconnection(snapshot: Snapshot, link: Link, domain: str) -> str:
+    """Return how to connect a domain that exists and that the copy does not reach; empty for one that does
+    not exist.
+    """
     through = [
         view.context
         for view in snapshot.domains
@@ -64,9 +65,9 @@ def is_unanswered(link: Link) -> bool:
     """Return whether nobody answers on the API prefix that a stream copies from."""
     if not link.api or link.origin.answers is not False:
         return False
-    # The prefix may be known only to the servers of the stream: then it is heard from.
+    # Perhaps only the servers of the stream know the prefix; then they hear from the origin.
     heard = read_last_active(dict(link.state))
-    return bool(api_to_domain(link.api)) or heard == NEVER or heard >= _HEARD
+    return bool(api_to_domain(link.api)) or heard == NEVER or heard >= _RECENT
 
 
 def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
@@ -77,7 +78,7 @@ def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
             place = f" on {link.api}" if link.api else ""
             yield Finding(
                 "ORIGIN_MISSING",
-                link.shown,
+                link.label,
                 f"it is a {link.kind} of stream {link.name}{place}, which does not exist",
                 "nothing is copied; once a stream of that name is created, all of it is",
                 f"create it: jsctl stream add {link.name}"
@@ -95,18 +96,18 @@ def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
             lag = int(link.state.get("lag") or 0)
             at_origin = int((link.origin.info.get("state") or {}).get("messages") or 0)
             more = (
-                f"it is {format_count(lag)} messages behind"
+                f"it is {pluralize(lag, 'message')} behind"
                 if lag
                 else f"{link.name} has {format_count(at_origin)}"
             )
             copied = int(link.info["state"]["messages"])
             yield Finding(
                 "LINK_IDLE",
-                link.shown,
+                link.label,
                 f"it heard from its origin {format_exact_duration(truncate_to_seconds(heard))} ago, "
-                f"but copies nothing: it holds {format_count(copied)} messages, {more}",
+                f"but copies nothing: it holds {pluralize(copied, 'message')}, {more}",
                 "the copy stays behind, and reports call it active",
-                _check_delivery(link),
+                _describe_delivery_check(link),
                 [link.object],
             )
 
@@ -116,21 +117,24 @@ def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
     never."""
     for link in snapshot.links():
         error, heard = link.state.get("error") or {}, read_last_active(dict(link.state))
-        settled = is_settled(link.info.get("created"), link.info.get("ts") or snapshot.at)
+        is_old_enough = is_settled(link.info.get("created"), link.info.get("ts") or snapshot.at)
         if error:
-            seen = (
+            observation = (
                 f"the server says: {error.get('description')} ({error.get('err_code') or error.get('code')})"
             )
-        elif heard == NEVER and settled:
-            seen = "its origin was never heard from"
+        elif heard == NEVER and is_old_enough:
+            observation = "its origin was never heard from"
         elif heard >= SILENT:
-            seen = f"its origin was last heard from {format_exact_duration(truncate_to_seconds(heard))} ago"
+            observation = (
+                f"its origin was last heard from {format_exact_duration(truncate_to_seconds(heard))} ago"
+            )
         else:
             continue
         yield Finding(
             "LINK_FAILED",
-            link.shown,
-            f"{link.kind} of {link.name}: {seen}" + (", although it answers now" if link.origin.info else ""),
+            link.label,
+            f"{link.kind} of {link.name}: {observation}"
+            + (", although it answers now" if link.origin.info else ""),
             "what the origin stores does not arrive",
             f"wait a minute, in which the server tries again; then elect another leader:"
             f" jsctl stream cluster step-down {link.stream}"
@@ -141,7 +145,7 @@ def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _check_delivery(link: Link) -> str:
+def _describe_delivery_check(link: Link) -> str:
     if not link.deliver:
         return (
             "see who has the messages: jsctl stream report; across accounts the copy needs a delivery"
@@ -153,13 +157,13 @@ def _check_delivery(link: Link) -> str:
     )
 
 
-def _names(links: Sequence[Link]) -> str:
-    shown = [link.shown for link in links[:4]]
-    rest = len(links) - len(shown)
-    return ", ".join(shown) + (f" and {format_count(rest)} more" if rest else "")
+def _format_names(links: Sequence[Link]) -> str:
+    labels = [link.label for link in links[:4]]
+    rest = len(links) - len(labels)
+    return ", ".join(labels) + (f" and {format_count(rest)} more" if rest else "")
 
 
-def _heard(links: Sequence[Link]) -> str:
+def _format_last_heard(links: Sequence[Link]) -> str:
     spans = [read_last_active(dict(link.state)) for link in links]
-    seen = [span for span in spans if span != NEVER]
-    return f"{format_exact_duration(truncate_to_seconds(min(seen)))} ago" if seen else "never"
+    known = [span for span in spans if span != NEVER]
+    return f"{format_exact_duration(truncate_to_seconds(min(known)))} ago" if known else "never"

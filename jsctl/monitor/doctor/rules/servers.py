@@ -11,25 +11,25 @@ from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from jsctl.monitor.trouble import find_lagging_replicas, has_leader, is_settled
 from jsctl.units import SECOND, format_duration, pluralize
 
-_APART = SECOND
-"""Clocks within it are together: a server that is busy answers late."""
+_MAX_DIFFERENCE = SECOND
+"""ns by which clocks may differ: a busy server answers late."""
 
 
 def clocks_apart(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield servers whose clocks differ from those of most others."""
-    known = [(server, server.ahead) for server in snapshot.servers if server.ahead is not None]
-    if len(known) < 2:
+    clocks = [(server, server.ahead) for server in snapshot.servers if server.ahead is not None]
+    if len(clocks) < 2:
         return
-    usual = median_low(ahead for _, ahead in known)
-    unsure = min(server.reliable for server, ahead in known if ahead == usual)
-    for server, ahead in known:
-        apart = ahead - usual
-        if abs(apart) > _APART + server.reliable + unsure:
-            where = "ahead of" if apart > 0 else "behind"
+    median = median_low(ahead for _, ahead in clocks)
+    uncertainty = min(server.reliable for server, ahead in clocks if ahead == median)
+    for server, ahead in clocks:
+        difference = ahead - median
+        if abs(difference) > _MAX_DIFFERENCE + server.reliable + uncertainty:
+            where = "ahead of" if difference > 0 else "behind"
             yield Finding(
                 "CLOCKS_APART",
                 f"server {server.name}",
-                f"its clock is {format_duration(abs(apart))} {where} those of other servers",
+                f"its clock is {format_duration(abs(difference))} {where} those of other servers",
                 "messages get wrong times, so that limits of age, delayed redelivery and starts by time"
                 " are off; logins expire early or late",
                 "correct the clock of its machine, and keep it right with NTP:"
@@ -48,17 +48,17 @@ def api_level_differs(snapshot: Snapshot) -> Iterator[Finding]:
     for (_, cluster), levels in clusters.items():
         if len(levels) < 2:
             continue
-        shown = "; ".join(
+        servers_by_level = "; ".join(
             f"level {level}: {', '.join(sorted(names))}" for level, names in sorted(levels.items())
         )
-        old = sorted(name for level, names in levels.items() if level < max(levels) for name in names)
+        outdated = sorted(name for level, names in levels.items() if level < max(levels) for name in names)
         yield Finding(
             "API_LEVEL_DIFFERS",
             f"cluster {cluster}",
-            f"its servers have different JetStream API levels ({shown})",
+            f"its servers have different JetStream API levels ({servers_by_level})",
             "a stream that needs the higher level goes offline on the other servers",
-            f"upgrade {', '.join(old)} to the version of the others, one server at a time",
-            [f"server {name}" for name in old],
+            f"upgrade {', '.join(outdated)} to the version of the others, one server at a time",
+            [f"server {name}" for name in outdated],
         )
 
 
@@ -68,8 +68,8 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
     for server in snapshot.servers:
         if server.jsz.get("meta_cluster") is not None:
             groups[server.domain].append(server)
-    named = {view.domain for view in snapshot.domains if has_no_leader(view)}
-    for domain in sorted(named | {name for name, servers in groups.items() if _is_leaderless(servers)}):
+    leaderless = {view.domain for view in snapshot.domains if has_no_leader(view)}
+    for domain in sorted(leaderless | {name for name, servers in groups.items() if _is_leaderless(servers)}):
         servers = groups.get(domain, [])
         size = max(
             (int(server.jsz["meta_cluster"].get("cluster_size") or 0) for server in servers), default=0
@@ -77,7 +77,7 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
         names = [server.name for server in servers] or sorted(
             server.name for server in snapshot.servers if server.domain == domain and server.jetstream
         )
-        seen = (
+        observation = (
             f"of its {pluralize(size, 'server')} only {', '.join(names)}"
             f" {'answers' if len(names) == 1 else 'answer'}"
             if size > len(names)
@@ -88,7 +88,7 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             "META_NO_LEADER",
             f"domain {domain}" if domain else "JetStream",
-            f"its servers have no leader: {seen}",
+            f"its servers have no leader: {observation}",
             "streams and consumers cannot be created, changed or listed until a majority is back",
             "start the servers that are away (jsctl server report jetstream shows them); for one that"
             " will not come back: jsctl server cluster peer-remove NAME",
@@ -103,31 +103,37 @@ def _is_leaderless(servers: list[ServerView]) -> bool:
 def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield servers that hold replicas, and are offline or behind."""
     objects: dict[str, list[str]] = defaultdict(list)
-    words: dict[str, str] = {}
+    states: dict[str, str] = {}
     for server in snapshot.servers:
         meta = server.jsz.get("meta_cluster") or {}
         if meta.get("leader") != server.name:
             continue
-        for trouble, peer in _away({"cluster": meta}, snapshot):
+        for trouble, peer in _find_away({"cluster": meta}, snapshot):
             objects[peer].append(f"meta group of domain {server.domain}" if server.domain else "meta group")
-            words[peer] = trouble
+            states[peer] = trouble
     for view in snapshot.domains:
         for info in [*view.streams.values(), *(view.consumers or ())]:
             name = str(info["config"].get("name") or info.get("name") or "")
-            what = f"consumer {view.named(info['stream_name'])} > {name}" if "stream_name" in info else ""
-            for trouble, peer in _away(info, snapshot):
-                objects[peer].append(what or f"stream {view.named(name)}")
-                words.setdefault(peer, trouble)
-    for peer, held in sorted(objects.items()):
-        streams = sum(name.startswith("stream ") for name in held)
+            consumer_name = (
+                f"consumer {view.format_stream(info['stream_name'])} > {name}"
+                if "stream_name" in info
+                else ""
+            )
+            for trouble, peer in _find_away(info, snapshot):
+                objects[peer].append(consumer_name or f"stream {view.format_stream(name)}")
+                states.setdefault(peer, trouble)
+    for peer, held_objects in sorted(objects.items()):
+        streams = sum(name.startswith("stream ") for name in held_objects)
         yield Finding(
             "REPLICA_OFFLINE",
             f"server {peer}",
-            f"{words[peer]}; it holds replicas of {pluralize(streams, 'stream')}" if streams else words[peer],
+            f"{states[peer]}; it holds replicas of {pluralize(streams, 'stream')}"
+            if streams
+            else states[peer],
             "if one more server fails, these streams stop; until it is back they have fewer copies",
             f"start server {peer} (jsctl server list shows which run); for one that will not come back:"
             f" jsctl server cluster peer-remove {peer}",
-            list(dict.fromkeys([f"server {peer}", *held])),
+            list(dict.fromkeys([f"server {peer}", *held_objects])),
         )
 
 
@@ -141,37 +147,38 @@ def replicas_few(snapshot: Snapshot) -> Iterator[Finding]:
             if group.get("leader") and existing < configured and is_settled(info.get("created"), snapshot.at):
                 yield Finding(
                     "REPLICAS_FEW",
-                    f"stream {view.named(name)}",
+                    f"stream {view.format_stream(name)}",
                     f"it has {existing} of {pluralize(configured, 'replica')},"
                     " as after an evacuation of servers",
                     "each further server that fails brings it closer to a stop, or to losing messages",
                     f"bring a server back, then: jsctl stream edit {name} --replicas {existing} --force,"
                     f" and the same with --replicas {configured}",
-                    [f"stream {view.named(name)}"],
+                    [f"stream {view.format_stream(name)}"],
                 )
 
 
 def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield streams that have no leader or do not answer."""
     for view in snapshot.domains:
-        silent = {name: f"the server says: {why}" for name, why in view.silent.items()}
+        silent = {name: f"the server says: {reason}" for name, reason in view.silent.items()}
         for name, info in view.streams.items():
             if not has_leader(info):
                 silent[name] = "it has no leader"
-        for name, why in sorted(silent.items()):
+        for name, reason in sorted(silent.items()):
             yield Finding(
                 "STREAM_NO_LEADER",
-                f"stream {view.named(name)}",
-                why,
+                f"stream {view.format_stream(name)}",
+                reason,
                 "nothing can be stored in it or read from it",
-                # Streams of an account that was without JetStream for a while are held and not run.
+                # A server keeps, but does not run, the streams of an account that was without JetStream for a
+                # while.
                 "start the servers that hold it (jsctl server report jetstream shows which are away);"
                 " if all run, restart those that jsctl server report health calls unhealthy, one at a time",
-                [f"stream {view.named(name)}"],
+                [f"stream {view.format_stream(name)}"],
             )
 
 
-def _away(info: dict[str, object], snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+def _find_away(info: dict[str, object], snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     """Yield the followers that are offline or behind, each with a description of its state."""
     for replica in find_lagging_replicas(info, snapshot.at):
         if replica.bad:

@@ -17,7 +17,7 @@ class _Stored(NamedTuple):
 
     @property
     def object(self) -> str:
-        return f"stream {self.view.named(self.stream)}"
+        return f"stream {self.view.format_stream(self.stream)}"
 
 
 def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
@@ -29,7 +29,7 @@ def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
                 stored = [_Stored(view, name, subject) for subject in info["config"].get("subjects") or ()]
                 accounts[view.network, view.account] += stored
     for (_, _), stored in accounts.items():
-        for group in _groups(snapshot, stored):
+        for group in _group_overlapping(snapshot, stored):
             objects = sorted({entry.object for entry in group})
             subjects = sorted({entry.subject for entry in group})
             yield Finding(
@@ -46,31 +46,31 @@ def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _groups(snapshot: Snapshot, stored: list[_Stored]) -> Iterator[list[_Stored]]:
+def _group_overlapping(snapshot: Snapshot, stored: list[_Stored]) -> Iterator[list[_Stored]]:
     """Yield the streams of different domains whose subjects overlap, each group once."""
     by_token: dict[str, list[int]] = defaultdict(list)
-    for at, entry in enumerate(stored):
-        by_token[entry.subject.split(".")[0]].append(at)
-    wild = [*by_token.pop("*", []), *by_token.pop(">", [])]
+    for index, entry in enumerate(stored):
+        by_token[entry.subject.split(".")[0]].append(index)
+    wildcard_indices = [*by_token.pop("*", []), *by_token.pop(">", [])]
     parent = list(range(len(stored)))
 
-    def root(at: int) -> int:
-        while parent[at] != at:
-            at = parent[at]
-        return at
+    def root(index: int) -> int:
+        while parent[index] != index:
+            index = parent[index]
+        return index
 
-    for members in [*by_token.values(), wild]:
-        others = members if members is wild else [*members, *wild]
-        for at in members:
+    for members in [*by_token.values(), wildcard_indices]:
+        others = members if members is wildcard_indices else [*members, *wildcard_indices]
+        for index in members:
             for other in others:
-                entry, two = stored[at], stored[other]
+                entry, two = stored[index], stored[other]
                 if (
                     entry.view.domain != two.view.domain
                     and overlaps(entry.subject, two.subject)
                     and snapshot.are_connected(entry.view, two.view)
                 ):
-                    parent[root(at)] = root(other)
+                    parent[root(index)] = root(other)
     groups: dict[int, list[_Stored]] = defaultdict(list)
-    for at, entry in enumerate(stored):
-        groups[root(at)].append(entry)
+    for index, entry in enumerate(stored):
+        groups[root(index)].append(entry)
     yield from (group for group in groups.values() if len(group) > 1)

@@ -53,7 +53,7 @@ async def requests(
     await count_servers(connection)
     counter = RequestCounter(rate / SECOND, time.monotonic, account=pattern, consumers=record_consumer)
     # The subscription ends with the connection.
-    await connection.receive(SUBJECT, counter.see).__aenter__()
+    await connection.receive(SUBJECT, counter.count_request).__aenter__()
 
     async def fetch() -> Result:
         return view.requests(counter.rows(), top, rate, reverse=reverse, compact=compact)
