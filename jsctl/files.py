@@ -238,7 +238,10 @@ def read_bytes(path: Path, what: str = "", limit: int = SMALL_SIZE) -> bytes:
     """
     shown = f"{what}{' ' * bool(what)}{escape_path(path)}"
     with open_regular(path, shown) as file:
-        data = file.read(limit + 1)
+        size = os.fstat(file.fileno()).st_size
+        data = file.read(min(size, limit) + 1)  # memory is taken for all of it before anything is read
+        if len(data) > size:  # it grows, or is of /proc
+            data += file.read(limit + 1 - len(data))
     if len(data) > limit:
         raise BadInput(f"cannot read {shown}: it has more than {limit:,} bytes")
     return data

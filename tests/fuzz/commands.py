@@ -81,7 +81,7 @@ ABOUT_SERVERS = ("server", "audit gather", "top", "doctor", "account report", "e
 STOPPING = ("server cluster rescue", "server cluster evacuate", "server cluster peer-remove", "server passwd")
 _LOGIN = ("--user", "--password", "admin", "--context", "system")
 
-_NAMES = {**NAMES, "service": "demo", "schema": "x", "context": "x", "network": "x"}
+VERB_NAMES = {**NAMES, "service": "demo", "schema": "x", "context": "x", "network": "x"}
 
 
 def lines(folder: Path) -> dict[str, list[str]]:
@@ -90,7 +90,7 @@ def lines(folder: Path) -> dict[str, list[str]]:
     for path in VERBS:
         if path in NETWORK_VERBS or path in STARTING_VERBS:
             continue
-        line = [*command_line(path, _NAMES, folder), "--timeout", "300ms"]
+        line = [*command_line(path, VERB_NAMES, folder), "--timeout", "300ms"]
         if any("--force" in param.opts for param in resolve(path.split()).params):
             line.append("--force")
         if path.startswith("bench ") and path != "bench compare":

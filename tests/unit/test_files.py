@@ -4,12 +4,21 @@ import errno
 import os
 import stat
 import threading
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from jsctl.errors import BadInput
-from jsctl.files import exchange, is_temporary, open_atomically, open_output, write_atomically, write_output
+from jsctl.files import (
+    exchange,
+    is_temporary,
+    open_atomically,
+    open_output,
+    read_bytes,
+    write_atomically,
+    write_output,
+)
 
 
 def mode(path: Path) -> int:
@@ -121,3 +130,18 @@ def test_an_exchange_is_one_step(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text() == "b" and (tmp_path / "b").is_dir()
     with pytest.raises(FileNotFoundError):
         exchange(tmp_path / "a", tmp_path / "none")
+
+
+def test_memory_is_taken_for_what_is_there(tmp_path: Path) -> None:
+    """Not for the limit."""
+    (tmp_path / "f").write_bytes(b"x" * 1000)
+    tracemalloc.start()
+    try:
+        assert len(read_bytes(tmp_path / "f", "", 1 << 30)) == 1000
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    with pytest.raises(BadInput, match="more than 999 bytes"):
+        read_bytes(tmp_path / "f", "", 999)
+    if Path("/proc/self/status").exists():
+        assert b"VmRSS" in read_bytes(Path("/proc/self/status")), "its size is 0"
