@@ -293,8 +293,10 @@ def open_output(path: str) -> Iterator[BinaryIO]:
     `~` is the home folder; the umask decides who can read the file. Raises BadInput when it cannot be
     written.
     """
+    target = expand_home(path)
+    sweep(target.parent)  # of an export, it may be as secret as what is private
     try:
-        with open_atomically(expand_home(path), mode=None) as file:
+        with open_atomically(target, mode=None) as file:
             yield file
     except OSError as error:
         raise BadInput(f"cannot write {path}: {error.strerror}") from None

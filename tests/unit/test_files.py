@@ -2,9 +2,11 @@
 
 import errno
 import os
+import signal
 import stat
 import threading
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -120,6 +122,22 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         write_atomically(path, "new")
     assert raised.value.filename == str(path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["f"] and path.read_text() == "old"
+
+
+@pytest.mark.parametrize("again", [write_output, lambda path, text: write_atomically(Path(path), text)])
+def test_what_a_kill_left_is_removed_by_the_next_run(
+    tmp_path: Path, again: Callable[[str, str], None]
+) -> None:
+    if not (pid := os.fork()):
+        with open_output(str(tmp_path / "f")) as file:
+            file.write(b"a secret")
+            file.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    [left] = tmp_path.iterdir()
+    assert is_temporary(left.name)
+    again(str(tmp_path / "f"), "new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["f"]
 
 
 def test_an_exchange_is_one_step(tmp_path: Path) -> None:
