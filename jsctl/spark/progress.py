@@ -105,6 +105,8 @@ class ProgressListener(StreamingQueryListener):
                     progress, source, stream, offset, latest.get(stream, offset), queries.get(stream)
                 )
         if queries:
+            if run not in self._queries:
+                self._forget(next(iter(queries.values())).query)
             self._queries[run] = queries
             self._rows += queries.values()
             self._write(run)
@@ -125,6 +127,15 @@ class ProgressListener(StreamingQueryListener):
     def list_queries(self) -> list[SparkQuery]:
         """Return the newest progress of all queries."""
         return [query for group in self._queries.values() for query in group.values()]
+
+    def _forget(self, query: str) -> None:
+        """Drop the runs of a query: the next one has the same metrics."""
+        ended = [
+            run for run, group in self._queries.items() if query in {one.query for one in group.values()}
+        ]
+        for run in ended:
+            for stream in self._queries.pop(run):
+                self._ends.pop((run, stream), None)
 
     def _run_guarded(self, work: Callable[[], None]) -> None:
         with self._lock:

@@ -83,6 +83,15 @@ def test_how_long_until_it_has_caught_up() -> None:
     assert "} +Inf\n" in format_prometheus_text([last])
 
 
+def test_a_query_that_was_started_again_has_its_metrics_once() -> None:
+    listener = ProgressListener()
+    listener.take(step(0, {"next": 51}, 201))
+    listener.end("run-1", "")
+    listener.take(step(1, {"next": 101}, 201, after=10) | {"runId": "run-2", "id": "id-2"})
+    (query,) = listener.list_queries()
+    assert (query.batch, query.state) == (1, "running")
+
+
 def test_what_cannot_be_written_ends_no_query(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").write_text("")
     listener = ProgressListener(tmp_path / "file")
