@@ -19,12 +19,12 @@ from jsctl.json_text import parse_json
 
 def export_operator(store: AuthStore) -> str:
     """Return an operator as a document. Raises NotFound, BadInput."""
-    document = _entry(store, store.read_operator())
+    document = _build_entry(store, store.read_operator())
     document["accounts"] = [
         {
-            **_entry(store, account),
+            **_build_entry(store, account),
             "users": [
-                {"name": user.name, "key": _seed(store, user.public), "token": user.token}
+                {"name": user.name, "key": _build_seed_entry(store, user.public), "token": user.token}
                 for user in store.read_users(account.name)
             ],
         }
@@ -37,10 +37,10 @@ def import_operator(store: AuthStore, text: str) -> Record:
     """Write the operator of a document into a store that does not have it. Raises BadInput, OSError."""
     check_name(store.operator, "operator")
     if store.operator_jwt.exists():
-        raise BadInput(f"there is an operator {store.operator!r} already", "use another --store")
+        raise BadInput(f"operator {store.operator!r} already exists", "use another --store")
     document = _parse(text)
     if document["name"] != store.operator:
-        raise BadInput(f"the backup is of operator {document['name']}", f"give {document['name']}")
+        raise BadInput(f"the backup is of operator {document['name']}", f"name operator {document['name']}")
     entries = [document, *document["accounts"]]
     users = [(account["name"], user) for account in document["accounts"] for user in account["users"]]
     for entry in [*entries, *(user for _, user in users)]:
@@ -53,17 +53,17 @@ def import_operator(store: AuthStore, text: str) -> Record:
     return store.read_operator()
 
 
-def _entry(store: AuthStore, record: Record) -> Json:
-    keys = (_seed(store, key.public) for key in list_signing_keys(record.nats))
+def _build_entry(store: AuthStore, record: Record) -> Json:
+    keys = (_build_seed_entry(store, key.public) for key in list_signing_keys(record.nats))
     return {
         "name": record.name,
-        "key": _seed(store, record.public),
+        "key": _build_seed_entry(store, record.public),
         "token": record.token,
         "signingKeys": [key for key in keys if key],
     }
 
 
-def _seed(store: AuthStore, public: str) -> Json | None:
+def _build_seed_entry(store: AuthStore, public: str) -> Json | None:
     return {"key": store.read_key(public).seed} if store.has_seed(public) else None
 
 

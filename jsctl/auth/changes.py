@@ -44,7 +44,7 @@ def create_operator(
     """
     check_name(store.operator, OPERATOR)
     if store.operator_jwt.exists():
-        raise BadInput(f"there is an operator {store.operator!r} already", "give another name")
+        raise BadInput(f"operator {store.operator!r} already exists", "use another name")
     key = create_key(OPERATOR)
     nats = build_operator()
     change(nats)
@@ -72,7 +72,7 @@ def change_operator(store: AuthStore, change: Change) -> Record:
     """
     with store.locked():
         record = store.read_operator()
-        claims = _changed(record, change)
+        claims = _apply_change(record, change)
         if claims == record.claims:
             return record
         store.write_operator(encode_jwt(claims, store.read_key(record.public)))
@@ -102,7 +102,7 @@ def find_operator_signer(store: AuthStore, chosen_key: str = "") -> KeyPair:
         )
     raise NotFound(
         f"the store has no seed of operator {operator.name} that may sign",
-        f"put the seed of {candidates[0]} into {store.seed(candidates[0])}",
+        f"put the seed of {candidates[0]} into {store.get_seed_path(candidates[0])}",
     )
 
 
@@ -124,14 +124,14 @@ def create_account(
     """
     check_name(name, ACCOUNT)
     with store.locked():
-        if store.account_jwt(name).exists():
-            raise BadInput(f"there is an account {name!r} already", "give another name")
+        if store.get_account_path(name).exists():
+            raise BadInput(f"account {name!r} already exists", "use another name")
         signing = find_operator_signer(store, signer)
         key = create_key(ACCOUNT)
         nats = build_account()
         change(nats)
         store.write_seed(key)
-        body = {**_present(claims), "sub": key.public, "name": name, "nats": nats}
+        body = {**_drop_missing(claims), "sub": key.public, "name": name, "nats": nats}
         store.write_account(name, encode_jwt(body, signing))
         return store.read_account(name)
 
@@ -146,7 +146,7 @@ def change_account(
     """
     with store.locked():
         record = store.read_account(name)
-        changed = _changed(record, change, claims)
+        changed = _apply_change(record, change, claims)
         key = find_operator_signer(store, signer)
         if changed == record.claims and key.public == record.issuer:
             return record
@@ -160,7 +160,7 @@ def find_signing_key(account: Record, name: str) -> SigningKey:
     matching = [key for key in keys if name in (key.public, key.role)]
     if len(matching) > 1:
         raise BadInput(
-            f"account {account.name} has {len(matching)} keys of role {name}", "give the public key"
+            f"account {account.name} has {len(matching)} keys of role {name}", "use the public key"
         )
     if not matching:
         raise NotFound(
@@ -199,8 +199,8 @@ def find_user_signer(store: AuthStore, account: Record, name: str = "") -> KeyPa
 def check_new_user(store: AuthStore, account: Record, name: str) -> None:
     """Raise BadInput for a name that no user can have, or that a user of the account has already."""
     check_name(name, USER)
-    if store.user_jwt(account.name, name).exists():
-        raise BadInput(f"account {account.name} has a user {name!r} already", "give another name")
+    if store.get_user_path(account.name, name).exists():
+        raise BadInput(f"account {account.name} already has a user {name!r}", "use another name")
 
 
 def create_user(
@@ -222,7 +222,12 @@ def create_user(
         key = None if public else create_key(USER)
         if key:
             store.write_seed(key)
-        body = {**_present(claims), "sub": key.public if key else public, "name": name, "nats": dict(nats)}
+        body = {
+            **_drop_missing(claims),
+            "sub": key.public if key else public,
+            "name": name,
+            "nats": dict(nats),
+        }
         _write_user(store, account, name, body, signer, key)
         return store.read_user(account.name, name)
 
@@ -243,11 +248,11 @@ def change_user(
     """
     with store.locked():
         record = store.read_user(account.name, name)
-        changed = _changed(record, change, claims)
+        changed = _apply_change(record, change, claims)
         issuer = signer or record.issuer
         key = store.read_key(record.public) if store.has_seed(record.public) else None
         if changed == record.claims and issuer == record.issuer:
-            if key and not store.creds(account.name, name).exists():
+            if key and not store.get_creds_path(account.name, name).exists():
                 store.write_user(account.name, name, record.token, key)
             return record
         _write_user(store, account, name, changed, store.read_key(issuer), key)
@@ -259,7 +264,7 @@ def sign_copy(store: AuthStore, record: Record, claims: Mapping[str, Any]) -> st
 
     Raises NotFound without the seed.
     """
-    body = _changed(record, leave_unchanged, claims)
+    body = _apply_change(record, leave_unchanged, claims)
     return encode_jwt(body, store.read_key(record.issuer))
 
 
@@ -275,11 +280,11 @@ def _write_user(
     store.write_user(account.name, name, encode_jwt(claims, signer), key)
 
 
-def _present(claims: Mapping[str, Any] | None) -> Json:
+def _drop_missing(claims: Mapping[str, Any] | None) -> Json:
     return {key: value for key, value in (claims or {}).items() if value is not None}
 
 
-def _changed(record: Record, change: Change, claims: Mapping[str, Any] | None = None) -> Json:
+def _apply_change(record: Record, change: Change, claims: Mapping[str, Any] | None = None) -> Json:
     changed: Json = copy.deepcopy(record.claims)
     change(changed["nats"])
     for key, value in (claims or {}).items():

@@ -66,19 +66,23 @@ def find_local_pattern(imported: Json) -> str:
 
     `to`, the old member, is a prefix of streams and the exporter's subject of services.
     """
-    subject, old = as_text(imported.get("subject")), as_text(imported.get("to"))
+    subject, older_subject = as_text(imported.get("subject")), as_text(imported.get("to"))
     if renamed := as_text(imported.get("local_subject")):
         return ".".join("*" if _is_reference(token) else token for token in renamed.split("."))
-    if old and as_text(imported.get("type")) == "stream":
-        return f"{old.removesuffix('.')}.{subject}"
+    if older_subject and as_text(imported.get("type")) == "stream":
+        return f"{older_subject.removesuffix('.')}.{subject}"
     return subject
 
 
 def find_remote_subject(imported: Json) -> str:
     """Return the subject that an import has in the exporting account."""
-    subject, old = as_text(imported.get("subject")), as_text(imported.get("to"))
-    if old and as_text(imported.get("type")) == "service" and not as_text(imported.get("local_subject")):
-        return old
+    subject, older_subject = as_text(imported.get("subject")), as_text(imported.get("to"))
+    if (
+        older_subject
+        and as_text(imported.get("type")) == "service"
+        and not as_text(imported.get("local_subject"))
+    ):
+        return older_subject
     return subject
 
 

@@ -62,7 +62,7 @@ def make_graph(environment: Environment) -> Graph:
             imports.append(
                 Import(
                     account.name,
-                    environment.name_of(as_text(imported.get("account"))),
+                    environment.get_account_name(as_text(imported.get("account"))),
                     as_text(imported.get("type")),
                     find_remote_subject(imported),
                     find_local_pattern(imported),

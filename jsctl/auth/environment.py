@@ -1,6 +1,6 @@
 """A whole store read as data: an operator, its accounts and their users, with their claims.
 
-Nothing here writes. Claims are plain JSON, kept whole.
+These functions only read. Claims are plain JSON, kept whole.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -144,13 +144,13 @@ class Environment:
         by_key = {account.public: account for account in reversed(self.accounts)}
         object.__setattr__(self, "_by_key", by_key)
 
-    def account_of(self, public: str) -> Account | None:
+    def get_account(self, public: str) -> Account | None:
         """Return the account with a public key; None when the store has none."""
         return self._by_key.get(public)
 
-    def name_of(self, public: str) -> str:
+    def get_account_name(self, public: str) -> str:
         """Return the name of the account with a public key; the key itself when the store has none."""
-        account = self.account_of(public)
+        account = self.get_account(public)
         return account.name if account else public
 
     def find_account(self, name: str) -> Account:
@@ -158,7 +158,9 @@ class Environment:
         for account in self.accounts:
             if name in (account.name, account.public):
                 return account
-        raise NotFound(f"there is no account {name}", f"operator {self.operator.name} has {self._names()}")
+        raise NotFound(
+            f"there is no account {name}", f"operator {self.operator.name} has {self._format_names()}"
+        )
 
     def find_users(self, name: str, account: str = "") -> list[User]:
         """Return the users with a name or public key, of one account or of all.
@@ -168,7 +170,7 @@ class Environment:
         accounts = [self.find_account(account)] if account else self.accounts
         return [user for owner in accounts for user in owner.users if name in (user.name, user.public)]
 
-    def _names(self) -> str:
+    def _format_names(self) -> str:
         return ", ".join(account.name for account in self.accounts) or "none"
 
 
@@ -188,22 +190,22 @@ def read_environment(folders: StoreFolders, operator: str) -> Environment:
 
 
 def _read_accounts(store: AuthStore, unreadable: list[Unreadable]) -> Iterator[Account]:
-    for name in _folders(store.operator_jwt.parent / "accounts"):
-        path = store.account_jwt(name)
+    for name in _list_folders(store.operator_jwt.parent / "accounts"):
+        path = store.get_account_path(name)
         users = list(_read_users(store, name, unreadable))
         token, claims = _decode(path, unreadable, name)
         if claims is not None:
             yield Account(name, token, claims, users)
         elif not path.exists() and users:
-            unreadable.append(Unreadable(path, "there are users, and no account", name))
+            unreadable.append(Unreadable(path, "there are users, but no account", name))
 
 
 def _read_users(store: AuthStore, account: str, unreadable: list[Unreadable]) -> Iterator[User]:
-    folder = store.user_jwt(account, "").parent
+    folder = store.get_user_path(account, "").parent
     for name in sorted(path.name.removesuffix(".jwt") for path in folder.glob("*.jwt") if path.stem):
-        token, claims = _decode(store.user_jwt(account, name), unreadable, account, name)
+        token, claims = _decode(store.get_user_path(account, name), unreadable, account, name)
         if claims is not None:
-            credentials = extract_jwt(_read(store.creds(account, name)) or "")
+            credentials = extract_jwt(_read(store.get_creds_path(account, name)) or "")
             yield User(name, token, claims, account, credentials)
 
 
@@ -234,7 +236,7 @@ def _read(path: Path) -> str | None:
         return None
 
 
-def _folders(parent: Path) -> list[str]:
+def _list_folders(parent: Path) -> list[str]:
     try:
         return sorted(path.name for path in parent.iterdir() if path.is_dir())
     except (FileNotFoundError, NotADirectoryError):

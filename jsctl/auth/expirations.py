@@ -1,4 +1,4 @@
-"""When the JWTs of a store end."""
+"""When the JWTs of a store expire."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from jsctl.auth.environment import Environment, read_claims
 
 
 class Expiration(NamedTuple):
-    """The end of a JWT. kind: operator, account, user, credentials or activation. expires: in seconds since
-    1970; 0 for one without end."""
+    """The expiry of a JWT. kind: operator, account, user, credentials or activation. expires: in seconds
+    since 1970; 0 if it never expires."""
 
     kind: str
     account: str
@@ -20,9 +20,9 @@ class Expiration(NamedTuple):
 
 
 def list_expirations(environment: Environment) -> list[Expiration]:
-    """Return when each JWT ends, the next one first and those without end last."""
-    every = list(_collect(environment))
-    return sorted(every, key=lambda expiration: (expiration.expires == 0, expiration.expires))
+    """Return when each JWT expires, the next one first and those that never expire last."""
+    expirations = list(_collect(environment))
+    return sorted(expirations, key=lambda expiration: (expiration.expires == 0, expiration.expires))
 
 
 def _collect(environment: Environment) -> Iterator[Expiration]:

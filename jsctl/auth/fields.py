@@ -1,4 +1,4 @@
-"""The keys of the claims of accounts and users, of which flags, questions and information sheets are made
+"""The fields of account and user claims, from which flags, questions and information sheets are built
 (nats-io/jwt: v2/account_claims.go, v2/user_claims.go, v2/types.go)."""
 
 import ipaddress
@@ -73,13 +73,13 @@ class Hours(ListOf):
         start, dash, end = text.partition("-")
         if not dash:
             raise ValueError(f"{text!r} is not a time such as 08:00:00-17:30:00")
-        return [{"start": _time_of_day(start), "end": _time_of_day(end)}]
+        return [{"start": _parse_time_of_day(start), "end": _parse_time_of_day(end)}]
 
     def collect(self, values: Sequence[Any], before: Any) -> list[Any]:
         return [span for value in values if value for span in self.parse(value)]
 
 
-def _time_of_day(text: str) -> str:
+def _parse_time_of_day(text: str) -> str:
     match = re.fullmatch(r"\s*(\d\d?):(\d\d)(?::(\d\d))?\s*", text)
     if match:
         hour, minute, second = (int(part or 0) for part in match.groups())
@@ -89,7 +89,7 @@ def _time_of_day(text: str) -> str:
 
 
 class Words(Texts):
-    """A list of words, each of which may be written in several ways. words: what may be written -> what is
+    """A list of words, each of which may be written in several ways. words: accepted spelling -> what is
     stored."""
 
     metavar = "KIND"
@@ -131,24 +131,24 @@ CONNECTION_TYPES = {
 }
 
 
-def _allowed(key: str, flag: str, what: str, label: str) -> list[Field]:
-    """Return the fields below `key` that permit publishing and subscribing. flag: what their flags begin
-    with."""
-    ways = (("pub", "Publish", "publish to"), ("sub", "Subscribe", "subscribe to"))
+def _build_permission_fields(key: str, flag: str, whose: str, label: str) -> list[Field]:
+    """Return the fields below `key` that permit publishing and subscribing. flag: the text that their flags
+    begin with."""
+    actions = (("pub", "Publish", "publish to"), ("sub", "Subscribe", "subscribe to"))
     return [
         Field(
-            f"{key}{way}.{rule}",
+            f"{key}{action}.{rule}",
             Rules(),
-            f"{flag}{way}-{rule}",
-            f"{rule.capitalize()} {what} {verb} these subjects; empty removes them",
+            f"{flag}{action}-{rule}",
+            f"{rule.capitalize()} {whose} {verb} these subjects; empty removes them",
             f"{label}{title} {rule.capitalize()}",
         )
-        for way, title, verb in ways
+        for action, title, verb in actions
         for rule in ("allow", "deny")
     ]
 
 
-def _replies(key: str, flag: str, label: str) -> list[Field]:
+def _build_reply_fields(key: str, flag: str, label: str) -> list[Field]:
     """Return the fields below `key` that permit replies."""
     return [
         Field(
@@ -168,20 +168,24 @@ def _replies(key: str, flag: str, label: str) -> list[Field]:
     ]
 
 
-def _cap(key: str, flag: str, help: str, label: str, ask: str = "") -> Field:
+def _build_cap_field(key: str, flag: str, help: str, label: str, ask: str = "") -> Field:
     question = FieldQuestion(ask, default="-1", note="(-1 for unlimited)") if ask else None
     return Field(f"limits.{key}", Cap(), flag, f"{help}; -1 for unlimited", label, question=question)
 
 
-def _bytes(key: str, flag: str, help: str, label: str, ask: str = "", default: str = "-1") -> Field:
+def _build_bytes_field(
+    key: str, flag: str, help: str, label: str, ask: str = "", default: str = "-1"
+) -> Field:
     question = FieldQuestion(ask, default=default, note="(-1 for unlimited)") if ask else None
     return Field(f"limits.{key}", CapBytes(), flag, f"{help}; -1 for unlimited", label, question=question)
 
 
 JETSTREAM_LIMITS = (
-    _cap("max_ack_pending", "js-max-pending", "Unacknowledged messages of a consumer", "Max Ack Pending"),
-    _cap("streams", "js-streams", "Streams of the account", "Maximum Streams"),
-    _cap("consumer", "js-consumers", "Consumers of a stream", "Max Consumers Per Stream"),
+    _build_cap_field(
+        "max_ack_pending", "js-max-pending", "Unacknowledged messages of a consumer", "Max Ack Pending"
+    ),
+    _build_cap_field("streams", "js-streams", "Streams of the account", "Maximum Streams"),
+    _build_cap_field("consumer", "js-consumers", "Consumers of a stream", "Max Consumers Per Stream"),
     Field(
         "limits.max_bytes_required",
         Switch(),
@@ -190,11 +194,13 @@ JETSTREAM_LIMITS = (
         "Max Stream Size Required",
         blank=False,
     ),
-    _bytes(
+    _build_bytes_field(
         "disk_storage", "js-disk", "File storage of all streams", "Max File Storage", "File storage", "1GB"
     ),
-    _bytes("disk_max_stream_bytes", "js-disk-stream", "File storage of a stream", "Max File Stream Size"),
-    _bytes(
+    _build_bytes_field(
+        "disk_max_stream_bytes", "js-disk-stream", "File storage of a stream", "Max File Stream Size"
+    ),
+    _build_bytes_field(
         "mem_storage",
         "js-memory",
         "Memory storage of all streams",
@@ -202,11 +208,11 @@ JETSTREAM_LIMITS = (
         "Memory storage",
         "1GB",
     ),
-    _bytes(
+    _build_bytes_field(
         "mem_max_stream_bytes", "js-memory-stream", "Memory storage of a stream", "Max Memory Stream Size"
     ),
 )
-"""JetStream's, of the account or of a tier."""
+"""The JetStream limits of an account or of a tier."""
 
 ACCOUNT_LIMITS = (
     Field(
@@ -217,13 +223,15 @@ ACCOUNT_LIMITS = (
         "Bearer Tokens Allowed",
         blank=False,
     ),
-    _cap("subs", "subscriptions", "Subscriptions of the account", "Subscriptions", "Subscriptions"),
-    _cap("conn", "connections", "Client connections", "Connections", "Client connections"),
-    _bytes("payload", "payload", "Bytes of a message", "Maximum Payload", "Bytes of a message"),
-    _bytes("data", "data", "Bytes that the account may use", "Data"),
-    _cap("leaf", "leafnodes", "Leaf node connections", "Leafnodes"),
-    _cap("imports", "imports", "Imports", "Imports"),
-    _cap("exports", "exports", "Exports", "Exports"),
+    _build_cap_field(
+        "subs", "subscriptions", "Subscriptions of the account", "Subscriptions", "Subscriptions"
+    ),
+    _build_cap_field("conn", "connections", "Client connections", "Connections", "Client connections"),
+    _build_bytes_field("payload", "payload", "Bytes of a message", "Maximum Payload", "Bytes of a message"),
+    _build_bytes_field("data", "data", "Bytes that the account may use", "Data"),
+    _build_cap_field("leaf", "leafnodes", "Leaf node connections", "Leafnodes"),
+    _build_cap_field("imports", "imports", "Imports", "Imports"),
+    _build_cap_field("exports", "exports", "Exports", "Exports"),
     Field(
         "limits.wildcards",
         Switch(),
@@ -249,10 +257,10 @@ ACCOUNT = Schema(
         ),
         Field("description", Text(), "description", "Description of the account", "Description"),
         Field("info_url", Text(), "info-url", "Where to read more about the account", "Info"),
-        *_allowed(
+        *_build_permission_fields(
             "default_permissions.", "default-", "users without permissions of their own to", "Default "
         ),
-        *_replies("default_permissions.", "default-", "Default "),
+        *_build_reply_fields("default_permissions.", "default-", "Default "),
         Field(
             "trace.dest",
             Subject(publish=True),
@@ -269,7 +277,7 @@ ACCOUNT = Schema(
         ),
     ],
 )
-"""Below `nats` of an account."""
+"""The fields below `nats` of an account's claims."""
 
 USER = Schema(
     "user",
@@ -299,8 +307,8 @@ USER = Schema(
             "Max Subscriptions",
             question=FieldQuestion("Subscriptions", default="-1", note="(-1 for unlimited)"),
         ),
-        *_allowed("", "", "to", ""),
-        *_replies("", "", ""),
+        *_build_permission_fields("", "", "to", ""),
+        *_build_reply_fields("", "", ""),
         Field(
             "src",
             Networks(),
@@ -332,4 +340,4 @@ USER = Schema(
         ),
     ],
 )
-"""Below `nats` of a user, and the template of a scope."""
+"""The fields below `nats` of a user's claims and in the template of a scope."""

@@ -1,4 +1,4 @@
-"""Where operators are, and which operator and account are meant where none is named: as nsc decides it, from
+"""The folders of operators and keys, and the operator and account to use by default, chosen as nsc does from
 its own settings, the working folder and variables (nsc: cmd/defaults.go, cmd/contextconfig.go, home/home.go).
 
 Folder of operators   --store, an operator's folder at, below or above the working folder, `store_root` of
@@ -8,7 +8,7 @@ Operator              the working folder, `auth operator select` (of jsctl and n
 Account               the working folder, nsc.json, the only one
 
 nsc.json is in $NSC_HOME, else in $XDG_CONFIG_HOME/nats/nsc, or in ~/.nsc where only that has one. With
-$NSC_CWD_ONLY it is not read. Nothing here writes.
+$NSC_CWD_ONLY it is not read. These functions only read.
 """
 
 import contextlib
@@ -44,23 +44,23 @@ class StoreFolders:
         """Return the folders `stores` and `keys` below `root`."""
         return cls(root / "stores", root / "keys")
 
-    def operators(self) -> list[str]:
+    def list_operators(self) -> list[str]:
         """Return the names of the operators, sorted. Raises OSError."""
-        return _with_jwt(self.stores)
+        return _list_with_jwt(self.stores)
 
-    def accounts(self, operator: str) -> list[str]:
+    def list_accounts(self, operator: str) -> list[str]:
         """Return the names of an operator's accounts, sorted. Raises OSError."""
-        return _with_jwt(self.stores / operator / "accounts")
+        return _list_with_jwt(self.stores / operator / "accounts")
 
 
-def _with_jwt(parent: Path) -> list[str]:
+def _list_with_jwt(parent: Path) -> list[str]:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         return sorted(f.name for f in parent.iterdir() if (f / f"{f.name}.jwt").is_file())
     return []
 
 
 class Chosen(NamedTuple):
-    """A value, and what decided it; both empty where nothing does."""
+    """A value and its source; both empty if there is none."""
 
     value: str = ""
     by: str = ""
@@ -77,7 +77,7 @@ class Choices:
     account: Chosen
     settings: Path
 
-    def account_of(self, operator: str) -> str:
+    def get_account(self, operator: str) -> str:
         """Return the selected account of this operator; empty when none is selected."""
         return self.account.value if operator == self.operator.value else ""
 
@@ -96,84 +96,86 @@ def make_choices(environ: Mapping[str, str], store: str = "") -> Choices:
     store: the folder of --store. Raises BadInput for an nsc.json that cannot be read, OSError.
     """
     home = find_home_folder(environ)
-    settings = _settings_file(environ, home)
+    settings = _find_settings_file(environ, home)
     nsc: Mapping[str, Any] = {} if "NSC_CWD_ONLY" in environ else _read_settings(settings)
     place = None
     if store:
         folders = StoreFolders.below(expand_home(store))
         stores, keys = Chosen(str(folders.stores), "--store"), Chosen(str(folders.keys), "--store")
     else:
-        place = _working_folder()
-        stores, keys = _stores(environ, home, place, nsc), _keys(environ, home)
+        place = _find_place()
+        stores, keys = _choose_stores(environ, home, place, nsc), _choose_keys(environ, home)
         folders = StoreFolders(Path(stores.value), Path(keys.value))
-    operator, account = _identities(environ, folders, place, nsc)
+    operator, account = _choose_identities(environ, folders, place, nsc)
     return Choices(folders, stores, keys, operator, account, settings)
 
 
-def store_folders(environ: Mapping[str, str], store: str = "") -> StoreFolders:
-    """Return the folders of `make_choices` alone."""
+def find_store_folders(environ: Mapping[str, str], store: str = "") -> StoreFolders:
+    """Return only the folders that `make_choices` finds."""
     return make_choices(environ, store).folders
 
 
-def _identities(
+def _choose_identities(
     environ: Mapping[str, str],
     folders: StoreFolders,
     place: _Place | None,
     nsc: Mapping[str, Any],
 ) -> tuple[Chosen, Chosen]:
     """Return the selected operator and account. Names that the store does not have are passed over."""
-    of_nsc = str(nsc.get("operator") or "")
-    operator = _first_known(
-        folders.operators(),
+    nsc_operator = str(nsc.get("operator") or "")
+    operator = _choose_existing(
+        folders.list_operators(),
         Chosen(place.operator if place else "", _WORKING_FOLDER),
         Chosen(read_selected_operator(environ), "auth operator select"),
-        Chosen(of_nsc, NSC_FILE),
+        Chosen(nsc_operator, NSC_FILE),
     )
     if not operator.value:
         return operator, Chosen()
-    account = _first_known(
-        folders.accounts(operator.value),
+    account = _choose_existing(
+        folders.list_accounts(operator.value),
         Chosen(place.account if place else "", _WORKING_FOLDER),
-        Chosen(str(nsc.get("account") or "") if of_nsc == operator.value else "", NSC_FILE),
+        Chosen(str(nsc.get("account") or "") if nsc_operator == operator.value else "", NSC_FILE),
     )
     return operator, account
 
 
-def _first_known(names: list[str], *candidates: Chosen) -> Chosen:
+def _choose_existing(names: list[str], *candidates: Chosen) -> Chosen:
     if len(names) == 1:
         return Chosen(names[0], _ONLY_ONE)
     return next((chosen for chosen in candidates if chosen.value in names), Chosen())
 
 
-def _stores(environ: Mapping[str, str], home: Path, place: _Place | None, nsc: Mapping[str, Any]) -> Chosen:
+def _choose_stores(
+    environ: Mapping[str, str], home: Path, place: _Place | None, nsc: Mapping[str, Any]
+) -> Chosen:
     if place:
         return Chosen(str(place.stores), _WORKING_FOLDER)
     if root := nsc.get("store_root"):
         return Chosen(str(root), NSC_FILE)
-    return _new_or_old(find_data_folder(environ) / _NSC / "stores", home / ".nsc" / "nats")
+    return _choose_new_or_old(find_data_folder(environ) / _NSC / "stores", home / ".nsc" / "nats")
 
 
-def _keys(environ: Mapping[str, str], home: Path) -> Chosen:
+def _choose_keys(environ: Mapping[str, str], home: Path) -> Chosen:
     if path := environ.get("NKEYS_PATH"):
-        return Chosen(str(_absolute(path)), "NKEYS_PATH")
-    return _new_or_old(find_data_folder(environ) / _NSC / "keys", home / ".nkeys")
+        return Chosen(str(_make_absolute(path)), "NKEYS_PATH")
+    return _choose_new_or_old(find_data_folder(environ) / _NSC / "keys", home / ".nkeys")
 
 
-def _new_or_old(new: Path, old: Path) -> Chosen:
+def _choose_new_or_old(new: Path, old: Path) -> Chosen:
     if not new.exists() and old.exists():
         return Chosen(str(old), "the folder of older versions of nsc")
     return Chosen(str(new), _BY_DEFAULT)
 
 
-def _settings_file(environ: Mapping[str, str], home: Path) -> Path:
+def _find_settings_file(environ: Mapping[str, str], home: Path) -> Path:
     if folder := environ.get("NSC_HOME"):
-        return _absolute(folder) / NSC_FILE
+        return _make_absolute(folder) / NSC_FILE
     new = find_config_folder(environ) / _NSC / NSC_FILE
     old = home / ".nsc" / NSC_FILE
     return old if old.exists() and not new.exists() else new
 
 
-def _absolute(path: str) -> Path:
+def _make_absolute(path: str) -> Path:
     return Path(os.path.abspath(expand_home(path)))  # noqa: PTH100 resolve() follows links; nsc does not
 
 
@@ -190,27 +192,27 @@ def _read_settings(path: Path) -> Mapping[str, Any]:
 # -- the working folder -----------------------------------------------------------------------------
 
 
-def _working_folder() -> _Place | None:
-    """Return the place in the store that the working folder, the folders in it or those above it are, looked
+def _find_place() -> _Place | None:
+    """Return the place in the store of the working folder, of the folders in it or of those above it, looked
     for in nsc's order."""
     try:
         working = Path.cwd()
-        if operator := _operator_of(working):
+        if operator := _read_operator_name(working):
             return _Place(working.parent, operator)
         with os.scandir(working) as entries:
-            if any(entry.is_dir() and _operator_of(Path(entry.path)) for entry in entries):
+            if any(entry.is_dir() and _read_operator_name(Path(entry.path)) for entry in entries):
                 return _Place(working)
     except OSError:
         return None
     for folder in working.parents:
-        if operator := _operator_of(folder):
+        if operator := _read_operator_name(folder):
             below = working.relative_to(folder).parts
             account = below[1] if below[0] == "accounts" and len(below) > 1 else ""
             return _Place(folder.parent, operator, account)
     return None
 
 
-def _operator_of(folder: Path) -> str:
+def _read_operator_name(folder: Path) -> str:
     """Return the name of the operator whose store folder this is; empty for any other folder."""
     try:
         about = parse_json(read_text(folder / ".nsc"))

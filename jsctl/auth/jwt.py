@@ -1,6 +1,6 @@
 """JWTs of operators, accounts and users, version 2 (nats-io/jwt: v2/claims.go, v2/header.go).
 
-Claims are plain JSON: what this version does not know stays as it is.
+Claims are plain JSON: unknown ones stay as they are.
 """
 
 import base64
@@ -20,12 +20,12 @@ _HEADER = {"typ": "JWT", "alg": "ed25519-nkey"}
 
 
 def encode_jwt(claims: Json, signer: KeyPair) -> str:
-    """Sign claims. `iat` (seconds), `iss` and `jti` are set; `sub`, `name` and `nats` are the caller's."""
+    """Sign claims. `iat` (seconds), `iss` and `jti` are set here; `sub`, `name` and `nats` by the caller."""
     body = {key: value for key, value in claims.items() if key != "jti"}
     body.update(iat=int(time.time()), iss=signer.public)
-    digest = hashlib.new("sha512_256", _dump(body)).digest()
+    digest = hashlib.new("sha512_256", _to_json(body)).digest()
     body["jti"] = base64.b32encode(digest).decode().rstrip("=")
-    signed = f"{_encode(_dump(_HEADER))}.{_encode(_dump(body))}"
+    signed = f"{_encode(_to_json(_HEADER))}.{_encode(_to_json(body))}"
     return f"{signed}.{_encode(signer.sign(signed.encode()))}"
 
 
@@ -39,7 +39,7 @@ def decode_jwt(token: str) -> Json:
         if not isinstance(claims, dict) or not isinstance(claims.get("nats"), dict):
             raise ValueError
     except (ValueError, binascii.Error):
-        raise BadInput("this is not a NATS JWT", "it should be three parts of base64, with dots") from None
+        raise BadInput("this is not a NATS JWT", "it must be three base64 parts separated by dots") from None
     return claims
 
 
@@ -61,7 +61,7 @@ def is_signed(token: str, public: str) -> bool:
         return False
 
 
-def _dump(value: Json) -> bytes:
+def _to_json(value: Json) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 

@@ -60,7 +60,7 @@ class KeyPair:
         from nacl.utils import random
 
         nonce = random(_NONCE_SIZE)
-        return _BOX_VERSION + nonce + bytes(self._box(recipient).encrypt(data, nonce).ciphertext)
+        return _BOX_VERSION + nonce + bytes(self._open_box(recipient).encrypt(data, nonce).ciphertext)
 
     def unseal(self, sealed: bytes, sender: str) -> bytes:
         """Decrypt what the owner of a public curve key sealed for this key. Raises BadInput."""
@@ -70,17 +70,17 @@ class KeyPair:
             raise BadInput("this was not sealed with a curve key", "seal it with jsctl auth nkey seal")
         body = sealed[len(_BOX_VERSION) :]
         try:
-            return bytes(self._box(sender).decrypt(body[_NONCE_SIZE:], body[:_NONCE_SIZE]))
+            return bytes(self._open_box(sender).decrypt(body[_NONCE_SIZE:], body[:_NONCE_SIZE]))
         except CryptoError:
             raise BadInput(
                 "this cannot be decrypted with these keys", "check the key and the sender's public key"
             ) from None
 
-    def _box(self, other: str) -> "Box":
+    def _open_box(self, other: str) -> "Box":
         from nacl.public import Box, PrivateKey, PublicKey
 
         if self.kind != CURVE:
-            raise BadInput("only curve keys encrypt", "jsctl auth nkey gen curve makes one")
+            raise BadInput("only curve keys encrypt", "jsctl auth nkey gen curve creates one")
         if not is_public_key(other, CURVE):
             raise BadInput(f"{other!r} is not a public curve key", "they start with X")
         return Box(PrivateKey(_decode_seed(self.seed)[1]), PublicKey(_decode(other)[1:]))
@@ -125,7 +125,7 @@ def find_key_kind(public: str) -> str:
 
 
 def is_public_key(text: str, kind: str = "") -> bool:
-    """Return whether a text is a public key. kind: of this kind; empty for any."""
+    """Return whether a text is a public key. kind: one of KINDS; empty for any."""
     actual = find_key_kind(text)
     return bool(actual) and kind in ("", actual)
 
@@ -154,17 +154,17 @@ def verify_signature(public: str, data: bytes, signature: bytes) -> bool:
 
 
 def find_key_text(text: str) -> str:
-    """Return the first line of a key file that is a seed or a public key: decorated files have others, too.
-    Empty when none is."""
+    """Return the first line of a key file that is a seed or a public key; decorated files have other lines,
+    too. Empty when none is."""
     lines = (line.strip() for line in text.splitlines())
     return next((line for line in lines if is_seed(line) or is_public_key(line)), "")
 
 
 def _encode(raw: bytes) -> str:
-    return base64.b32encode(raw + _checksum(raw)).decode().rstrip("=")
+    return base64.b32encode(raw + _compute_checksum(raw)).decode().rstrip("=")
 
 
-def _checksum(raw: bytes) -> bytes:
+def _compute_checksum(raw: bytes) -> bytes:
     return binascii.crc_hqx(raw, 0).to_bytes(2, "little")  # nkeys: crc16.go
 
 
@@ -174,7 +174,7 @@ def _decode(text: str) -> bytes:
         raw = base64.b32decode(text + "=" * (-len(text) % 8))
     except binascii.Error:
         raise ValueError("not base32") from None
-    if len(raw) < _RAW_SIZE or _checksum(raw[:-2]) != raw[-2:]:
+    if len(raw) < _RAW_SIZE or _compute_checksum(raw[:-2]) != raw[-2:]:
         raise ValueError("wrong checksum")
     return raw[:-2]
 

@@ -8,7 +8,7 @@ from jsctl.jetstream.config.documents import parse_document
 from jsctl.nats.subjects import is_subject
 
 _KEYS = frozenset({"subject", "weight", "cluster"})
-_ALL = 100
+_ALL_PERCENT = 100
 
 
 def list_mappings(nats: Json) -> dict[str, list[Json]]:
@@ -30,7 +30,7 @@ def find_targets(nats: Json, source: str, account: str) -> list[Json]:
 
 def get_weight(target: Json) -> int:
     """Return the percentage of messages that a target gets; claims without a weight mean 100."""
-    return int(target.get("weight") or _ALL)
+    return int(target.get("weight") or _ALL_PERCENT)
 
 
 def build_target(subject: str, weight: int, cluster: str) -> Json:
@@ -43,17 +43,19 @@ def build_target(subject: str, weight: int, cluster: str) -> Json:
 def set_targets(nats: Json, source: str, targets: list[Json]) -> None:
     """Set the targets of a source in place; none removes it. Raises BadInput for weights above 100."""
     if not is_subject(source):
-        raise BadInput(f"{source!r} is not a valid subject", "give tokens separated by dots")
+        raise BadInput(
+            f"{source!r} is not a valid subject", "use tokens separated by dots, such as orders.new"
+        )
     totals: dict[str, int] = {}
     for target in targets:
         cluster = str(target.get("cluster") or "")
         totals[cluster] = totals.get(cluster, 0) + get_weight(target)
     for cluster, total in totals.items():
-        if total > _ALL:
+        if total > _ALL_PERCENT:
             where = f" in cluster {cluster}" if cluster else ""
             raise BadInput(
-                f"the targets of {source}{where} have {total}% in all",
-                "give weights of at most 100% together",
+                f"the targets of {source}{where} add up to {total}%",
+                "use weights of at most 100% in total",
             )
     mappings = {**(nats.get("mappings") or {}), source: targets}
     if not targets:
@@ -79,14 +81,16 @@ def parse_mappings(text: str, file: str) -> dict[str, list[Json]]:
 
 def _parse_target(target: Any, where: str) -> Json:
     if not isinstance(target, dict) or not target.get("subject") or set(target) - _KEYS:
-        raise BadInput(f"{where} has a target that is not valid", "give subject, weight and cluster")
-    weight = target.get("weight", _ALL)
-    if not isinstance(weight, int) or not 0 < weight <= _ALL:
-        raise BadInput(f"{where}: the weight {weight!r} is not valid", "give 1 to 100")
+        raise BadInput(f"{where} has an invalid target", "set subject, weight and cluster")
+    weight = target.get("weight", _ALL_PERCENT)
+    if not isinstance(weight, int) or not 0 < weight <= _ALL_PERCENT:
+        raise BadInput(f"{where}: the weight {weight!r} is not valid", "use 1 to 100")
     return build_target(str(target["subject"]), weight, str(target.get("cluster") or ""))
 
 
 def _check_target(subject: str) -> None:
     """Raise BadInput for a text that is not a target: a subject in which `{{...}}` may stand."""
     if not subject or any(not token or token.isspace() for token in subject.split(".")):
-        raise BadInput(f"{subject!r} is not a valid target", "give a subject, or one with {{wildcard(1)}}")
+        raise BadInput(
+            f"{subject!r} is not a valid target", "use a subject, which may contain {{wildcard(1)}}"
+        )

@@ -5,18 +5,18 @@ import string
 
 from jsctl.errors import BadInput
 
-LEAST_COST, MOST_COST = 4, 31  #: of bcrypt; one more doubles the work
-LEAST_LENGTH = 10  #: characters of a password
+MIN_COST, MAX_COST = 4, 31  #: of bcrypt; one more doubles the work
+MIN_LENGTH = 10  #: characters of a password
 LENGTH = 22  #: characters of a generated password
-_MOST_BYTES = 72  #: bcrypt ignores what follows
+_MAX_BYTES = 72  #: bcrypt ignores what follows
 
 
 def check_password(password: str) -> None:
     """Raise ValueError, with the reason, for a password that is too short or too long."""
-    if len(password) < LEAST_LENGTH:
-        raise ValueError(f"it is too short; use {LEAST_LENGTH} characters or more")
-    if len(password.encode(errors="surrogateescape")) > _MOST_BYTES:
-        raise ValueError(f"bcrypt takes passwords of at most {_MOST_BYTES} bytes")
+    if len(password) < MIN_LENGTH:
+        raise ValueError(f"it is too short; use {MIN_LENGTH} characters or more")
+    if len(password.encode(errors="surrogateescape")) > _MAX_BYTES:
+        raise ValueError(f"bcrypt accepts passwords of at most {_MAX_BYTES} bytes")
 
 
 def hash_password(password: str, cost: int) -> str:
@@ -28,7 +28,7 @@ def hash_password(password: str, cost: int) -> str:
     except ValueError as error:
         raise BadInput(f"the password cannot be used: {error}") from None
     if "\0" in password:
-        raise BadInput("the password cannot be used: it holds a NUL character")
+        raise BadInput("the password cannot be used: it contains a NUL character")
     raw = password.encode(errors="surrogateescape")
     return bcrypt.hashpw(raw, bcrypt.gensalt(cost, prefix=b"2a")).decode()
 

@@ -1,7 +1,7 @@
 """What a store holds about an operator, an account or a user, and the parts of its claims.
 
-Claims are the JSON of the JWT, kept whole (nats-io/jwt: v2/operator_claims.go, account_claims.go,
-user_claims.go). What is of NATS stands below `nats`.
+Claims are the complete JSON of the JWT (nats-io/jwt: v2/operator_claims.go, account_claims.go,
+user_claims.go). NATS's own claims are below `nats`.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _NO_LIMITS = ("subs", "data", "payload", "imports", "exports", "conn", "leaf")
 
 
 class Record(NamedTuple):
-    """An operator, account or user of a store. name: of its files, which is the one in the claims."""
+    """An operator, account or user of a store. name: that of its files, also in its claims."""
 
     name: str
     token: str
@@ -107,10 +107,10 @@ def has_jetstream(nats: Json) -> bool:
     """Return whether an account's claims let it use JetStream."""
     limits = nats.get("limits") or {}
     tiers = limits.get("tiered_limits") or {}
-    return any(_stores(tier) for tier in (limits, *tiers.values()) if isinstance(tier, dict))
+    return any(_has_storage(tier) for tier in (limits, *tiers.values()) if isinstance(tier, dict))
 
 
-def _stores(limits: Json) -> bool:
+def _has_storage(limits: Json) -> bool:
     return bool(limits.get("mem_storage") or limits.get("disk_storage"))
 
 
@@ -118,7 +118,7 @@ def list_tiers(nats: Json) -> Iterator[tuple[str, Json]]:
     """Yield (tier, JetStream limits) of an account. Tiers are "R1", "R3", ...; "" for limits of all
     streams."""
     limits = nats.get("limits") or {}
-    if _stores(limits):
+    if _has_storage(limits):
         yield "", limits
     yield from sorted((limits.get("tiered_limits") or {}).items())
 

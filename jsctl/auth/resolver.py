@@ -18,7 +18,7 @@ from jsctl.nats.message import Message
 from jsctl.units import format_time
 
 _NO_LISTENER = (
-    "no server takes accounts here",
+    "no server accepts accounts here",
     "this needs a login of the system account (or --as-system), and servers with a full resolver:"
     " jsctl auth operator config",
 )
@@ -58,14 +58,14 @@ async def fetch_trust(connection: Connection, expect: int) -> list[Trust]:
     """Return the operator of each server. Raises Denied without the system account."""
     trusts = []
     subject = "$SYS.REQ.SERVER.PING.VARZ"
-    for message in await _ask(connection, subject, b"", expect):
+    for message in await _request_all(connection, subject, b"", expect):
         reply = _parse(message, subject)
         for claims in (reply.get("data") or {}).get("trusted_operators_claim") or ():
             nats = claims.get("nats") or {}
             keys = {str(key) for key in nats.get("signing_keys") or ()}
             if not nats.get("strict_signing_key_usage"):
                 keys.add(str(claims.get("sub")))
-            trusts.append(Trust(_server(reply), frozenset(keys), int(claims.get("iat") or 0)))
+            trusts.append(Trust(_get_server_name(reply), frozenset(keys), int(claims.get("iat") or 0)))
     return trusts
 
 
@@ -73,28 +73,28 @@ async def push_account(connection: Connection, account: Record, expect: int) -> 
     """Send an account to all servers. expect: how many; 0 where that is unknown. Raises Denied."""
     subject = f"$SYS.REQ.ACCOUNT.{account.public}.CLAIMS.UPDATE"
     return [
-        _outcome(message, subject)
-        for message in await _ask(connection, subject, account.token.encode(), expect)
+        _read_outcome(message, subject)
+        for message in await _request_all(connection, subject, account.token.encode(), expect)
     ]
 
 
 async def fetch_account_jwts(connection: Connection, publics: Iterable[str], expect: int) -> dict[str, str]:
     """Return the result of `fetch_account_jwt` by public key, with several requests in flight."""
-    gate = asyncio.Semaphore(_LOOKUPS)
+    semaphore = asyncio.Semaphore(_LOOKUPS)
 
-    async def lookup(public: str) -> str:
-        async with gate:
+    async def look_up(public: str) -> str:
+        async with semaphore:
             return await fetch_account_jwt(connection, public, expect)
 
     keys = list(dict.fromkeys(publics))
-    return dict(zip(keys, await asyncio.gather(*map(lookup, keys)), strict=True))
+    return dict(zip(keys, await asyncio.gather(*map(look_up, keys)), strict=True))
 
 
 async def fetch_account_jwt(connection: Connection, public: str, expect: int) -> str:
     """Return the newest JWT of an account that servers have; empty when none has it. Raises Denied."""
     subject = f"$SYS.REQ.ACCOUNT.{public}.CLAIMS.LOOKUP"
     tokens = []
-    for message in await _ask(connection, subject, b"", expect):
+    for message in await _request_all(connection, subject, b"", expect):
         if message.data:
             tokens.append(message.data.decode(errors="replace"))
     return max(tokens, key=lambda token: int(decode_jwt(token).get("iat") or 0), default="")
@@ -104,7 +104,7 @@ async def list_accounts(connection: Connection, expect: int) -> list[str]:
     """Return the public keys of all accounts that servers have, sorted. Raises Denied."""
     subject = "$SYS.REQ.CLAIMS.LIST"
     keys: set[str] = set()
-    for message in await _ask(connection, subject, b"", expect):
+    for message in await _request_all(connection, subject, b"", expect):
         keys.update(str(key) for key in _parse(message, subject).get("data") or ())
     return sorted(keys)
 
@@ -117,16 +117,18 @@ async def delete_accounts(
     claims = {"sub": signer.public, "name": "delete", "nats": {"accounts": list(publics), "type": "generic"}}
     subject = "$SYS.REQ.CLAIMS.DELETE"
     token = encode_jwt(claims, signer).encode()
-    return [_outcome(message, subject) for message in await _ask(connection, subject, token, expect)]
+    return [
+        _read_outcome(message, subject) for message in await _request_all(connection, subject, token, expect)
+    ]
 
 
 def make_system_user(store: AuthStore) -> tuple[str, KeyPair]:
     """Return the JWT and the key of a user of the system account, in memory alone. Raises NotFound."""
-    system = _system_account(store.read_operator())
+    system = _find_system_account(store.read_operator())
     return make_temporary_user(store, store.find_account(system))
 
 
-def _system_account(operator: Record) -> str:
+def _find_system_account(operator: Record) -> str:
     system = str(operator.nats.get("system_account") or "")
     if not system:
         raise BadInput(
@@ -168,8 +170,10 @@ def compare(account: Record, token: str) -> Difference:
     if not token:
         return Difference(account.name, account.public, NEW)
     claims = decode_jwt(token)
-    changes = [change for key in ("name", "exp", "iss") for change in _change(account.claims, claims, key)]
-    changes += find_differences_of(account.nats, claims["nats"])
+    changes = [
+        change for key in ("name", "exp", "iss") for change in _find_change(account.claims, claims, key)
+    ]
+    changes += find_claim_differences(account.nats, claims["nats"])
     stored_at, served_at = int(account.claims.get("iat") or 0), int(claims.get("iat") or 0)
     if not changes and account.token == token:
         return Difference(account.name, account.public, SAME)
@@ -181,26 +185,26 @@ def compare(account: Record, token: str) -> Difference:
     return Difference(account.name, account.public, CHANGED, changes or ["signed again"])
 
 
-def find_differences_of(stored: Json, served: Json, path: str = "") -> list[str]:
+def find_claim_differences(stored: Json, served: Json, path: str = "") -> list[str]:
     """Return the claims that differ, each as `limits.conn: 5 -> 7`: on servers, then here."""
     changes = []
     for key in sorted({*stored, *served}):
         before, after = served.get(key), stored.get(key)
         place = f"{path}{key}"
         if isinstance(before, dict) and isinstance(after, dict):
-            changes += find_differences_of(after, before, f"{place}.")
+            changes += find_claim_differences(after, before, f"{place}.")
         elif before != after and (before or after):
-            changes.append(f"{place}: {_short(before)} -> {_short(after)}")
+            changes.append(f"{place}: {_shorten(before)} -> {_shorten(after)}")
     return changes
 
 
-def _change(stored: Json, served: Json, key: str) -> list[str]:
+def _find_change(stored: Json, served: Json, key: str) -> list[str]:
     if stored.get(key) == served.get(key):
         return []
-    return [f"{key}: {_short(served.get(key))} -> {_short(stored.get(key))}"]
+    return [f"{key}: {_shorten(served.get(key))} -> {_shorten(stored.get(key))}"]
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = "(none)" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -217,7 +221,7 @@ def build_server_config(store: AuthStore, resolver: str, folder: str, options: M
     options: further ones of the resolver. Raises NotFound, BadInput.
     """
     operator = store.read_operator()
-    system = _system_account(operator)
+    system = _find_system_account(operator)
     accounts = store.read_accounts()
     preload = {
         account.public: account.token
@@ -253,7 +257,7 @@ def format_config(config: Json, names: Mapping[str, str]) -> str:
 # -- requests ---------------------------------------------------------------------------------------
 
 
-async def _ask(connection: Connection, subject: str, data: bytes, expect: int) -> list[Message]:
+async def _request_all(connection: Connection, subject: str, data: bytes, expect: int) -> list[Message]:
     try:
         return await connection.request_many(subject, data, expect=expect)
     except NoResponders:
@@ -270,14 +274,16 @@ def _parse(message: Message, subject: str) -> Json:
     return reply
 
 
-def _server(reply: Json) -> str:
+def _get_server_name(reply: Json) -> str:
     server = reply.get("server") or {}
     return str(server.get("name") or server.get("id") or "")
 
 
-def _outcome(message: Message, subject: str) -> Outcome:
+def _read_outcome(message: Message, subject: str) -> Outcome:
     reply = _parse(message, subject)
     error = reply.get("error")
     if isinstance(error, dict):
-        return Outcome(_server(reply), str(error.get("description") or error.get("code") or "refused"))
-    return Outcome(_server(reply))
+        return Outcome(
+            _get_server_name(reply), str(error.get("description") or error.get("code") or "refused")
+        )
+    return Outcome(_get_server_name(reply))

@@ -44,17 +44,18 @@ def find_key(store: AuthStore, account: Record, name: str, *, of_export: bool) -
         return name
     if is_public_key(name):
         raise BadInput(
-            f"{name} is a key of another kind", f"give one of {'an account' if of_export else 'a user'}"
+            f"{name} is a key of another kind", f"use one of {'an account' if of_export else 'a user'}"
         )
     return (store.find_account(name) if of_export else store.read_user(account.name, name)).public
 
 
 def add_revocation(nats: Json, revocation: Revocation, account: str) -> None:
-    """Add a revocation in place; one of a later time stays. Raises NotFound without the export."""
+    """Add a revocation in place; an existing one with a later time stays. Raises NotFound without the
+    export."""
     place = find_export(nats, revocation.export, account) if revocation.export else nats
-    before = place.get("revocations") or {}
-    time = max(revocation.time, int(before.get(revocation.key) or 0))
-    place["revocations"] = {**before, revocation.key: time}
+    earlier = place.get("revocations") or {}
+    time = max(revocation.time, int(earlier.get(revocation.key) or 0))
+    place["revocations"] = {**earlier, revocation.key: time}
 
 
 def remove_revocation(nats: Json, export: str, key: str, account: str) -> None:

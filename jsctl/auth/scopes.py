@@ -1,4 +1,4 @@
-"""Users of scoped signing keys: the role's template says what they may (nats-server: server/auth.go,
+"""Users of scoped signing keys: the role's template says what they may do (nats-server: server/auth.go,
 processUserPermissionsTemplate; nats-io/jwt: v2/signingkeys.go)."""
 
 import itertools
@@ -101,7 +101,7 @@ def _expand(texts: list[str], account: Account, user: User, *, strict: bool) -> 
     subjects: list[tuple[int, str]] = []
     for at, text in enumerate(texts):
         marks = _MUSTACHE.findall(text)
-        values = [_values(mark, text, account, user, strict=strict) for mark in marks]
+        values = [_find_values(mark, text, account, user, strict=strict) for mark in marks]
         for combination in itertools.product(*values):
             subject = text
             for mark, value in zip(marks, combination, strict=True):
@@ -109,13 +109,13 @@ def _expand(texts: list[str], account: Account, user: User, *, strict: bool) -> 
             if is_subject(subject):
                 subjects.append((at, subject))
             elif strict:
-                raise _Undefined(f"{text!r} becomes {subject!r}, which is not a subject")
+                raise _Undefined(f"{text!r} becomes {subject!r}, which is not a valid subject")
             if len(subjects) > MAX_EXPANSIONS:
-                raise _Undefined(f"{text!r} makes more than {MAX_EXPANSIONS:,} subjects")
+                raise _Undefined(f"{text!r} expands to more than {MAX_EXPANSIONS:,} subjects")
     return subjects
 
 
-def _values(mark: str, text: str, account: Account, user: User, *, strict: bool) -> list[str]:
+def _find_values(mark: str, text: str, account: Account, user: User, *, strict: bool) -> list[str]:
     operation = mark[2:-2].strip()
     simple = {
         "name()": as_text(user.claims.get("name")),
@@ -127,7 +127,7 @@ def _values(mark: str, text: str, account: Account, user: User, *, strict: bool)
         return [simple[operation.lower()]]
     match = _TAG.fullmatch(operation)
     if match is None:
-        raise _Undefined(f"{operation!r} in {text!r} is not known")
+        raise _Undefined(f"{operation!r} in {text!r} is unknown")
     tags = as_texts((account if match[1].lower() == "account-tag" else user).nats.get("tags"))
     head = f"{match[2].lower()}:"
     values = [tag.removeprefix(head) for tag in tags if tag.startswith(head)]

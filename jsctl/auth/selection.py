@@ -1,4 +1,4 @@
-"""The operator that is used where none is named, in the file of the `nats` tool:
+"""The operator to use by default, in the file of the `nats` tool:
 
 $XDG_CONFIG_HOME or ~/.config / nats / cli / config.json        {"select_operator": NAME}
 """
@@ -19,20 +19,20 @@ _KEY = "select_operator"
 def read_selected_operator(environ: Mapping[str, str]) -> str:
     """Return the name of the selected operator; empty without one, or where the file cannot be read."""
     try:
-        return str(_load(_path(environ)).get(_KEY) or "")
+        return str(_load(_get_path(environ)).get(_KEY) or "")
     except BadInput:
         return ""
 
 
 def select_operator(environ: Mapping[str, str], name: str) -> None:
     """Select an operator; the rest of the file stays. Raises BadInput, OSError."""
-    path = _path(environ)
+    path = _get_path(environ)
     config = {**_load(path), _KEY: name}
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_atomically(path, json.dumps(config, ensure_ascii=False))
 
 
-def _path(environ: Mapping[str, str]) -> Path:
+def _get_path(environ: Mapping[str, str]) -> Path:
     return ContextStore.from_environment(environ).root / "cli" / "config.json"
 
 

@@ -48,7 +48,7 @@ class AccountSettings:
     def _set_jetstream(self, nats: Json, limits: Json, flags: Mapping[str, Any]) -> None:
         turns_on = self.jetstream or self.tier or any(flag in _STORAGE_FLAGS for flag in flags)
         if not turns_on and not has_jetstream(nats):
-            raise BadInput("the account has no JetStream", "give --jetstream, too")
+            raise BadInput("the account has no JetStream", "add --jetstream")
         place = limits
         tiers = limits.get("tiered_limits") or {}
         if self.tier:
@@ -56,17 +56,17 @@ class AccountSettings:
                 raise BadInput(f"{self.tier!r} is not a tier", f"use one of {', '.join(_TIERS)}")
             if has_jetstream({"limits": {**limits, "tiered_limits": None}}):
                 raise BadInput(
-                    "the account has limits for all streams, and cannot have those of a tier beside them",
+                    "the account has limits for all streams and cannot have limits for a tier, too",
                     "--no-jetstream removes them",
                 )
             place = limits.setdefault("tiered_limits", {}).setdefault(self.tier, {})
         elif tiers:
             raise BadInput(
-                f"the account has limits by tier: {', '.join(sorted(tiers))}", "say which one with --tier"
+                f"the account has limits by tier: {', '.join(sorted(tiers))}", "select one with --tier"
             )
         if not (place.get("disk_storage") or place.get("mem_storage")):
-            named = [flag for flag in _STORAGE_FLAGS if flag in flags]
-            storage = {"disk_storage": UNLIMITED, "mem_storage": UNLIMITED} if not named else {}
+            storage_flags = [flag for flag in _STORAGE_FLAGS if flag in flags]
+            storage = {"disk_storage": UNLIMITED, "mem_storage": UNLIMITED} if not storage_flags else {}
             place.update({**storage, "streams": UNLIMITED, "consumer": UNLIMITED})
         place.update(ACCOUNT.apply_flags({"limits": place}, flags)["limits"])
 
@@ -115,7 +115,7 @@ class UserSettings:
 def refuse_jetstream_of_system(nats: Json, public: str, operator: Record) -> None:
     """Raise BadInput for claims that give JetStream to the system account."""
     if has_jetstream(nats) and operator.nats.get("system_account") == public:
-        raise BadInput("the system account cannot use JetStream", "give it to another account")
+        raise BadInput("the system account cannot use JetStream", "enable it for another account")
 
 
 def change_tags(nats: Json, add: Sequence[str], remove: Sequence[str]) -> None:
@@ -143,7 +143,7 @@ def parse_expiry(text: str, now: int) -> dict[str, Any]:
     except ValueError:
         raise BadInput(f"{text!r} is not a duration such as 30d or a time such as 2026-11-21") from None
     if end <= now:
-        raise BadInput(f"{text} is in the past", "give a duration such as 30d, or a later time")
+        raise BadInput(f"{text} is in the past", "use a duration such as 30d, or a later time")
     return {"exp": end // SECOND}
 
 
@@ -155,7 +155,7 @@ def check_url(text: str, flag: str, schemes: Sequence[str] = ()) -> str:
     ):
         return text
     example = f"{schemes[0] if schemes else 'https'}://host"
-    raise BadInput(f"{flag}: {text!r} is not a valid URL", f"give one such as {example}")
+    raise BadInput(f"{flag}: {text!r} is not a valid URL", f"use one such as {example}")
 
 
 def _split(texts: Sequence[str]) -> list[str]:
@@ -180,8 +180,8 @@ def _tidy(nats: Json) -> None:
 
 def tidy_permissions(permissions: Json) -> None:
     """Remove empty lists from permissions in place."""
-    for way in ("pub", "sub"):
-        rules = permissions.get(way)
+    for action in ("pub", "sub"):
+        rules = permissions.get(action)
         if isinstance(rules, dict):
             for rule in [rule for rule in ("allow", "deny") if rule in rules and not rules[rule]]:
                 del rules[rule]

@@ -1,7 +1,7 @@
 """The shapes of claims: what a JWT must have so that everything else may rely on it.
 
-A JWT that somebody else signed may hold anything. What is unknown is of any shape, and null is like a missing
-key, as servers read it.
+A JWT that somebody else signed may hold anything. Unknown keys may have any shape, and null counts as a
+missing key, as it does for servers.
 """
 
 from collections.abc import Mapping
@@ -139,8 +139,8 @@ def _find_problem(value: Any, shape: Any, path: str) -> str:
         case ():
             return ""
         case tuple():
-            problems_of = [_find_problem(value, option, path) for option in shape]
-            return "" if "" in problems_of else problems_of[-1]
+            option_problems = [_find_problem(value, option, path) for option in shape]
+            return "" if "" in option_problems else option_problems[-1]
     if isinstance(value, shape) and (shape is bool) == isinstance(value, bool):
         return "" if shape is not int or abs(value) < 1 << 63 else f"{place} is too large"
     return f"{place} must be {_NAMES[shape]}"

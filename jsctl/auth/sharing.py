@@ -63,7 +63,9 @@ def find_import(nats: Json, local: str, account: str) -> Json:
 def check_subject(subject: str) -> str:
     """Return a subject. Raises BadInput."""
     if not is_subject(subject):
-        raise BadInput(f"{subject!r} is not a valid subject", "give tokens separated by dots")
+        raise BadInput(
+            f"{subject!r} is not a valid subject", "use tokens separated by dots, such as orders.new"
+        )
     return subject
 
 
@@ -72,7 +74,7 @@ def add_export(nats: Json, export: Json, account: str) -> None:
     for other in read_objects(nats, "exports"):
         if other.get("subject") == export["subject"] and get_kind(other) == get_kind(export):
             raise BadInput(
-                f"account {account} exports {export['subject']} already", "change it with exports edit"
+                f"account {account} already exports {export['subject']}", "change it with exports edit"
             )
     nats["exports"] = [*(nats.get("exports") or ()), export]
 
@@ -82,31 +84,31 @@ def add_import(nats: Json, imported: Json, account: str) -> None:
     local = find_local_subject(imported)
     for other in read_objects(nats, "imports"):
         if find_local_subject(other) == local and get_kind(other) == get_kind(imported):
-            raise BadInput(f"account {account} has an import at {local} already", "give another --local")
+            raise BadInput(f"account {account} already has an import at {local}", "use another --local")
     nats["imports"] = [*(nats.get("imports") or ()), imported]
 
 
 def change_export(export: Json, values: Mapping[str, Any]) -> None:
     """Change an export in place.
 
-    values: by flag, of those that were given; see `auth account exports add`. Raises BadInput.
+    values: by flag, only those that are set; see `auth account exports add`. Raises BadInput.
     """
     for flag, value in values.items():
         match flag:
             case "token_position":
-                _set(export, "account_token_position", _token_position(export, value))
+                _set(export, "account_token_position", _check_token_position(export, value))
             case "private":
                 _set(export, "token_req", value)
             case "url":
                 _set(export, "info_url", value)
             case "response_type":
-                _need_service(export, "--response-type")
+                _require_service(export, "--response-type")
                 _set(export, "response_type", RESPONSE_TYPES[value])
             case "response_threshold":
-                _need_service(export, "--response-threshold")
-                _set(export, "response_threshold", _duration(value))
+                _require_service(export, "--response-threshold")
+                _set(export, "response_threshold", _parse_threshold(value))
             case "latency":
-                _need_service(export, "--latency")
+                _require_service(export, "--latency")
                 if value:
                     before = export.get("service_latency") or {"sampling": 100}
                     export["service_latency"] = {**before, "results": check_subject(value)}
@@ -114,10 +116,10 @@ def change_export(export: Json, values: Mapping[str, Any]) -> None:
                     export.pop("service_latency", None)
             case "sampling":
                 if not export.get("service_latency") and not values.get("latency"):
-                    raise BadInput("--sampling needs a subject for the measurements", "give --latency, too")
+                    raise BadInput("--sampling needs a subject for the measurements", "set --latency, too")
                 export.setdefault("service_latency", {})["sampling"] = _parse_sampling(value)
             case "allow_trace":
-                _need_service(export, "--allow-trace")
+                _require_service(export, "--allow-trace")
                 _set(export, "allow_trace", value)
             case _:  # description, advertise
                 _set(export, flag, value)
@@ -135,18 +137,18 @@ def build_import(name: str, subject: str, source: str, service: bool, local: str
 
 
 def check_local(subject: str, local: str) -> str:
-    """Return a local subject for an imported one. It may refer to the wildcards of that, `$1`. Raises
+    """Return a local subject for an imported one. It may refer to the wildcards of `subject` as `$1`. Raises
     BadInput."""
     check_subject(local)
     wildcards = [token for token in subject.split(".") if token in ("*", ">")]
     tokens = local.split(".")
     references = [int(token[1:]) for token in tokens if token[:1] == "$" and token[1:].isdecimal()]
-    count = wildcards.count("*")
-    named = tokens.count("*") + len(references)
+    wildcard_count = wildcards.count("*")
+    used_count = tokens.count("*") + len(references)
     if (
         (">" in wildcards) != (tokens[-1] == ">")
-        or named != count
-        or any(number > count for number in references)
+        or used_count != wildcard_count
+        or any(number > wildcard_count for number in references)
     ):
         raise BadInput(
             f"the local subject {local} lacks the wildcards of {subject}",
@@ -160,7 +162,7 @@ def sign_activation(
 ) -> str:
     """Return an activation token: the right of an account to import an export.
 
-    subject: what may be imported. importer: the account's public key. claims: beside those of NATS (`exp`).
+    subject: what may be imported. importer: the account's public key. claims: further ones (`exp`).
     Raises NotFound without the exporter's seed.
     """
     signer = find_user_signer(store, exporter)
@@ -182,10 +184,12 @@ def check_activation(token: str, importer: str, source: str) -> str:
         raise BadInput("this is not an activation token", "jsctl auth account activations add makes one")
     if claims.get("sub") != importer:
         raise BadInput(
-            f"the activation token is for account {claims.get('sub')}", "ask for one for this account"
+            f"the activation token is for account {claims.get('sub')}", "request one for this account"
         )
     if source not in (claims.get("iss"), nats.get("issuer_account")):
-        raise BadInput("the activation token is of another account", "give the one of the exporting account")
+        raise BadInput(
+            "the activation token was issued by another account", "use one of the exporting account"
+        )
     return token
 
 
@@ -205,12 +209,12 @@ def _set(member: Json, key: str, value: Any) -> None:
         member.pop(key, None)
 
 
-def _need_service(export: Json, flag: str) -> None:
+def _require_service(export: Json, flag: str) -> None:
     if get_kind(export) != SERVICE:
-        raise BadInput(f"{flag} is for services", "give --service, too")
+        raise BadInput(f"{flag} is only for services", "add --service")
 
 
-def _token_position(export: Json, position: int) -> int:
+def _check_token_position(export: Json, position: int) -> int:
     tokens = str(export["subject"]).split(".")
     if position and (position > len(tokens) or tokens[position - 1] != "*"):
         raise BadInput(
@@ -220,7 +224,7 @@ def _token_position(export: Json, position: int) -> int:
     return position
 
 
-def _duration(text: str) -> int:
+def _parse_threshold(text: str) -> int:
     try:
         return parse_duration(text) if text else 0
     except ValueError as error:
@@ -235,7 +239,7 @@ def _parse_sampling(text: str) -> int | str:
     except ValueError:
         percent = 0
     if not 1 <= percent <= 100:
-        raise BadInput(f"--sampling: {text!r} is not a percentage", "give 1 to 100, or header")
+        raise BadInput(f"--sampling: {text!r} is not a percentage", "use 1 to 100, or header")
     return percent
 
 

@@ -1,5 +1,5 @@
 """The folders of operators, accounts and users that `nsc` and `nats auth` share (nsc: cmd/store/store.go,
-cmd/store/keys.go). Which they are says `jsctl.auth.folders`.
+cmd/store/keys.go). `jsctl.auth.folders` finds them.
 
     stores/OP/.nsc                       {"managed", "name", "kind", "version"}
     stores/OP/OP.jwt                     the operator's JWT
@@ -9,7 +9,7 @@ cmd/store/keys.go). Which they are says `jsctl.auth.folders`.
     keys/creds/OP/ACC/U.creds            credentials: the user's JWT and seed
 
 Folders are 0700, files 0600 and written atomically. Seeds are written before the JWTs that name their keys,
-and an operator's folder appears whole: a process that is killed leaves a store that every tool can read.
+and an operator's folder appears complete: a process that is killed leaves a store that every tool can read.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ def check_name(name: str, what: str) -> None:
     if not is_name(name):
         raise BadInput(
             f"{name!r} is not a valid {what} name",
-            "give one without slashes and control characters that does not begin with a dot",
+            "use one without slashes and control characters that does not begin with a dot",
         )
 
 
@@ -72,29 +72,29 @@ class AuthStore:
         """The path of the operator's JWT."""
         return self._operator_folder / f"{self.operator}{_JWT}"
 
-    def account_jwt(self, account: str) -> Path:
+    def get_account_path(self, account: str) -> Path:
         """Return the path of an account's JWT."""
         return self._operator_folder / "accounts" / account / f"{account}{_JWT}"
 
-    def user_jwt(self, account: str, user: str) -> Path:
+    def get_user_path(self, account: str, user: str) -> Path:
         """Return the path of a user's JWT."""
         return self._operator_folder / "accounts" / account / "users" / f"{user}{_JWT}"
 
-    def creds(self, account: str, user: str) -> Path:
+    def get_creds_path(self, account: str, user: str) -> Path:
         """Return the path of a user's credentials."""
         return self.folders.keys / "creds" / self.operator / account / f"{user}.creds"
 
-    def seed(self, public: str) -> Path:
+    def get_seed_path(self, public: str) -> Path:
         """Return the path of the seed of a public key."""
         return self.folders.keys / "keys" / public[0] / public[1:3] / f"{public}.nk"
 
     # -- reading ------------------------------------------------------------------------------------
 
-    def account_names(self) -> list[str]:
+    def list_account_names(self) -> list[str]:
         """Return the names of all accounts, sorted. Raises OSError."""
-        return self.folders.accounts(self.operator)
+        return self.folders.list_accounts(self.operator)
 
-    def user_names(self, account: str) -> list[str]:
+    def list_user_names(self, account: str) -> list[str]:
         """Return the names of all users of an account, sorted. Raises OSError."""
         with contextlib.suppress(FileNotFoundError):
             files = (self._operator_folder / "accounts" / account / "users").iterdir()
@@ -109,24 +109,24 @@ class AuthStore:
     def read_account(self, account: str) -> Record:
         """Return an account, by name. Raises NotFound, BadInput for a broken file."""
         missing = f"there is no account {account!r}", f"jsctl auth account ls {self.operator} lists them"
-        return _read(account, self.account_jwt(account), ACCOUNT, missing)
+        return _read(account, self.get_account_path(account), ACCOUNT, missing)
 
     def read_user(self, account: str, user: str) -> Record:
         """Return a user, by name. Raises NotFound, BadInput for a broken file."""
         missing = f"account {account} has no user {user!r}", f"jsctl auth user ls {account} lists them"
-        return _read(user, self.user_jwt(account, user), USER, missing)
+        return _read(user, self.get_user_path(account, user), USER, missing)
 
     def read_accounts(self) -> list[Record]:
         """Return all accounts. Raises BadInput for a broken file."""
-        return [self.read_account(name) for name in self.account_names()]
+        return [self.read_account(name) for name in self.list_account_names()]
 
     def read_users(self, account: str) -> list[Record]:
         """Return all users of an account. Raises BadInput for a broken file."""
-        return [self.read_user(account, name) for name in self.user_names(account)]
+        return [self.read_user(account, name) for name in self.list_user_names(account)]
 
     def find_account(self, name: str) -> Record:
         """Return an account by its name or public key. Raises NotFound, BadInput for a broken file."""
-        if is_public_key(name) and not self.account_jwt(name).exists():
+        if is_public_key(name) and not self.get_account_path(name).exists():
             for record in self.read_accounts():
                 if record.public == name:
                     return record
@@ -134,13 +134,13 @@ class AuthStore:
 
     def has_seed(self, public: str) -> bool:
         """Return whether the seed of a public key is in the store."""
-        return bool(public) and self.seed(public).is_file()
+        return bool(public) and self.get_seed_path(public).is_file()
 
     def read_key(self, public: str) -> KeyPair:
         """Return the key pair of a public key. Raises NotFound without its seed, BadInput."""
         if not is_public_key(public):
             raise BadInput(f"{public!r} is not a valid public key")
-        path = self.seed(public)
+        path = self.get_seed_path(public)
         if not path.is_file():
             raise NotFound(
                 f"the seed of {public} is not in the store",
@@ -174,7 +174,7 @@ class AuthStore:
         if self._operator_folder.exists():
             self._write(self.operator_jwt, token)
             if not (self._operator_folder / _DESCRIPTION).exists():
-                self._write(self._operator_folder / _DESCRIPTION, self._description())
+                self._write(self._operator_folder / _DESCRIPTION, self._build_description())
             for name, account in (accounts or {}).items():
                 self.write_account(name, account)
             return
@@ -183,7 +183,7 @@ class AuthStore:
         unfinished = parent / self.operator
         self._make_folder(unfinished)
         try:
-            write_atomically(unfinished / _DESCRIPTION, self._description())
+            write_atomically(unfinished / _DESCRIPTION, self._build_description())
             write_atomically(unfinished / f"{self.operator}{_JWT}", token)
             for name, account in (accounts or {}).items():
                 folder = unfinished / "accounts" / name
@@ -196,41 +196,41 @@ class AuthStore:
 
     def write_account(self, account: str, token: str) -> None:
         """Write an account's JWT. Raises OSError."""
-        self._write(self.account_jwt(account), token)
+        self._write(self.get_account_path(account), token)
 
     def write_user(self, account: str, user: str, token: str, key: KeyPair | None) -> None:
         """Write a user's JWT, and credentials where the key is known. Raises OSError."""
-        self._write(self.user_jwt(account, user), token)
+        self._write(self.get_user_path(account, user), token)
         if key:
-            self._write(self.creds(account, user), format_creds(token, key.seed))
+            self._write(self.get_creds_path(account, user), format_creds(token, key.seed))
 
     def write_seed(self, key: KeyPair) -> None:
         """Write a seed. Raises OSError."""
         ignored = self.folders.keys / ".gitignore"
         if not ignored.exists():
             self._write(ignored, _IGNORED)
-        self._write(self.seed(key.public), key.seed)
+        self._write(self.get_seed_path(key.public), key.seed)
 
     def remove_seed(self, public: str) -> None:
         """Remove a seed, if it is there. Raises OSError."""
         if public:
-            self.seed(public).unlink(missing_ok=True)
+            self.get_seed_path(public).unlink(missing_ok=True)
 
     def remove_user(self, account: str, user: str) -> None:
         """Remove a user's JWT and credentials; the seed stays. Raises OSError."""
-        self.user_jwt(account, user).unlink(missing_ok=True)
-        self.creds(account, user).unlink(missing_ok=True)
+        self.get_user_path(account, user).unlink(missing_ok=True)
+        self.get_creds_path(account, user).unlink(missing_ok=True)
 
     def remove_account(self, account: str) -> None:
         """Remove an account, its users and their credentials; seeds stay. Raises OSError.
 
         The account's own JWT goes first: without it, no tool sees the rest.
         """
-        self.account_jwt(account).unlink(missing_ok=True)
-        shutil.rmtree(self.account_jwt(account).parent)
-        shutil.rmtree(self.creds(account, "any").parent, ignore_errors=True)
+        self.get_account_path(account).unlink(missing_ok=True)
+        shutil.rmtree(self.get_account_path(account).parent)
+        shutil.rmtree(self.get_creds_path(account, "any").parent, ignore_errors=True)
 
-    def _description(self) -> str:
+    def _build_description(self) -> str:
         about = {"managed": False, "name": self.operator, "kind": "operator", "version": "1"}
         return json.dumps(about, separators=(",", ":"))
 

@@ -131,7 +131,7 @@ class _Compiler:
         return options
 
     def _remote(self, cluster: ClusterSpec, remote: Remote) -> Json:
-        account = self._spec.account_of(remote.user)
+        account = self._spec.get_account(remote.user)
         hub = self._spec.cluster(remote.to)
         login = "" if self._identities else f"{remote.user}:{account.users[remote.user]}@"
         relayed = LEAF in self._spec.links
@@ -194,7 +194,7 @@ class _Compiler:
     # -- contexts and links -----------------------------------------------------------------------
 
     def _login(self, context: ContextSpec) -> Login:
-        account = self._spec.account_of(context.user)
+        account = self._spec.get_account(context.user)
         clusters = [c for c in self._spec.clusters if context.cluster in ("", c.name)]
         creds = str(self._folder / self._identities.creds[context.user]) if self._identities else ""
         anonymous = context.user == self._spec.no_login

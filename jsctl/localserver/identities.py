@@ -54,7 +54,7 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
     store = AuthStore(StoreFolders.below(folder / FOLDER), spec.operator)
     operator = _key(store, store.operator_jwt, OPERATOR)
     accounts = {
-        account.name: _key(store, store.account_jwt(account.name), ACCOUNT) for account in spec.accounts
+        account.name: _key(store, store.get_account_path(account.name), ACCOUNT) for account in spec.accounts
     }
     system = next(account.name for account in spec.accounts if account.system)
     account_claims: dict[str, Json] = {
@@ -69,7 +69,7 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
     tokens, creds = {}, {}
     for account in spec.accounts:
         name, key = account.name, accounts[account.name]
-        if not store.account_jwt(name).exists():
+        if not store.get_account_path(name).exists():
             store.write_account(name, _sign(account_claims[name], key, name, operator))
         elif not keep and (
             changed := _follow(store.read_account(name), declared.get(name), account_claims[name])
@@ -78,7 +78,7 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
         tokens[key.public] = store.read_account(name).token
         for user in account.users:
             _create_user(store, name, user, key)
-            creds[user] = str(store.creds(name, user).relative_to(folder))
+            creds[user] = str(store.get_creds_path(name, user).relative_to(folder))
     _write_nsc_settings(store, folder)
     if not keep and account_claims != declared:
         # Last: after a kill, what was changed is what the file says.
@@ -156,14 +156,14 @@ def _key(store: AuthStore, token_file: Path, kind: str) -> KeyPair:
     """Return the key of the subject of a JWT in the store; create one when there is no JWT."""
     if token_file.exists():
         public = str(decode_jwt(read_text(token_file)).get("sub", ""))
-        return parse_seed(read_text(store.seed(public)))
+        return parse_seed(read_text(store.get_seed_path(public)))
     key = create_key(kind)
     store.write_seed(key)
     return key
 
 
 def _create_user(store: AuthStore, account: str, name: str, account_key: KeyPair) -> None:
-    if store.creds(account, name).exists():
+    if store.get_creds_path(account, name).exists():
         return
     key = create_key(USER)
     store.write_seed(key)

@@ -116,7 +116,7 @@ class NetworkSpec:
     tls: Mapping[str, str]
     contexts: tuple[ContextSpec, ...]
 
-    def account_of(self, user: str) -> AccountSpec:
+    def get_account(self, user: str) -> AccountSpec:
         """Return the account of a user. Raises StopIteration for an unknown name: callers have checked it."""
         return next(account for account in self.accounts if user in account.users)
 

@@ -95,7 +95,7 @@ class Store:
             claims["issuer_account"] = self.accounts[account].public
         token = self.sign(pair, name, claims, signer or self.accounts[account], top)
         self.files.write_user(account, name, token, pair)
-        return self.files.creds(account, name)
+        return self.files.get_creds_path(account, name)
 
     def activation(
         self, exporter: str, importer: str, subject: str, kind: str, top: Mapping[str, Any] = {}, **nats: Any
@@ -116,7 +116,7 @@ class Store:
 
     def token(self, account: str) -> str:
         """Return an account's JWT."""
-        return self.files.account_jwt(account).read_text()
+        return self.files.get_account_path(account).read_text()
 
     def server_config(self) -> str:
         """Return the configuration of a server of this operator with a full resolver, with the placeholders

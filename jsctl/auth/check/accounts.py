@@ -47,10 +47,10 @@ def check_account(environment: Environment, account: Account, now: float) -> Ite
     yield from _check_keys(account, owner)
     if problem := find_info_problem(account.nats):
         fix = build_account_line(owner, "edit", "--description", "", "--info-url", "")
-        yield owner.error("account-info", "description", problem, fix)
+        yield owner.build_error("account-info", "description", problem, fix)
     traffic = as_text(account.nats.get("cluster_traffic"))
     if traffic not in ("", "system", "owner"):
-        yield owner.error(
+        yield owner.build_error(
             "account-cluster-traffic",
             "cluster_traffic",
             f"the cluster traffic account {traffic!r} is neither system nor owner",
@@ -65,11 +65,11 @@ def _check_signer(environment: Environment, account: Account, owner: Owner) -> I
     keys = [*operator.signing_keys, *([] if operator.is_strict else [operator.public])]
     fix = build_account_line(owner, "edit", "--key", keys[0] if keys else "<key>")
     if account.issuer == operator.public:
-        why = "the account is signed with the operator's own key, and the operator takes signing keys only"
-        yield owner.error("account-signed-by-identity", "iss", why, fix)
+        why = "the account is signed with the operator's own key, and the operator accepts only signing keys"
+        yield owner.build_error("account-signed-by-identity", "iss", why, fix)
     else:
         why = f"the account is signed by {account.issuer or 'nobody'}, which is not a key of the operator"
-        yield owner.error("account-signer", "iss", why, fix)
+        yield owner.build_error("account-signer", "iss", why, fix)
 
 
 def _check_limits(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
     for key in ("imports", "exports"):
         limit, count = as_number(limits.get(key)), len(as_objects(account.nats.get(key)))
         if limit != NO_LIMIT and count > limit:
-            yield owner.error(
+            yield owner.build_error(
                 f"too-many-{key}",
                 f"limits.{key}",
                 f"the account has {count} {key}, and may have {limit}",
@@ -86,7 +86,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
     wide = [as_text(export.get("subject")) for export in account.exports]
     wide = [subject for subject in wide if has_wildcards(subject)]
     if as_number(limits.get("exports")) != NO_LIMIT and not limits.get("wildcards") and wide:
-        yield owner.error(
+        yield owner.build_error(
             "wildcard-exports",
             "limits.wildcards",
             f"the account exports {wide[0]!r}, and may not export wildcards",
@@ -95,7 +95,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
     tiers = as_object(limits.get("tiered_limits"))
     if tiers and any(limits.get(key) for key in _JETSTREAM):
         # Servers forget them as they read the claims (nats-io/jwt: v2/decoder_account.go).
-        yield owner.warning(
+        yield owner.build_warning(
             "tiers-and-limits",
             "limits.tiered_limits",
             "JetStream limits for all streams are ignored, as there are limits by tier",
@@ -103,11 +103,11 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
         )
     if "" in tiers:
         why = "a tier of the JetStream limits has no name"
-        yield owner.error(
+        yield owner.build_error(
             "tier-name", "limits.tiered_limits", why, build_account_line(owner, "edit", "--no-jetstream")
         )
     if environment.operator.system_account == account.public and account.has_jetstream:
-        yield owner.error(
+        yield owner.build_error(
             "jetstream-on-system-account",
             "limits.disk_storage",
             "JetStream is on for the system account, which servers refuse",
@@ -116,7 +116,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
     if account.users and "conn" in limits and as_number(limits["conn"]) == 0:
         why = "the account may have 0 connections: nobody can connect"
         fix = build_account_line(owner, "edit", "--connections", "-1")
-        yield owner.warning("no-connections", "limits.conn", why, fix)
+        yield owner.build_warning("no-connections", "limits.conn", why, fix)
 
 
 def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
@@ -124,22 +124,22 @@ def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
         path = f"mappings.{source}"
         fix = build_line("account", "mappings", "rm", owner.account, source, "--operator", owner.operator)
         if problem := find_subject_problem(source):
-            yield owner.error("mapping-subject", path, f"mapping {source!r} {problem}", fix)
+            yield owner.build_error("mapping-subject", path, f"mapping {source!r} {problem}", fix)
         weights: dict[str, int] = {}
         for at, target in enumerate(as_objects(targets)):
             subject, cluster = as_text(target.get("subject")), as_text(target.get("cluster"))
             if problem := find_subject_problem(subject):
                 why = f"mapping {source!r} to {subject!r}: it {problem}"
-                yield owner.error("mapping-subject", f"{path}[{at}]", why, fix)
+                yield owner.build_error("mapping-subject", f"{path}[{at}]", why, fix)
             weights[cluster] = weights.get(cluster, 0) + (as_number(target.get("weight")) or 100)
         for cluster, total in weights.items():
             if total > 100:
-                of = f" of cluster {cluster}" if cluster else ""
-                why = f"the weights{of} of mapping {source!r} are {total}% together"
-                yield owner.error("mapping-weight", path, why, fix)
+                suffix = f" of cluster {cluster}" if cluster else ""
+                why = f"the weights{suffix} of mapping {source!r} are {total}% together"
+                yield owner.build_error("mapping-weight", path, why, fix)
 
 
-def _keys_of(account: Account) -> set[str]:
+def _list_user_keys(account: Account) -> set[str]:
     return {user.public for user in account.users}
 
 
@@ -148,35 +148,44 @@ def _check_callout(environment: Environment, account: Account, owner: Owner) -> 
     users, accounts = as_texts(claims.get("auth_users")), as_texts(claims.get("allowed_accounts"))
     fix = build_account_line(owner, "callout", "--auth-user", "<user>", "--allow", "<account>")
 
-    def error(path: str, why: str) -> Finding:
-        return owner.error("callout", f"authorization.{path}", f"authorization callout: {why}", fix)
+    def build_error(path: str, why: str) -> Finding:
+        return owner.build_error("callout", f"authorization.{path}", f"authorization callout: {why}", fix)
 
     if accounts and not users:
-        yield error("auth_users", "allowed_accounts is set, and no user answers the callout")
-    known = _keys_of(account)
+        yield build_error("auth_users", "allowed_accounts is set, and no user answers the callout")
+    own_users = _list_user_keys(account)
     for at, user in enumerate(users):
         if find_key_kind(user) != USER:
-            yield error(f"auth_users[{at}]", f"{user!r} is not the public key of a user")
-        elif other := next((one for one in environment.accounts if user in _keys_of(one) - known), None):
+            yield build_error(f"auth_users[{at}]", f"{user!r} is not the public key of a user")
+        elif other := next(
+            (
+                candidate
+                for candidate in environment.accounts
+                if user in _list_user_keys(candidate) - own_users
+            ),
+            None,
+        ):
             why = f"user {user} is of account {other.name}: the service must be of {account.name} itself"
-            yield error(f"auth_users[{at}]", why)
-        elif user not in known and known:
+            yield build_error(f"auth_users[{at}]", why)
+        elif user not in own_users and own_users:
             why = f"authorization callout: user {user} is not in the store"
-            yield owner.warning("callout-user-missing", f"authorization.auth_users[{at}]", why, fix)
+            yield owner.build_warning("callout-user-missing", f"authorization.auth_users[{at}]", why, fix)
     for at, account_key in enumerate(accounts):
         if account_key == ALL and len(accounts) > 1:
-            yield error(
+            yield build_error(
                 f"allowed_accounts[{at}]", "* stands for all accounts, and cannot be used beside others"
             )
         elif account_key != ALL and find_key_kind(account_key) != ACCOUNT:
-            yield error(f"allowed_accounts[{at}]", f"{account_key!r} is not the public key of an account")
-        elif account_key != ALL and environment.account_of(account_key) is None:
+            yield build_error(
+                f"allowed_accounts[{at}]", f"{account_key!r} is not the public key of an account"
+            )
+        elif account_key != ALL and environment.get_account(account_key) is None:
             why = f"authorization callout: account {account_key} is not in the store"
             path = f"authorization.allowed_accounts[{at}]"
-            yield owner.warning("callout-account-missing", path, why, fix)
+            yield owner.build_warning("callout-account-missing", path, why, fix)
     xkey = as_text(claims.get("xkey"))
     if xkey and find_key_kind(xkey) != CURVE:
-        yield error("xkey", f"{xkey!r} is not the public key of an xkey")
+        yield build_error("xkey", f"{xkey!r} is not the public key of an xkey")
 
 
 def _check_trace(account: Account, owner: Owner, fix: str) -> Iterator[Finding]:
@@ -186,27 +195,29 @@ def _check_trace(account: Account, owner: Owner, fix: str) -> Iterator[Finding]:
     subject, sampling = as_text(trace.get("dest")), as_number(trace.get("sampling"))
     problem = find_subject_problem(subject) or ("has wildcards" if has_wildcards(subject) else "")
     if problem:
-        yield owner.error("account-trace", "trace.dest", f"the trace destination {subject!r} {problem}", fix)
+        yield owner.build_error(
+            "account-trace", "trace.dest", f"the trace destination {subject!r} {problem}", fix
+        )
     if not 0 <= sampling <= 100:
         why = f"{sampling}% of traces cannot be sampled, 1 to 100 can"
-        yield owner.error("account-trace", "trace.sampling", why, fix)
+        yield owner.build_error("account-trace", "trace.sampling", why, fix)
 
 
 def _check_keys(account: Account, owner: Owner) -> Iterator[Finding]:
     for at, (key, scope) in enumerate(account.signing_keys.items()):
         path = f"signing_keys[{at}]"
         if find_key_kind(key) != ACCOUNT:
-            yield owner.error(
+            yield owner.build_error(
                 "account-signing-key",
                 path,
                 f"{key!r} is not the public key of an account",
-                _keys_line(owner, "rm", "--key", key),
+                _build_keys_line(owner, "rm", "--key", key),
             )
         if scope is not None:
             yield from _check_scope(scope, path, owner)
     for key in as_object(account.nats.get("revocations")):
         if key != ALL and find_key_kind(key) != USER:
-            yield owner.warning(
+            yield owner.build_warning(
                 "revocation-key",
                 "revocations",
                 f"{key!r} is revoked, and is not the public key of a user",
@@ -216,14 +227,14 @@ def _check_keys(account: Account, owner: Owner) -> Iterator[Finding]:
 
 def _check_scope(scope: Json, path: str, owner: Owner) -> Iterator[Finding]:
     role = as_text(scope.get("role")) or as_text(scope.get("key"))
-    fix = _keys_line(owner, "edit", role)
+    fix = _build_keys_line(owner, "edit", role)
     if scope.get("kind") != "user_scope":
         why = f"the scope of role {role} is of a kind that servers do not know"
-        yield owner.error("scope-kind", f"{path}.kind", why, fix)
+        yield owner.build_error("scope-kind", f"{path}.kind", why, fix)
     template = as_object(scope.get("template"))
     yield from check_permissions(template, f"{path}.template.", owner, fix, scoped=True)
     yield from check_user_limits(template, f"{path}.template.", owner, fix)
 
 
-def _keys_line(owner: Owner, verb: str, *words: str) -> str:
+def _build_keys_line(owner: Owner, verb: str, *words: str) -> str:
     return build_line("account", "keys", verb, owner.account, *words, "--operator", owner.operator)

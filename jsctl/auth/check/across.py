@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from jsctl.auth.check.activations import build_grant_line, find_activation_problem
 from jsctl.auth.check.cycles import find_cycle
-from jsctl.auth.check.fixes import build_line, export_line, get_import_name, import_line
+from jsctl.auth.check.fixes import build_export_line, build_import_line, build_line, get_import_name
 from jsctl.auth.check.model import Finding, Owner, find_owner
 from jsctl.auth.claims import Json, as_number, as_text, find_local_pattern, find_remote_subject
 from jsctl.auth.environment import Account, Environment
@@ -37,25 +37,30 @@ def check_across(environment: Environment, account: Account) -> Iterator[Finding
     owner = find_owner(environment.operator, account)
     for at, imported in enumerate(account.imports):
         subject, origin = as_text(imported.get("subject")), as_text(imported.get("account"))
-        head = f"import {subject!r} of {environment.name_of(origin)}"
+        head = f"import {subject!r} of {environment.get_account_name(origin)}"
         approval = approve_import(environment, account, imported)
         if approval.code == "import-origin-unknown":
-            yield owner.warning(
+            yield owner.build_warning(
                 approval.code, f"imports[{at}].account", f"{head} {approval.message}", approval.fix
             )
         elif approval.code:
-            yield owner.error(approval.code, f"imports[{at}]", f"{head} {approval.message}", approval.fix)
+            yield owner.build_error(
+                approval.code, f"imports[{at}]", f"{head} {approval.message}", approval.fix
+            )
         elif approval.exporter:
             export = approval.exporter.exports[approval.at]
             if imported.get("token") and not export.get("token_req"):
                 why = f"{head} has an activation token, and the export is public"
-                fix = import_line(owner, "edit", get_import_name(imported), "--token", "")
-                yield owner.warning("import-token-unneeded", f"imports[{at}].token", why, fix)
+                fix = build_import_line(owner, "edit", get_import_name(imported), "--token", "")
+                yield owner.build_warning("import-token-unneeded", f"imports[{at}].token", why, fix)
             if circle := find_cycle(environment, account, imported):
-                names = " -> ".join(environment.name_of(key) for key in circle)
+                names = " -> ".join(environment.get_account_name(key) for key in circle)
                 why = f"{head} is part of a cycle, which servers leave out: {names}"
-                yield owner.error(
-                    "import-cycle", f"imports[{at}]", why, import_line(owner, "rm", get_import_name(imported))
+                yield owner.build_error(
+                    "import-cycle",
+                    f"imports[{at}]",
+                    why,
+                    build_import_line(owner, "rm", get_import_name(imported)),
                 )
     yield from _check_local_subjects(environment, account, owner)
 
@@ -64,10 +69,10 @@ def approve_import(environment: Environment, account: Account, imported: Json) -
     """Return whether an import of an account works, by the first rule that refuses it."""
     owner = find_owner(environment.operator, account)
     origin = as_text(imported.get("account"))
-    remove = import_line(owner, "rm", get_import_name(imported))
+    remove = build_import_line(owner, "rm", get_import_name(imported))
     if origin == account.public:
         return Approval("import-of-own", account, -1, "is of the account itself", remove)
-    exporter = environment.account_of(origin)
+    exporter = environment.get_account(origin)
     if exporter is None:
         why = "is of an account that is not in the store: whether it exports this is not known"
         fix = build_line("account", "query", origin, "--save", "--operator", owner.operator)
@@ -82,7 +87,7 @@ def approve_import(environment: Environment, account: Account, imported: Json) -
         why = _find_position_problem(
             find_remote_subject(imported), as_text(export.get("subject")), position, account
         )
-        fix = _position_line(owner, exporter, imported, position, account)
+        fix = _build_position_line(owner, exporter, imported, position, account)
         return Approval("import-account-token" if why else "", exporter, at, why, fix)
     if export.get("token_req"):
         grant = build_grant_line(exporter.name, export, imported, account.name, owner)
@@ -119,14 +124,14 @@ def _explain_missing(exporter: Account, account: Account, imported: Json, owner:
         offered = as_text(export.get("subject"))
         if export.get("type") == other and covers(offered, subject):
             flag = ("--service",) if other == "service" else ()
-            again = import_again_line(owner, imported, {"type": other}, flag)
+            again = build_readd_import_line(owner, imported, {"type": other}, flag)
             return f"is imported as a {kind}, and exported as a {other}", again
     for export in exporter.exports:
         offered = as_text(export.get("subject"))
         if export.get("type") == kind and covers(subject, offered):
-            again = import_again_line(owner, imported, {"subject": offered})
+            again = build_readd_import_line(owner, imported, {"subject": offered})
             if any(find_remote_subject(other) == offered for other in account.imports):
-                again = import_line(owner, "rm", get_import_name(imported))
+                again = build_import_line(owner, "rm", get_import_name(imported))
             return f"is wider than what is exported, {offered!r}", again
     flags = ["--service"] if kind == "service" else []
     name = as_text(imported.get("name")) or subject
@@ -134,14 +139,14 @@ def _explain_missing(exporter: Account, account: Account, imported: Json, owner:
     return "is not exported there", build_line(*words)
 
 
-def import_again_line(owner: Owner, imported: Json, changes: Json, flags: tuple[str, ...] = ()) -> str:
+def build_readd_import_line(owner: Owner, imported: Json, changes: Json, flags: tuple[str, ...] = ()) -> str:
     """Return the command lines that remove an import and add it with `changes`. flags: the import's kind,
     where it changes."""
-    add = import_add_line(owner, {**imported, **changes}, flags)
-    return f"{import_line(owner, 'rm', get_import_name(imported))} && {add}"
+    add = build_add_import_line(owner, {**imported, **changes}, flags)
+    return f"{build_import_line(owner, 'rm', get_import_name(imported))} && {add}"
 
 
-def import_add_line(owner: Owner, imported: Json, flags: tuple[str, ...] = ()) -> str:
+def build_add_import_line(owner: Owner, imported: Json, flags: tuple[str, ...] = ()) -> str:
     """Return the command line that adds an import. flags: its kind; taken from the import when empty."""
     subject = as_text(imported.get("subject"))
     name, local = as_text(imported.get("name")) or subject, as_text(imported.get("local_subject"))
@@ -166,19 +171,21 @@ def _find_position_problem(subject: str, offered: str, position: int, account: A
     tokens = subject.split(".")
     if position <= len(tokens) and tokens[position - 1] == account.public and subject != offered:
         return ""
-    has = tokens[position - 1] if position <= len(tokens) else "nothing"
+    token = tokens[position - 1] if position <= len(tokens) else "nothing"
     return (
-        f"has {has!r} as token {position}, where export {offered!r} wants the importing account's key "
+        f"has {token!r} as token {position}, where export {offered!r} wants the importing account's key "
         f"{account.public}"
     )
 
 
-def _position_line(owner: Owner, exporter: Account, imported: Json, position: int, account: Account) -> str:
+def _build_position_line(
+    owner: Owner, exporter: Account, imported: Json, position: int, account: Account
+) -> str:
     tokens = find_remote_subject(imported).split(".")
     if position > len(tokens):
-        return export_line(owner._replace(account=exporter.name), "info", find_remote_subject(imported))
+        return build_export_line(owner._replace(account=exporter.name), "info", find_remote_subject(imported))
     tokens[position - 1] = account.public
-    return import_again_line(owner, imported, {"subject": ".".join(tokens)})
+    return build_readd_import_line(owner, imported, {"subject": ".".join(tokens)})
 
 
 def _check_local_subjects(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
@@ -193,21 +200,23 @@ def _check_local_subjects(environment: Environment, account: Account, owner: Own
                 continue
             subject, path = as_text(imported.get("subject")), f"imports[{at}]"
             local = find_local_pattern(imported)
-            names = [environment.name_of(as_text(each.get("account"))) for each in (earlier, imported)]
-            fix = import_line(owner, "edit", get_import_name(imported), "--local", "<subject>")
+            names = [
+                environment.get_account_name(as_text(each.get("account"))) for each in (earlier, imported)
+            ]
+            fix = build_import_line(owner, "edit", get_import_name(imported), "--local", "<subject>")
             if kind == "stream" and same and subject == as_text(earlier.get("subject")):
                 why = f"stream {subject!r} of {names[0]} is imported twice: servers take the first"
-                yield owner.error(
-                    "import-twice", path, why, import_line(owner, "rm", get_import_name(imported))
+                yield owner.build_error(
+                    "import-twice", path, why, build_import_line(owner, "rm", get_import_name(imported))
                 )
             elif kind == "service" and not same:
                 both = f"of {names[0]} and {names[1]} are both at {local!r} here"
                 why = f"services {both}: each request goes to both"
-                yield owner.error("import-same-local-subject", path, why, fix)
+                yield owner.build_error("import-same-local-subject", path, why, fix)
             elif kind == "stream":
                 both = f"of {names[0]} and {names[1]} are both at {local!r} here"
                 why = f"streams {both}: their messages mix"
-                yield owner.warning("import-same-local-subject", path, why, fix)
+                yield owner.build_warning("import-same-local-subject", path, why, fix)
             else:
                 continue
             break

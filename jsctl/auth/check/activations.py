@@ -3,7 +3,7 @@ nats-server: server/accounts.go, checkActivation)."""
 
 from collections.abc import Iterator
 
-from jsctl.auth.check.fixes import build_line, get_import_name, import_line
+from jsctl.auth.check.fixes import build_import_line, build_line, get_import_name
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_subject_problem, is_contained
 from jsctl.auth.claims import Json, as_number, as_object, as_text, find_remote_subject, find_revocation
@@ -20,11 +20,11 @@ def check_activation(public: str, imported: Json, path: str, owner: Owner, now: 
     """
     subject = as_text(imported.get("subject"))
     for problem in _find_problems(public, imported, now):
-        yield owner.error(
+        yield owner.build_error(
             "import-token",
             f"{path}.token",
             f"the activation token of import {subject!r} {problem}",
-            _token_line(owner, imported),
+            _build_token_line(owner, imported),
         )
 
 
@@ -54,11 +54,11 @@ def build_grant_line(exporter: str, export: Json, imported: Json, importer: str,
     offered, imported_subject = as_text(export.get("subject")), find_remote_subject(imported)
     only = ("--only", imported_subject) if imported_subject != offered else ()
     words = ("account", "activations", "add", offered, exporter, importer, *only, "--output", "<file>")
-    return f"{build_line(*words, '--operator', owner.operator)} && {_token_line(owner, imported)}"
+    return f"{build_line(*words, '--operator', owner.operator)} && {_build_token_line(owner, imported)}"
 
 
-def _token_line(owner: Owner, imported: Json) -> str:
-    return import_line(owner, "edit", get_import_name(imported), "--token", "<file>")
+def _build_token_line(owner: Owner, imported: Json) -> str:
+    return build_import_line(owner, "edit", get_import_name(imported), "--token", "<file>")
 
 
 def _find_problems(public: str, imported: Json, now: float) -> Iterator[str]:

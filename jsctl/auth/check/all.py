@@ -35,8 +35,9 @@ def check(
 def check_for_push(environment: Environment, account: str, *, now: float = 0) -> list[Finding]:
     """Return what is wrong with an account that is to be sent to servers; errors first.
 
-    Users are not checked, as they are not sent. What the account breaks in others that import from it is a
-    warning: theirs may be sent next. account: name or public key. now: as for `check`. Raises NotFound.
+    Users are not checked, as they are not sent. A problem that the account causes in an importing account is
+    a warning, since that account may be sent next. account: name or public key. now: as for `check`. Raises
+    NotFound.
     """
     now = now or time.time()
     chosen = environment.find_account(account)
@@ -67,11 +68,11 @@ def _check_files(environment: Environment) -> Iterator[Finding]:
             if unreadable.user
             else build_account_line(owner, "query", "--save", "--force")
         )
-        yield owner.error("unreadable", "", f"{unreadable.path.name}: {unreadable.why}", fix)
-    seen: dict[str, Account] = {}
+        yield owner.build_error("unreadable", "", f"{unreadable.path.name}: {unreadable.why}", fix)
+    by_key: dict[str, Account] = {}
     for account in environment.accounts:
-        first = seen.setdefault(account.public, account)
+        first = by_key.setdefault(account.public, account)
         if first is not account:
             owner = Owner(environment.operator.name, account.name)
             why = f"the account has the public key of account {first.name}"
-            yield owner.error("same-account", "sub", why, build_account_line(owner, "rm"))
+            yield owner.build_error("same-account", "sub", why, build_account_line(owner, "rm"))

@@ -9,28 +9,28 @@ from jsctl.nats.subjects import covers, overlaps
 def find_cycle(environment: Environment, account: Account, imported: Json) -> list[str]:
     """Return the keys of the accounts through which an import returns to its own account; empty when it does
     not."""
-    exporter = environment.account_of(as_text(imported.get("account")))
+    exporter = environment.get_account(as_text(imported.get("account")))
     if exporter is None:
         return []
     if imported.get("type") == "service":
         return _follow_services(environment, exporter, find_local_pattern(imported), [account.public])
     for subject in (find_local_pattern(imported), find_remote_subject(imported)):
-        if circle := _follow_streams(environment, exporter, subject, [account.public]):
-            return circle
+        if cycle := _follow_streams(environment, exporter, subject, [account.public]):
+            return cycle
     return []
 
 
-def _follow_services(environment: Environment, account: Account, subject: str, way: list[str]) -> list[str]:
+def _follow_services(environment: Environment, account: Account, subject: str, path: list[str]) -> list[str]:
     for imported in account.imports:
         if imported.get("type") != "service" or not overlaps(subject, find_remote_subject(imported)):
             continue
         following = find_local_pattern(imported) if covers(find_local_pattern(imported), subject) else subject
-        if circle := _go_on(environment, account, imported, following, way, services=True):
-            return circle
+        if cycle := _follow_import(environment, account, imported, following, path, services=True):
+            return cycle
     return []
 
 
-def _follow_streams(environment: Environment, account: Account, subject: str, way: list[str]) -> list[str]:
+def _follow_streams(environment: Environment, account: Account, subject: str, path: list[str]) -> list[str]:
     exports = [as_text(export.get("subject")) for export in account.exports if export.get("type") == "stream"]
     if not any(covers(offered, subject) for offered in exports):
         return []
@@ -39,25 +39,25 @@ def _follow_streams(environment: Environment, account: Account, subject: str, wa
         if imported.get("type") != "stream" or not overlaps(subject, local):
             continue
         following = local if covers(local, subject) else subject
-        if circle := _go_on(environment, account, imported, following, way, services=False):
-            return circle
+        if cycle := _follow_import(environment, account, imported, following, path, services=False):
+            return cycle
     return []
 
 
-def _go_on(
+def _follow_import(
     environment: Environment,
     account: Account,
     imported: Json,
     subject: str,
-    way: list[str],
+    path: list[str],
     *,
     services: bool,
 ) -> list[str]:
     origin = as_text(imported.get("account"))
-    if origin in way:
-        return [*way, account.public, origin]
-    following = environment.account_of(origin)
-    if following is None or account.public in way:
+    if origin in path:
+        return [*path, account.public, origin]
+    following = environment.get_account(origin)
+    if following is None or account.public in path:
         return []
     follow = _follow_services if services else _follow_streams
-    return follow(environment, following, subject, [*way, account.public])
+    return follow(environment, following, subject, [*path, account.public])

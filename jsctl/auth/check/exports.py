@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jsctl.auth.check.fixes import export_again_line, export_line
+from jsctl.auth.check.fixes import build_export_line, build_readd_export_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_subject_problem, has_wildcards, is_contained
 from jsctl.auth.check.texts import find_info_problem
@@ -21,28 +21,28 @@ def check_exports(account: Account, owner: Owner) -> Iterator[Finding]:
 
 def _check_export(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
     subject, kind = as_text(export.get("subject")), as_text(export.get("type"))
-    remove = export_line(owner, "rm", subject)
-    again = export_again_line(owner, export)
+    remove = build_export_line(owner, "rm", subject)
+    again = build_readd_export_line(owner, export)
     if kind not in ("stream", "service"):
-        yield owner.error(
+        yield owner.build_error(
             "export-type", f"{path}.type", f"export {subject!r} is neither a stream nor a service", remove
         )
     if problem := find_subject_problem(subject):
-        yield owner.error(
+        yield owner.build_error(
             "export-subject", f"{path}.subject", f"export subject {subject!r} {problem}", remove
         )
         return
     response = as_text(export.get("response_type"))
     if response and (kind == "stream" or response not in RESPONSES):
         why = "a stream has none" if kind == "stream" else f"known: {', '.join(RESPONSES)}"
-        yield owner.error(
+        yield owner.build_error(
             "export-response-type",
             f"{path}.response_type",
             f"export {subject!r} has response type {response!r}; {why}",
             again,
         )
     if kind == "stream" and export.get("allow_trace"):
-        yield owner.error(
+        yield owner.build_error(
             "export-trace",
             f"{path}.allow_trace",
             f"export {subject!r} allows traces, which only services do",
@@ -52,14 +52,14 @@ def _check_export(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
     if export.get("service_latency") is not None:
         yield from _check_latency(export, path, owner)
     if problem := _find_position_problem(export, subject):
-        yield owner.error(
+        yield owner.build_error(
             "export-token-position",
             f"{path}.account_token_position",
             f"export {subject!r}: {problem}",
-            export_line(owner, "edit", subject, "--token-position", _position_of_star(subject)),
+            build_export_line(owner, "edit", subject, "--token-position", _find_star_position(subject)),
         )
     if problem := find_info_problem(export):
-        yield owner.error("export-info", path, f"export {subject!r}: {problem}", again)
+        yield owner.build_error("export-info", path, f"export {subject!r}: {problem}", again)
 
 
 def _check_threshold(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
@@ -67,11 +67,11 @@ def _check_threshold(export: Json, path: str, owner: Owner) -> Iterator[Finding]
     threshold = as_number(export.get("response_threshold"))
     if threshold < 0 or (threshold and export.get("type") != "service"):
         why = "is negative" if threshold < 0 else "is for services only"
-        yield owner.error(
+        yield owner.build_error(
             "export-threshold",
             f"{path}.response_threshold",
             f"export {subject!r}: the response threshold {why}",
-            export_again_line(owner, export),
+            build_readd_export_line(owner, export),
         )
 
 
@@ -89,8 +89,10 @@ def _check_latency(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
     elif has_wildcards(results):
         problem = f"the subject for latencies {results!r} has wildcards"
     if problem:
-        fix = export_again_line(owner, export)
-        yield owner.error("export-latency", f"{path}.service_latency", f"export {subject!r}: {problem}", fix)
+        fix = build_readd_export_line(owner, export)
+        yield owner.build_error(
+            "export-latency", f"{path}.service_latency", f"export {subject!r}: {problem}", fix
+        )
 
 
 def _find_position_problem(export: Json, subject: str) -> str:
@@ -106,7 +108,7 @@ def _find_position_problem(export: Json, subject: str) -> str:
     return ""
 
 
-def _position_of_star(subject: str) -> str:
+def _find_star_position(subject: str) -> str:
     tokens = subject.split(".")
     return str(tokens.index("*") + 1) if "*" in tokens else "0"
 
@@ -117,15 +119,21 @@ def _check_overlaps(account: Account, owner: Owner) -> Iterator[Finding]:
     for at, export in enumerate(exports):
         subject, kind = as_text(export.get("subject")), as_text(export.get("type"))
         for other_at, other in enumerate(exports):
-            wide = as_text(other.get("subject"))
-            same = (export.get("type") == "service") == (other.get("type") == "service")
+            other_subject = as_text(other.get("subject"))
+            same_kind = (export.get("type") == "service") == (other.get("type") == "service")
             # Of two that are within each other, the first one stands.
-            twice = is_contained(wide, subject) and other_at > at
-            if at != other_at and same and subject and is_contained(subject, wide) and not twice:
-                yield owner.error(
+            is_duplicate = is_contained(other_subject, subject) and other_at > at
+            if (
+                at != other_at
+                and same_kind
+                and subject
+                and is_contained(subject, other_subject)
+                and not is_duplicate
+            ):
+                yield owner.build_error(
                     "export-overlap",
                     f"exports[{at}].subject",
-                    f"{kind or 'export'} {subject!r} is exported already as {wide!r}",
-                    export_line(owner, "rm", subject),
+                    f"{kind or 'export'} {subject!r} is exported already as {other_subject!r}",
+                    build_export_line(owner, "rm", subject),
                 )
                 break

@@ -33,13 +33,13 @@ def build_signing_line(owner: Owner) -> str:
     return build_account_line(owner, "edit") if owner.account else build_operator_line(owner, "edit")
 
 
-def export_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
+def build_export_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
     """Return `jsctl auth account exports edit|rm SUBJECT ACCOUNT`."""
     words = ("account", "exports", verb, subject, owner.account, *flags, "--operator", owner.operator)
     return build_line(*words)
 
 
-def export_again_line(owner: Owner, export: Json) -> str:
+def build_readd_export_line(owner: Owner, export: Json) -> str:
     """Return the command lines that remove an export and add it without its settings."""
     subject = as_text(export.get("subject"))
     flags = [flag for flag, key in (("--private", "token_req"),) if export.get(key)]
@@ -53,10 +53,10 @@ def export_again_line(owner: Owner, export: Json) -> str:
         owner.account,
         *flags,
     )
-    return f"{export_line(owner, 'rm', subject)} && {build_line(*words, '--operator', owner.operator)}"
+    return f"{build_export_line(owner, 'rm', subject)} && {build_line(*words, '--operator', owner.operator)}"
 
 
-def import_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
+def build_import_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
     """Return `jsctl auth account imports edit|rm SUBJECT ACCOUNT`. subject: as `get_import_name` returns
     it."""
     words = ("account", "imports", verb, subject, owner.account, *flags, "--operator", owner.operator)

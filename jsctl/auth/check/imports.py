@@ -4,7 +4,7 @@ v2/imports.go)."""
 from collections.abc import Iterator
 
 from jsctl.auth.check.activations import check_activation
-from jsctl.auth.check.fixes import get_import_name, import_line
+from jsctl.auth.check.fixes import build_import_line, get_import_name
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_renaming_problem, find_subject_problem, is_contained
 from jsctl.auth.claims import Json, as_text, find_local_pattern
@@ -26,37 +26,39 @@ def _check_import(imported: Json, path: str, owner: Owner) -> Iterator[Finding]:
     subject, kind = as_text(imported.get("subject")), as_text(imported.get("type"))
     local = as_text(imported.get("local_subject"))
     name = get_import_name(imported)
-    remove = import_line(owner, "rm", name)
+    remove = build_import_line(owner, "rm", name)
     if kind not in ("stream", "service"):
         why = f"import {subject!r} is neither a stream nor a service"
-        yield owner.error("import-type", f"{path}.type", why, remove)
+        yield owner.build_error("import-type", f"{path}.type", why, remove)
     if kind == "service" and imported.get("allow_trace"):
         why = f"import {subject!r} allows traces, which only streams do"
-        fix = import_line(owner, "edit", name, "--no-traceable")
-        yield owner.error("import-trace", f"{path}.allow_trace", why, fix)
+        fix = build_import_line(owner, "edit", name, "--no-traceable")
+        yield owner.build_error("import-trace", f"{path}.allow_trace", why, fix)
     if kind != "service" and imported.get("share"):
         why = f"import {subject!r} shares connection information, which only services do"
-        fix = import_line(owner, "edit", name, "--no-share")
-        yield owner.error("import-share", f"{path}.share", why, fix)
+        fix = build_import_line(owner, "edit", name, "--no-share")
+        yield owner.build_error("import-share", f"{path}.share", why, fix)
     origin = as_text(imported.get("account"))
     if find_key_kind(origin) != ACCOUNT:
         what = f"account {origin!r}, which is not a public key" if origin else "no account"
-        yield owner.error("import-account", f"{path}.account", f"import {subject!r} names {what}", remove)
+        yield owner.build_error(
+            "import-account", f"{path}.account", f"import {subject!r} names {what}", remove
+        )
     if problem := find_subject_problem(subject):
         why = f"import subject {subject!r} {problem}"
-        yield owner.error("import-subject", f"{path}.subject", why, remove)
+        yield owner.build_error("import-subject", f"{path}.subject", why, remove)
     elif local and (problem := find_renaming_problem(local, subject)):
         why = f"local subject {local!r} of import {subject!r} {problem}"
-        fix = import_line(owner, "edit", name, "--local", "<subject>")
-        yield owner.error("import-local-subject", f"{path}.local_subject", why, fix)
+        fix = build_import_line(owner, "edit", name, "--local", "<subject>")
+        yield owner.build_error("import-local-subject", f"{path}.local_subject", why, fix)
     if as_text(imported.get("to")):
         if local:
             why = f"import {subject!r} has both a local subject and the old `to`"
-            yield owner.error("import-to", f"{path}.to", why, remove)
+            yield owner.build_error("import-to", f"{path}.to", why, remove)
         else:
             why = f"import {subject!r} has the old `to`, in place of a local subject"
-            fix = import_line(owner, "edit", name, "--local", find_local_pattern(imported))
-            yield owner.warning("import-to", f"{path}.to", why, fix)
+            fix = build_import_line(owner, "edit", name, "--local", find_local_pattern(imported))
+            yield owner.build_warning("import-to", f"{path}.to", why, fix)
 
 
 def _check_same_origin(account: Account, owner: Owner) -> Iterator[Finding]:
@@ -70,10 +72,10 @@ def _check_same_origin(account: Account, owner: Owner) -> Iterator[Finding]:
             earlier = find_local_pattern(other)
             same = imported.get("account") == other.get("account")
             if same and (is_contained(subject, earlier) or is_contained(earlier, subject)):
-                yield owner.error(
+                yield owner.build_error(
                     "import-overlap",
                     f"imports[{at}]",
                     f"two services imported from one account overlap here: {earlier!r} and {subject!r}",
-                    import_line(owner, "edit", get_import_name(imported), "--local", "<subject>"),
+                    build_import_line(owner, "edit", get_import_name(imported), "--local", "<subject>"),
                 )
                 break

@@ -41,11 +41,11 @@ class Owner(NamedTuple):
     account: str = ""
     user: str = ""
 
-    def error(self, code: str, path: str, message: str, fix: str) -> Finding:
+    def build_error(self, code: str, path: str, message: str, fix: str) -> Finding:
         """Return a finding of severity "error" about this owner; see `Finding`."""
         return Finding("error", code, *self, path, message, fix)
 
-    def warning(self, code: str, path: str, message: str, fix: str) -> Finding:
+    def build_warning(self, code: str, path: str, message: str, fix: str) -> Finding:
         """Return a finding of severity "warning" about this owner; see `Finding`."""
         return Finding("warning", code, *self, path, message, fix)
 

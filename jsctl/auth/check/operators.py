@@ -19,7 +19,7 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
     owner = find_owner(operator)
     yield from check_token(operator, "operator", owner, now)
     if operator.issuer != operator.public and operator.issuer not in operator.signing_keys:
-        yield owner.error(
+        yield owner.build_error(
             "operator-not-self-signed",
             "iss",
             "the operator is signed neither by itself nor by a signing key of its own",
@@ -27,7 +27,7 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
         )
     url = as_text(operator.nats.get("account_server_url"))
     if url and not _split(url).scheme:
-        yield owner.error(
+        yield owner.build_error(
             "operator-account-server",
             "account_server_url",
             f"account server URL {url!r} has no protocol",
@@ -35,7 +35,7 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
         )
     for at, url in enumerate(as_texts(operator.nats.get("operator_service_urls"))):
         if url and (why := _find_service_problem(url)):
-            yield owner.error(
+            yield owner.build_error(
                 "operator-service",
                 f"operator_service_urls[{at}]",
                 f"service URL {url!r} {why}",
@@ -43,14 +43,14 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
             )
     for at, key in enumerate(operator.signing_keys):
         if find_key_kind(key) != OPERATOR:
-            yield owner.error(
+            yield owner.build_error(
                 "operator-signing-key",
                 f"signing_keys[{at}]",
                 f"{key!r} is not the public key of an operator",
                 _remove_key(owner.operator, key),
             )
     if operator.is_strict and not operator.signing_keys:
-        yield owner.error(
+        yield owner.build_error(
             "operator-strict-without-keys",
             "strict_signing_key_usage",
             "only signing keys may sign, and the operator has none",
@@ -58,7 +58,7 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
         )
     yield from _check_system_account(environment)
     if not _is_version(as_text(operator.nats.get("assert_server_version"))):
-        yield owner.error(
+        yield owner.build_error(
             "operator-server-version",
             "assert_server_version",
             "the version that servers must have is not MAJOR.MINOR.PATCH",
@@ -73,14 +73,14 @@ def _check_system_account(environment: Environment) -> Iterator[Finding]:
         return
     fix = build_operator_line(owner, "edit", "--system-account", "<account>")
     if find_key_kind(system) != ACCOUNT:
-        yield owner.error(
+        yield owner.build_error(
             "operator-system-account",
             "system_account",
             f"the system account {system!r} is not the public key of an account",
             fix,
         )
-    elif environment.account_of(system) is None and environment.accounts:
-        yield owner.warning(
+    elif environment.get_account(system) is None and environment.accounts:
+        yield owner.build_warning(
             "operator-system-account-missing",
             "system_account",
             f"the system account {system} is not in the store",

@@ -25,7 +25,7 @@ def check_permissions(
         for key in ("allow", "deny"):
             for at, rule in enumerate(as_texts(rules.get(key))):
                 if problem := _find_rule_problem(rule, action, scoped=scoped):
-                    yield owner.error(
+                    yield owner.build_error(
                         "permission-subject",
                         f"{path}{action}.{key}[{at}]",
                         f"permission {rule!r} {problem}",
@@ -42,21 +42,21 @@ def check_user_limits(claims: Json, path: str, owner: Owner, fix: str) -> Iterat
             ipaddress.ip_network(network, strict=False)
         except ValueError:
             why = f"{network!r} is not a network such as 192.0.2.0/24"
-            yield owner.error("user-source", f"{path}src[{at}]", why, fix)
+            yield owner.build_error("user-source", f"{path}src[{at}]", why, fix)
     for at, span in enumerate(as_objects(claims.get("times"))):
         for key in ("start", "end"):
             if not _TIME.fullmatch(as_text(span.get(key))):
                 why = f"the {key} {as_text(span.get(key))!r} of the hours is not HH:MM:SS"
-                yield owner.error("user-times", f"{path}times[{at}].{key}", why, fix)
+                yield owner.build_error("user-times", f"{path}times[{at}].{key}", why, fix)
     zone = as_text(claims.get("times_location"))
     if zone and not is_zone(zone):
         why = f"{zone!r} is not the name of a time zone such as Europe/Berlin"
-        yield owner.error("user-locale", f"{path}times_location", why, fix)
+        yield owner.build_error("user-locale", f"{path}times_location", why, fix)
     kinds = as_texts(claims.get("allowed_connection_types"))
     unknown = [kind for kind in kinds if kind.upper() not in CONNECTION_TYPES]
     if unknown:
         why = f"{unknown[0]!r} is not a kind of connection; known: {', '.join(CONNECTION_TYPES)}"
-        report = owner.error if len(unknown) == len(kinds) else owner.warning
+        report = owner.build_error if len(unknown) == len(kinds) else owner.build_warning
         yield report("user-connection-types", f"{path}allowed_connection_types", why, fix)
 
 

@@ -36,7 +36,7 @@ def add_servers_accounts(environment: Environment, tokens: Mapping[str, str]) ->
         elif token:
             accounts.append(replace(account, token=token, claims=read_claims(token)))
     for public, token in tokens.items():
-        if token and environment.account_of(public) is None:
+        if token and environment.get_account(public) is None:
             claims = read_claims(token)
             accounts.append(Account(as_text(claims.get("name")) or public, token, claims))
     return Environment(environment.operator, accounts)
@@ -46,8 +46,8 @@ def find_trust_problem(trusts: Sequence[Trust], issuer: str) -> str:
     """Return why a server does not accept an account that a key signed; empty when all do."""
     for trust in trusts:
         if issuer not in trust.keys:
-            when = format_time(trust.issued * SECOND)
-            return f"server {trust.server} has an operator JWT of {when}, without the key {issuer}"
+            issued_at = format_time(trust.issued * SECOND)
+            return f"server {trust.server} has an operator JWT of {issued_at}, without the key {issuer}"
     return ""
 
 
@@ -57,27 +57,30 @@ def _check_trust(environment: Environment, trust: Trust) -> Iterator[Finding]:
     fix = build_operator_line(owner, "config")
     signers = {account.issuer: account.name for account in environment.accounts}
     unknown = [signers[key] for key in signers if operator.may_sign(key) and key not in trust.keys]
-    when = format_time(trust.issued * SECOND)
+    issued_at = format_time(trust.issued * SECOND)
     if unknown:
-        why = f"server {trust.server} has an operator JWT of {when}, without the key that signed {unknown[0]}"
-        yield owner.error("server-operator-older", "signing_keys", why, fix)
+        why = (
+            f"server {trust.server} has an operator JWT of {issued_at}, "
+            f"without the key that signed {unknown[0]}"
+        )
+        yield owner.build_error("server-operator-older", "signing_keys", why, fix)
     elif trust.issued < operator.issued:
-        why = f"server {trust.server} has an operator JWT of {when}, older than the store's"
-        yield owner.warning("server-operator-older", "", why, fix)
+        why = f"server {trust.server} has an operator JWT of {issued_at}, older than the store's"
+        yield owner.build_warning("server-operator-older", "", why, fix)
 
 
 def _check_account(environment: Environment, account: Account, token: str) -> Iterator[Finding]:
     owner = find_owner(environment.operator, account)
     push = build_account_line(owner, "push")
     if not token:
-        yield owner.warning("account-not-on-servers", "", "no server has the account", push)
+        yield owner.build_warning("account-not-on-servers", "", "no server has the account", push)
     elif token != account.token:
         served_at = as_number(read_claims(token).get("iat"))
         if served_at > account.issued:
             why = f"servers have a newer JWT of the account, of {format_time(served_at * SECOND)}"
-            yield owner.warning(
+            yield owner.build_warning(
                 "account-newer-on-servers", "", why, build_account_line(owner, "query", "--save")
             )
         else:
             why = f"servers have another JWT of the account, of {format_time(served_at * SECOND)}"
-            yield owner.warning("account-not-pushed", "", why, push)
+            yield owner.build_warning("account-not-pushed", "", why, push)

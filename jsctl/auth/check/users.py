@@ -22,24 +22,24 @@ def check_user(environment: Environment, account: Account, user: User, now: floa
     scope = find_scope(account, user)
     own = find_own_permissions(user.nats)
     if scope is not None and own:
-        yield owner.error(
+        yield owner.build_error(
             "scoped-user-with-permissions",
             own,
             f"the user is signed with the key of role {as_text(scope.get('role'))!r}, which sets "
             f"what it may do, and has {own!r} of its own: servers refuse it",
-            build_user_line(owner, "rm") + " && " + _add_line(owner, as_text(scope.get("key"))),
+            build_user_line(owner, "rm") + " && " + _build_add_line(owner, as_text(scope.get("key"))),
         )
     if scope is None:
         yield from check_permissions(user.nats, "", owner, edit)
         yield from check_user_limits(user.nats, "", owner, edit)
     elif problem := expand_template(account, user).problem:
         why = f"role {as_text(scope.get('role'))!r} makes no permissions of this user: {problem}"
-        yield owner.error(
+        yield owner.build_error(
             "scope-template", "tags", why, build_user_line(owner, "edit", "--tags", "<name:value>")
         )
     bearer = (scope or {}).get("template", {}).get("bearer_token") if scope else user.nats.get("bearer_token")
     if bearer and account.limits.get("disallow_bearer"):
-        yield owner.error(
+        yield owner.build_error(
             "bearer-disallowed",
             "bearer_token",
             "the user is a bearer token, which the account does not allow",
@@ -48,9 +48,9 @@ def check_user(environment: Environment, account: Account, user: User, now: floa
     if key := find_revocation(account.nats.get("revocations"), user.public, user.issued):
         which = "all users are" if key == "*" else "the user is"
         why = f"{which} revoked: this JWT cannot connect; one that is signed again can"
-        yield owner.warning("user-revoked", "", why, edit)
+        yield owner.build_warning("user-revoked", "", why, edit)
     if user.credentials and user.credentials != user.token:
-        yield owner.warning(
+        yield owner.build_warning(
             "credentials-differ",
             "",
             "the credentials file holds another JWT than the store",
@@ -67,30 +67,30 @@ def check_user(environment: Environment, account: Account, user: User, now: floa
 
 
 def _check_signer(environment: Environment, account: Account, user: User, owner: Owner) -> Iterator[Finding]:
-    again = build_user_line(owner, "rm") + " && " + _add_line(owner, "")
+    again = build_user_line(owner, "rm") + " && " + _build_add_line(owner, "")
     named = as_text(user.nats.get("issuer_account"))
     if named and find_key_kind(named) != ACCOUNT:
         why = f"{named!r} is not the public key of an account"
-        yield owner.error("user-issuer-account", "issuer_account", why, again)
+        yield owner.build_error("user-issuer-account", "issuer_account", why, again)
         return
     if user.issuer == account.public:
         if environment.operator.is_strict:
-            yield owner.error(
+            yield owner.build_error(
                 "user-signed-by-identity",
                 "iss",
-                "the user is signed with the account's own key, and the operator takes signing keys only",
-                build_user_line(owner, "rm") + " && " + _add_line(owner, "<signing key>"),
+                "the user is signed with the account's own key, and the operator accepts only signing keys",
+                build_user_line(owner, "rm") + " && " + _build_add_line(owner, "<signing key>"),
             )
     elif user.issuer not in account.signing_keys:
         why = f"the user is signed by {user.issuer or 'nobody'}, which is not a key of account {account.name}"
-        yield owner.error("user-signer", "iss", why, again)
+        yield owner.build_error("user-signer", "iss", why, again)
         return
     if user.issuer_account != account.public:
-        of = environment.name_of(named) if named else "none"
+        of = environment.get_account_name(named) if named else "none"
         why = f"the user is of account {of} by its JWT, and stands in account {account.name}"
-        yield owner.error("user-issuer-account", "issuer_account", why, again)
+        yield owner.build_error("user-issuer-account", "issuer_account", why, again)
 
 
-def _add_line(owner: Owner, key: str) -> str:
+def _build_add_line(owner: Owner, key: str) -> str:
     flags = ("--key", key) if key else ()
     return build_user_line(owner, "add", *flags)

@@ -1,4 +1,4 @@
-"""What a declared account, operator or user makes of the claims that are there."""
+"""The changes that a declared operator, account or user makes to existing claims."""
 
 import copy
 from collections.abc import Callable, Iterable
@@ -22,15 +22,15 @@ _STORAGE = ("disk_storage", "mem_storage")
 class Keys:
     """The source of public keys and tokens; while planning, names stand for what does not exist yet."""
 
-    def account(self, name: str) -> str:
-        """Return the public key of an account, given its name or its key."""
+    def find_account_key(self, name: str) -> str:
+        """Return the public key of an account, by its name or its key."""
         return name
 
-    def signing_key(self) -> str:
+    def create_signing_key(self) -> str:
         """Return the public key of a new signing key of an account."""
         return NEW_KEY
 
-    def token(self, exporter: Account, importer: str, claims: Json) -> str:
+    def create_token(self, exporter: Account, importer: str, claims: Json) -> str:
         """Return a token that lets an account import. importer: its public key."""
         return NEW_TOKEN
 
@@ -41,7 +41,7 @@ class KnownKeys(Keys):
     def __init__(self, environment: Environment | None) -> None:
         self.environment = environment
 
-    def account(self, name: str) -> str:
+    def find_account_key(self, name: str) -> str:
         accounts = self.environment.accounts if self.environment else ()
         return next((account.public for account in accounts if account.name == name), name)
 
@@ -52,7 +52,7 @@ def change_operator_claims(declared: DeclaredOperator, keys: Keys) -> Callable[[
     def change(nats: Json) -> None:
         _replace(nats, merge(nats, declared.claims))
         if declared.system_account:
-            nats["system_account"] = keys.account(declared.system_account)
+            nats["system_account"] = keys.find_account_key(declared.system_account)
         _add_label(nats, declared.label)
 
     return change
@@ -69,8 +69,8 @@ def change_account_claims(
 ) -> Callable[[Json], None]:
     """Return the change of an account's claims.
 
-    prune: remove exports, imports and roles that are not declared, if the account has the label. strict: give
-    it a signing key for users without a role.
+    prune: remove exports, imports and roles that are not declared, if the account has the label. strict: also
+    give it a signing key for users without a role.
     """
 
     def change(nats: Json) -> None:
@@ -82,12 +82,15 @@ def change_account_claims(
         _add_label(nats, label)
         _complete_jetstream(nats)
         _put(
-            nats, "exports", _merge_items(nats, "exports", declared.exports, _export_key, exclusive=exclusive)
+            nats,
+            "exports",
+            _merge_items(nats, "exports", declared.exports, _build_export_key, exclusive=exclusive),
         )
         imports = [
-            _import_claims(imported, environment, keys, nats, declared.name) for imported in declared.imports
+            _build_import_claims(imported, environment, keys, nats, declared.name)
+            for imported in declared.imports
         ]
-        _put(nats, "imports", _merge_items(nats, "imports", imports, _import_key, exclusive=exclusive))
+        _put(nats, "imports", _merge_items(nats, "imports", imports, _build_import_key, exclusive=exclusive))
         _put(nats, "signing_keys", _merge_roles(nats, declared, keys, exclusive=exclusive, strict=strict))
 
     return change
@@ -133,22 +136,25 @@ def _complete_jetstream(nats: Json) -> None:
             place.setdefault("consumer", -1)
 
 
-def _import_claims(
+def _build_import_claims(
     imported: Json, environment: Environment | None, keys: Keys, nats: Json, name: str
 ) -> Json:
     """Return the claims of a declared import, with the exporting account's key, and an activation token where
     the export requires one."""
     claims = {key: value for key, value in imported.items() if value is not None}
-    claims["account"] = keys.account(as_text(imported.get("account")))
+    claims["account"] = keys.find_account_key(as_text(imported.get("account")))
     claims.setdefault("name", as_text(imported.get("local_subject")) or as_text(imported.get("subject")))
-    exporter = environment.account_of(claims["account"]) if environment else None
+    exporter = environment.get_account(claims["account"]) if environment else None
     if exporter is None or claims.get("token"):
         return claims
     at = find_export(exporter, claims)
     export = exporter.exports[at] if at >= 0 else {}
     if export.get("token_req") and not export.get("account_token_position"):
-        importer = keys.account(name)
-        live = next((i for i in as_objects(nats.get("imports")) if _import_key(i) == _import_key(claims)), {})
+        importer = keys.find_account_key(name)
+        live = next(
+            (i for i in as_objects(nats.get("imports")) if _build_import_key(i) == _build_import_key(claims)),
+            {},
+        )
         token = {"token": as_text(live.get("token"))}
         granted = read_activation(token)
         if (
@@ -156,7 +162,7 @@ def _import_claims(
             or granted.get("sub") != importer
             or find_activation_problem(exporter, export, token)
         ):
-            token["token"] = keys.token(exporter, importer, claims)
+            token["token"] = keys.create_token(exporter, importer, claims)
         claims |= token
     return claims
 
@@ -197,18 +203,23 @@ def _merge_roles(
             roles.append(live)
     for role in declared_roles.values():
         template = merge(build_permissions(), as_object(role.get("template")))
-        scope = {"kind": "user_scope", "key": keys.signing_key(), "role": role["role"], "template": template}
+        scope = {
+            "kind": "user_scope",
+            "key": keys.create_signing_key(),
+            "role": role["role"],
+            "template": template,
+        }
         roles.append({**scope, "description": as_text(role.get("description"))})
     if strict and not plain:
-        roles.append(keys.signing_key())
+        roles.append(keys.create_signing_key())
     return roles
 
 
-def _export_key(export: Json) -> tuple[Any, ...]:
+def _build_export_key(export: Json) -> tuple[Any, ...]:
     return export.get("type"), export.get("subject")
 
 
-def _import_key(imported: Json) -> tuple[Any, ...]:
+def _build_import_key(imported: Json) -> tuple[Any, ...]:
     return imported.get("type"), imported.get("account"), imported.get("subject")
 
 

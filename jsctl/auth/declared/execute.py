@@ -43,7 +43,7 @@ def execute_auth(
     for operator in declared:
         worker = _Worker(AuthStore(folders, operator.name), operator, prune=prune)
         steps = [step for step in plan.steps if step.operator == operator.name]
-        for step, work in worker.order(steps):
+        for step, work in worker.order_work(steps):
             work()
             if step is not None:
                 done.append(step)
@@ -53,19 +53,19 @@ def execute_auth(
 Work = tuple[AuthStep | None, Callable[[], object]]
 
 
-class _Making(KnownKeys):
+class _NewKeys(KnownKeys):
     """The source of keys and tokens that creates them as they are needed."""
 
     def __init__(self, store: AuthStore) -> None:
         super().__init__(read_environment(store.folders, store.operator))
         self._store = store
 
-    def signing_key(self) -> str:
+    def create_signing_key(self) -> str:
         key = create_key(ACCOUNT)
         self._store.write_seed(key)
         return key.public
 
-    def token(self, exporter: Account, importer: str, claims: Json) -> str:
+    def create_token(self, exporter: Account, importer: str, claims: Json) -> str:
         subject = as_text(claims.get("subject"))
         nats = {"type": "activation", "version": 2, "subject": subject, "kind": claims.get("type")}
         body = {"sub": importer, "name": subject, "nats": nats}
@@ -80,40 +80,43 @@ class _Worker:
         self._declared = declared
         self._prune = prune
 
-    def order(self, steps: Sequence[AuthStep]) -> list[Work]:
-        """Return the work of each step, in the order to do it; the step is None for work that prepares
+    def order_work(self, steps: Sequence[AuthStep]) -> list[Work]:
+        """Return the work of all steps in the order of execution; the step is None for work that prepares
         others."""
-        every: list[Work] = []
+        work: list[Work] = []
         operator = next((step for step in steps if not step.account), None)
         if operator and operator.action == "create":
-            every.append((None, self._create_operator))
+            work.append((None, self._create_operator))
         accounts = [step for step in steps if step.account and not step.user and step.action != "remove"]
-        every += [
+        work += [
             (None, partial(self._create_account, step.account))
             for step in accounts
             if step.action == "create"
         ]
         if operator:
-            every.append((operator, self._change_operator))
+            work.append((operator, self._change_operator))
         # Exports first: tokens are made for those that are there.
-        accounts.sort(key=lambda step: bool(self._account(step.account).imports))
-        every += [(step, partial(self._change_account, self._account(step.account))) for step in accounts]
+        accounts.sort(key=lambda step: bool(self._find_declared_account(step.account).imports))
+        work += [
+            (step, partial(self._change_account, self._find_declared_account(step.account)))
+            for step in accounts
+        ]
         users = [step for step in steps if step.user and step.action != "remove"]
-        every += [(step, partial(self._write_user, step)) for step in users]
+        work += [(step, partial(self._write_user, step)) for step in users]
         removals = [step for step in steps if step.action == "remove"]
         removals.sort(key=lambda step: not step.user)
-        return [*every, *((step, partial(self._remove, step)) for step in removals)]
+        return [*work, *((step, partial(self._remove, step)) for step in removals)]
 
     def _create_operator(self) -> None:
         system = self._declared.system_account or store_changes.SYSTEM_ACCOUNT
         store_changes.create_operator(self._store, system=system)
 
     def _change_operator(self) -> None:
-        change = change_operator_claims(self._declared, _Making(self._store))
+        change = change_operator_claims(self._declared, _NewKeys(self._store))
         store_changes.change_operator(self._store, change)
 
     def _create_account(self, name: str) -> None:
-        if name in self._store.account_names():  # the system account of a new operator
+        if name in self._store.list_account_names():  # the system account of a new operator
             return
         label = self._declared.label
 
@@ -124,7 +127,7 @@ class _Worker:
         store_changes.create_account(self._store, name, mark)
 
     def _change_account(self, declared: DeclaredAccount) -> None:
-        keys = _Making(self._store)
+        keys = _NewKeys(self._store)
         operator = self._store.read_operator()
         change = change_account_claims(
             declared,
@@ -138,19 +141,21 @@ class _Worker:
         signer = ""
         if keys.environment and not keys.environment.operator.may_sign(record.issuer):
             signer = store_changes.find_operator_signer(self._store).public
-        end = _end(declared.expires)
+        end = _build_expiry_claim(declared.expires)
         store_changes.change_account(self._store, declared.name, change, end, signer)
 
     def _write_user(self, step: AuthStep) -> None:
         owner = self._store.read_account(step.account)
-        declared = next(user for user in self._account(step.account).users if user.name == step.user)
+        declared = next(
+            user for user in self._find_declared_account(step.account).users if user.name == step.user
+        )
         key = find_role_key(owner.nats, declared.role, owner.name) if declared.role else ""
         signer = store_changes.find_user_signer(self._store, owner, key)
         change = change_user_claims(declared, self._declared.label)
-        if step.action == "create" and step.user not in self._store.user_names(step.account):
+        if step.action == "create" and step.user not in self._store.list_user_names(step.account):
             nats: Json = build_scoped_user() if declared.role else build_user()
             change(nats)
-            claims = _end(declared.expires)
+            claims = _build_expiry_claim(declared.expires)
             store_changes.create_user(self._store, owner, step.user, nats, signer, claims=claims)
             return
         self._change_user(owner, declared, change, signer.public)
@@ -158,7 +163,7 @@ class _Worker:
     def _change_user(
         self, owner: Record, declared: DeclaredUser, change: Callable[[Json], None], signer: str
     ) -> None:
-        end = _end(declared.expires)
+        end = _build_expiry_claim(declared.expires)
         user = store_changes.change_user(self._store, owner, declared.name, change, end, signer)
         if self._store.has_seed(user.public):  # credentials may be missing where the claims are in order
             key = self._store.read_key(user.public)
@@ -176,14 +181,14 @@ class _Worker:
         store_changes.change_account(self._store, step.account, revoke)
         self._store.remove_user(step.account, step.user)
 
-    def _account(self, name: str) -> DeclaredAccount:
+    def _find_declared_account(self, name: str) -> DeclaredAccount:
         account = self._declared.find_account(name)
         if account is None:
             raise KeyError(name)
         return account
 
 
-def _end(expires: int | None) -> dict[str, int | None]:
+def _build_expiry_claim(expires: int | None) -> dict[str, int | None]:
     """Return the claim for an expiry (seconds since 1970; 0 for none); empty when the file does not set
     one."""
     return {} if expires is None else {"exp": expires or None}

@@ -56,44 +56,44 @@ def load_operators(files: Iterable[tuple[str, str]], variables: Variables) -> li
     for name, text in files:
         for document in parse_documents(text, name):
             operators += _read_document(document, variables, budget)
-    seen: dict[str, DeclaredOperator] = {}
+    by_name: dict[str, DeclaredOperator] = {}
     for operator in operators:
-        _refuse_same(seen, operator.name, operator, "operator")
+        _refuse_same(by_name, operator.name, operator, "operator")
     return operators
 
 
-def _read_document(document: Node, variables: Variables, budget: Budget) -> list[DeclaredOperator]:
+def _read_document(document: Node, given_variables: Variables, budget: Budget) -> list[DeclaredOperator]:
     keys = document.as_object("a file")
     node = keys.get("operators")
     if node is None or node.value is None:
         return []
-    known: dict[str, Node] = {}
+    file_variables: dict[str, Node] = {}
     if "vars" in keys and keys["vars"].value is not None:
-        known = resolve_variables(keys["vars"], variables)
-    label = expand(keys["label"], known).as_text("label") if "label" in keys else ""
-    return [_read_operator(item, known, label, budget) for item in node.as_list("operators")]
+        file_variables = resolve_variables(keys["vars"], given_variables)
+    label = expand(keys["label"], file_variables).as_text("label") if "label" in keys else ""
+    return [_read_operator(item, file_variables, label, budget) for item in node.as_list("operators")]
 
 
-def _read_operator(node: Node, known: Variables, label: str, budget: Budget) -> DeclaredOperator:
-    expanded = budget.expand(node, "an operator", known, "accounts")
+def _read_operator(node: Node, variables: Variables, label: str, budget: Budget) -> DeclaredOperator:
+    expanded = budget.expand(node, "an operator", variables, "accounts")
     name = _read_name(expanded, "operator")
     claims = OPERATOR.read(expanded, "an operator", ignored=_NAMES)
     accounts: list[DeclaredAccount] = []
     for item in node.list_below("accounts"):
-        for variables in _rounds(item, "an account", known, budget):
-            accounts.append(_read_account(item, variables, budget))
-    seen: dict[str, DeclaredAccount] = {}
+        for loop_variables in _iterate_rounds(item, "an account", variables, budget):
+            accounts.append(_read_account(item, loop_variables, budget))
+    by_name: dict[str, DeclaredAccount] = {}
     for account in accounts:
-        _refuse_same(seen, account.name, account, f"account {account.name} of operator")
+        _refuse_same(by_name, account.name, account, f"account {account.name} of operator")
     system = str(claims.pop("system_account", None) or "")
-    operator = DeclaredOperator(name, claims, system, accounts, label, _position(node))
+    operator = DeclaredOperator(name, claims, system, accounts, label, _format_position(node))
     for account in accounts:
         _check_roles(account)
     return operator
 
 
-def _read_account(node: Node, known: Variables, budget: Budget) -> DeclaredAccount:
-    expanded = budget.expand(node, "an account", known, "for", "users")
+def _read_account(node: Node, variables: Variables, budget: Budget) -> DeclaredAccount:
+    expanded = budget.expand(node, "an account", variables, "for", "users")
     name = _read_name(expanded, "account")
     claims = ACCOUNT.read(expanded, "an account", ignored=_NAMES)
     lists = {key: claims.pop(key, None) or [] for key in ("exports", "imports", "signing_keys")}
@@ -101,34 +101,34 @@ def _read_account(node: Node, known: Variables, budget: Budget) -> DeclaredAccou
     _validate(ACCOUNT, claims, node)
     users: list[DeclaredUser] = []
     for item in node.list_below("users"):
-        for variables in _rounds(item, "a user", known, budget):
-            users.append(_read_user(item, variables, budget))
-    seen: dict[str, DeclaredUser] = {}
+        for loop_variables in _iterate_rounds(item, "a user", variables, budget):
+            users.append(_read_user(item, loop_variables, budget))
+    by_name: dict[str, DeclaredUser] = {}
     for user in users:
-        _refuse_same(seen, user.name, user, f"user {name}/{user.name} of operator")
+        _refuse_same(by_name, user.name, user, f"user {name}/{user.name} of operator")
     exports, imports, roles = lists.values()
-    return DeclaredAccount(name, claims, exports, imports, roles, expires, users, _position(node))
+    return DeclaredAccount(name, claims, exports, imports, roles, expires, users, _format_position(node))
 
 
-def _read_user(node: Node, known: Variables, budget: Budget) -> DeclaredUser:
-    expanded = budget.expand(node, "a user", known, "for")
+def _read_user(node: Node, variables: Variables, budget: Budget) -> DeclaredUser:
+    expanded = budget.expand(node, "a user", variables, "for")
     name = _read_name(expanded, "user")
     claims = USER.read(expanded, "a user", ignored=_NAMES)
     role, expires = str(claims.pop("role", None) or ""), _read_expiry(claims)
     _validate(USER, claims, node)
-    if role and (own := sorted(claims.keys() - {"tags"})):
+    if role and (own_claims := sorted(claims.keys() - {"tags"})):
         raise node.error(
-            f"user {name} has role {role}, which sets what it may do, and {own[0]} beside it",
+            f"user {name} has role {role}, which sets what it may do, but also {own_claims[0]}",
             "put it into the template of the role",
         )
-    return DeclaredUser(name, claims, role, expires, _position(node))
+    return DeclaredUser(name, claims, role, expires, _format_position(node))
 
 
 def _check_roles(account: DeclaredAccount) -> None:
     """Raise BadInput for roles of one name."""
     names = [str(role["role"]) for role in account.roles]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise BadInput(f"{account.position}: account {account.name} declares role {twice[0]} twice")
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise BadInput(f"{account.position}: account {account.name} declares role {repeated[0]} twice")
 
 
 def _read_expiry(claims: dict[str, Any]) -> int | None:
@@ -145,34 +145,36 @@ def _validate(schema: Schema, claims: dict[str, Any], node: Node) -> None:
         raise node.error(problems[0])
 
 
-def _rounds(node: Node, what: str, known: Variables, budget: Budget) -> Iterable[Mapping[str, Node]]:
-    loop = node.as_object(what).get("for")
-    budget.add_rounds(count_rounds(loop, known), node)
-    return iterate_loop(loop, known)
+def _iterate_rounds(
+    node: Node, noun: str, variables: Variables, budget: Budget
+) -> Iterable[Mapping[str, Node]]:
+    loop = node.as_object(noun).get("for")
+    budget.add_rounds(count_rounds(loop, variables), node)
+    return iterate_loop(loop, variables)
 
 
-def _read_name(node: Node, what: str) -> str:
-    name = node.as_object(f"this {what}").get("name")
+def _read_name(node: Node, noun: str) -> str:
+    name = node.as_object(f"this {noun}").get("name")
     if name is None:
-        raise node.error(f"this {what} has no name")
+        raise node.error(f"this {noun} has no name")
     text = name.as_text("name")
     try:
-        check_name(text, what)
+        check_name(text, noun)
     except BadInput as error:
         raise name.error(error.message, error.hint) from None
     if find_key_kind(text):
-        raise name.error(f"{text} is a public key", f"give the {what} a name")
+        raise name.error(f"{text} is a public key", f"choose a name for the {noun}")
     return text
 
 
-def _refuse_same(seen: dict[str, Any], name: str, item: Any, what: str) -> None:
-    first = seen.setdefault(name, item)
+def _refuse_same(by_name: dict[str, Any], name: str, item: Any, noun: str) -> None:
+    first = by_name.setdefault(name, item)
     if first is not item:
         raise BadInput(
-            f"{item.position}: {what.removesuffix(' of operator')} is declared twice",
+            f"{item.position}: {noun.removesuffix(' of operator')} is declared twice",
             f"first in {first.position}",
         )
 
 
-def _position(node: Node) -> str:
+def _format_position(node: Node) -> str:
     return f"{node.file}:{node.line}"

@@ -29,7 +29,7 @@ from jsctl.units import SECOND, format_rfc3339
 Action = Literal["create", "change", "remove"]
 
 _DEFAULTS = {"operator": build_operator, "account": build_account, "user": build_user}
-"""The claims of what is new, by noun."""
+"""Functions that build the claims of new operators, accounts and users, by noun."""
 
 
 class AuthStep(NamedTuple):
@@ -49,7 +49,7 @@ class AuthStep(NamedTuple):
 
 
 class AuthPlan(NamedTuple):
-    """The steps to do. unchanged: how many operators, accounts and users are as declared already."""
+    """The steps to take. operators, accounts, users: how many are already as declared."""
 
     steps: Sequence[AuthStep]
     operators: int = 0
@@ -58,7 +58,7 @@ class AuthPlan(NamedTuple):
 
     @property
     def unchanged(self) -> int:
-        """The number of operators, accounts and users that are as declared already."""
+        """The number of operators, accounts and users that are already as declared."""
         return self.operators + self.accounts + self.users
 
 
@@ -83,8 +83,8 @@ class _Planner:
         self._store = store
         self._declared = declared
         self._prune = prune
-        known = declared.name in store.folders.operators()
-        self._environment = read_environment(store.folders, declared.name) if known else None
+        exists = declared.name in store.folders.list_operators()
+        self._environment = read_environment(store.folders, declared.name) if exists else None
         self._keys = KnownKeys(self._environment)
         nats: Json = copy.deepcopy(self._environment.operator.nats) if self._environment else build_operator()
         change_operator_claims(declared, self._keys)(nats)
@@ -94,7 +94,7 @@ class _Planner:
     def plan(self) -> Iterator[tuple[int, AuthStep | None]]:
         """Yield the steps, None for what is as declared; each with its level: operator, account, user."""
         operator = self._environment.operator if self._environment else None
-        yield 0, self._step(OPERATOR, operator, self._nats, "", "", self._declared.position)
+        yield 0, self._build_step(OPERATOR, operator, self._nats, "", "", self._declared.position)
         self._refuse_unknown_accounts()
         for account in self._declared.accounts:
             yield from self._plan_account(account)
@@ -112,10 +112,10 @@ class _Planner:
             prune=self._prune,
             strict=self._strict,
         )(nats)
-        more = _expiry_changes(live, declared.expires)
+        extra_changes = _build_expiry_changes(live, declared.expires)
         if live and self._environment and not self._may_sign(live.issuer):
-            more.append(_text_change("iss", live.issuer, "a signing key"))
-        yield 1, self._step(ACCOUNT, live, nats, declared.name, "", declared.position, more)
+            extra_changes.append(_build_text_change("iss", live.issuer, "a signing key"))
+        yield 1, self._build_step(ACCOUNT, live, nats, declared.name, "", declared.position, extra_changes)
         for user in declared.users:
             yield 2, self._plan_user(user, declared, live, nats)
 
@@ -124,32 +124,36 @@ class _Planner:
     ) -> AuthStep | None:
         role_key = find_role_key(nats, declared.role, account.name) if declared.role else ""
         live = next((user for user in owner.users if user.name == declared.name), None) if owner else None
-        after: Json = build_scoped_user() if declared.role else build_user()
+        claims: Json = build_scoped_user() if declared.role else build_user()
         if live:
-            after = copy.deepcopy(live.nats)
-        change_user_claims(declared, self._declared.label)(after)
-        more = _expiry_changes(live, declared.expires)
+            claims = copy.deepcopy(live.nats)
+        change_user_claims(declared, self._declared.label)(claims)
+        extra_changes = _build_expiry_changes(live, declared.expires)
         if declared.role and not live:
-            more.append(_text_change("role", None, declared.role))
+            extra_changes.append(_build_text_change("role", None, declared.role))
         if live and owner:
-            more += self._signing_changes(live, owner, role_key)
+            extra_changes += self._find_signing_changes(live, owner, role_key)
             if live.credentials != live.token and self._store.has_seed(live.public):
-                has = "of another JWT" if live.credentials else None
-                more.append(_text_change("credentials", has, "written"))
-        return self._step(USER, live, after, account.name, declared.name, declared.position, more)
+                current = "of another JWT" if live.credentials else None
+                extra_changes.append(_build_text_change("credentials", current, "written"))
+        return self._build_step(
+            USER, live, claims, account.name, declared.name, declared.position, extra_changes
+        )
 
-    def _signing_changes(self, live: User, owner: Account, role_key: str) -> list[Difference]:
+    def _find_signing_changes(self, live: User, owner: Account, role_key: str) -> list[Difference]:
         scoped = owner.signing_keys.get(live.issuer) is not None
         by_own_key = live.issuer == owner.public
         if role_key:
-            wrong = live.issuer != role_key
+            is_wrong = live.issuer != role_key
         else:
-            wrong = (
+            is_wrong = (
                 scoped
                 or (by_own_key and self._strict)
                 or not (by_own_key or live.issuer in owner.signing_keys)
             )
-        return [_text_change("iss", live.issuer, role_key or "a key of the account")] if wrong else []
+        return (
+            [_build_text_change("iss", live.issuer, role_key or "a key of the account")] if is_wrong else []
+        )
 
     def _plan_removals(self, environment: Environment) -> Iterator[AuthStep]:
         """Yield removals of the accounts and users that carry the label and that no file declares any
@@ -166,7 +170,7 @@ class _Planner:
                 if user.name not in names and has_label(user.nats, label):
                     yield AuthStep("remove", name, account.name, user.name, "")
 
-    def _step(
+    def _build_step(
         self,
         schema: Schema,
         live: Claimed | None,
@@ -174,17 +178,17 @@ class _Planner:
         account: str,
         user: str,
         position: str,
-        more: Sequence[Difference] = (),
+        extra_changes: Sequence[Difference] = (),
     ) -> AuthStep | None:
         before = live.nats if live else _DEFAULTS[schema.noun]()
-        changes = [*find_differences(before, after, schema), *more]
+        changes = [*find_differences(before, after, schema), *extra_changes]
         if not live:  # what a role sets is not there
             changes = [change for change in changes if change.after is not None]
         if live and not changes:
             return None
-        shown = [change for change in changes if change.key not in ("type", "version")]
+        visible_changes = [change for change in changes if change.key not in ("type", "version")]
         action: Action = "change" if live else "create"
-        return AuthStep(action, self._declared.name, account, user, position, shown)
+        return AuthStep(action, self._declared.name, account, user, position, visible_changes)
 
     def _may_sign(self, issuer: str) -> bool:
         operator = self._environment.operator if self._environment else None
@@ -204,24 +208,25 @@ class _Planner:
                 name = str(imported.get("account"))
                 if not self._is_known(name):
                     raise BadInput(
-                        f"{account.position}: account {account.name} imports of {name}, which is not there",
-                        "declare it, or give its public key",
+                        f"{account.position}: account {account.name} imports from {name}, which does not"
+                        " exist",
+                        "declare it, or use its public key",
                     )
 
     def _is_known(self, name: str) -> bool:
         return bool(self._declared.find_account(name) or self._find_account(name) or find_key_kind(name))
 
 
-def _expiry_changes(live: Claimed | None, expires: int | None) -> list[Difference]:
+def _build_expiry_changes(live: Claimed | None, expires: int | None) -> list[Difference]:
     if expires is None or expires == (live.expires if live else 0):
         return []
     before = live.expires if live else 0
-    return [_text_change("expires", _format_end(before), _format_end(expires))]
+    return [_build_text_change("expires", _format_end(before), _format_end(expires))]
 
 
 def _format_end(seconds: int) -> str | None:
     return format_rfc3339(seconds * SECOND) if seconds else None
 
 
-def _text_change(key: str, before: str | None, after: str | None) -> Difference:
+def _build_text_change(key: str, before: str | None, after: str | None) -> Difference:
     return Difference(key, before, after, Text())

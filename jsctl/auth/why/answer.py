@@ -1,9 +1,9 @@
-"""The answer to `why`: what a user may do, with the checks that a server makes when he connects."""
+"""The answer to `why`: what a user may do, with the checks that a server makes when the user connects."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from jsctl.auth.check.across import import_add_line
+from jsctl.auth.check.across import build_add_import_line
 from jsctl.auth.check.fixes import build_line
 from jsctl.auth.check.model import find_owner
 from jsctl.auth.claims import as_object, as_text, as_texts
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
 
     account, user: None when the store does not have them, or the question is not about one. verdict: of
     permissions; None when these do not matter. fix: the command line that would allow it; empty when none
-    would. routes: the imports that the subject meets. checks: of a connection, up to the first that fails.
+    would. routes: the imports that match the subject. checks: of a connection, up to the first that fails.
     offers: when nothing is imported, what accounts export there, each with the command line that imports it.
     notes: on what the store does not show.
     """
@@ -94,7 +94,7 @@ def _list_offers(environment: Environment, account: Account, subject: str) -> It
         kind = as_text(export.get("type"))
         yield (
             f"{exporter.name} exports {kind} {as_text(export.get('subject'))}",
-            import_add_line(owner, offered),
+            build_add_import_line(owner, offered),
         )
 
 

@@ -1,5 +1,5 @@
-"""Why a server lets a user connect or not: its checks, in its order (nats-server: server/auth.go,
-processClientOrLeafAuthentication)."""
+"""The checks by which a server accepts or refuses a user's connection, in its order (nats-server:
+server/auth.go, processClientOrLeafAuthentication)."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -118,15 +118,15 @@ def _make_checks(
     claims = user.nats if find_scope(account, user) is None else expand_template(account, user).claims
     where = f"user {account.name}/{user.name}"
     kinds = [kind.upper() for kind in as_texts(claims.get("allowed_connection_types"))]
-    known = [kind for kind in kinds if kind in CONNECTION_TYPES]
-    refused = bool(kinds) and visit.kind not in known
+    known_kinds = [kind for kind in kinds if kind in CONNECTION_TYPES]
+    refused = bool(kinds) and visit.kind not in known_kinds
     why = f"connections of kind {visit.kind} are not allowed: {', '.join(kinds)}"
     yield Check("the kind of connection", why * refused, where, "allowed_connection_types")
     key = find_revocation(account.nats.get("revocations"), user.public, user.issued)
     at = as_number(as_object(account.nats.get("revocations")).get(key)) if key else 0
-    whose = "all users are" if key == "*" else "the user is"
+    subject = "all users are" if key == "*" else "the user is"
     issued = format_time(user.issued * SECOND)
-    why = f"{whose} revoked as of {format_time(at * SECOND)}, and the JWT is of {issued}"
+    why = f"{subject} revoked as of {format_time(at * SECOND)}, and the JWT is of {issued}"
     yield Check("revocations", why * bool(key), f"account {account.name}", f"revocations.{key}")
     yield Check("the source address", _find_source_problem(claims, visit.host), where, "src")
     yield Check("the hours", _find_time_problem(claims, visit.now), where, "times")
@@ -179,12 +179,12 @@ def _find_time_problem(claims: Json, now: float) -> str:
     if not spans:
         return ""
     zone = as_text(claims.get("times_location"))
-    place: tzinfo | None = ZoneInfo(zone) if zone and zone != "Local" and is_zone(zone) else None
-    moment = datetime.fromtimestamp(now, UTC).astimezone(place)
+    zone_info: tzinfo | None = ZoneInfo(zone) if zone and zone != "Local" and is_zone(zone) else None
+    moment = datetime.fromtimestamp(now, UTC).astimezone(zone_info)
     if any(_is_within(moment.time(), span) for span in spans):
         return ""
-    shown = ", ".join(f"{as_text(span.get('start'))} to {as_text(span.get('end'))}" for span in spans)
-    return f"it is {moment:%H:%M:%S}{f' in {zone}' if zone else ''}, and the hours are {shown}"
+    hours = ", ".join(f"{as_text(span.get('start'))} to {as_text(span.get('end'))}" for span in spans)
+    return f"it is {moment:%H:%M:%S}{f' in {zone}' if zone else ''}, and the hours are {hours}"
 
 
 def _is_within(now: time, span: Json) -> bool:

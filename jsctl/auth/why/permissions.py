@@ -10,12 +10,12 @@ from jsctl.auth.scopes import expand_template, find_scope
 from jsctl.nats.subjects import covers, is_subject, matches, overlaps
 from jsctl.units import SECOND, format_exact_duration
 
-_MOST_REPLIES = 1
-_REPLY_TIME = 120 * SECOND
-"""What servers take for a missing `max` and `ttl` of replies."""
+_DEFAULT_REPLIES = 1
+_DEFAULT_REPLY_TIME = 120 * SECOND
+"""The server's defaults for a missing `max` and `ttl` (ns) of replies."""
 
 _CALLOUT = "$SYS.REQ.USER.AUTH"
-"""Where servers ask an authorization callout; nobody else may."""
+"""The subject of authorization callouts; only servers may publish to it."""
 
 
 class Rule(NamedTuple):
@@ -56,7 +56,7 @@ class Permissions(NamedTuple):
     origins: Mapping[str, Sequence[int]] = {}
     problem: str = ""
 
-    def rule(self, action: str, key: str, at: int, text: str) -> Rule:
+    def get_rule(self, action: str, key: str, at: int, text: str) -> Rule:
         """Return the rule at an index of a list of the claims."""
         origins = self.origins.get(f"{action}.{key}")
         place = at if origins is None else origins[at] if at < len(origins) else -1
@@ -97,14 +97,14 @@ def decide_publish(account: Account, permissions: Permissions, subject: str) -> 
     if verdict.allowed:
         for at, pattern, _ in denied:
             if matches(pattern, subject):
-                rule = permissions.rule("pub", "deny", at, pattern)
+                rule = permissions.get_rule("pub", "deny", at, pattern)
                 verdict = Verdict(False, rule, f"{pattern!r} denies it")
                 break
     replies = as_object(permissions.claims.get("resp")) if permissions.claims.get("resp") else None
     if verdict.allowed or replies is None:
         return verdict
-    maximum = as_number(replies.get("max")) or _MOST_REPLIES
-    span = as_number(replies.get("ttl")) or _REPLY_TIME
+    maximum = as_number(replies.get("max")) or _DEFAULT_REPLIES
+    span = as_number(replies.get("ttl")) or _DEFAULT_REPLY_TIME
     count = "any number of times" if maximum < 0 else f"{maximum} times" if maximum > 1 else "once"
     time = "" if span < 0 else f" within {format_exact_duration(span)}"
     when = "as the reply subject of a message that the user received"
@@ -129,9 +129,9 @@ def decide_subscribe(permissions: Permissions, subject: str, queue: str = "") ->
             continue
         text = f"{pattern} {group}".strip()
         if matches(pattern, subject):
-            return Verdict(False, permissions.rule("sub", "deny", at, text), f"{text!r} denies it")
+            return Verdict(False, permissions.get_rule("sub", "deny", at, text), f"{text!r} denies it")
         if overlaps(pattern, subject):
-            path = permissions.rule("sub", "deny", at, text).path
+            path = permissions.get_rule("sub", "deny", at, text).path
             notes.append(f"messages on {pattern!r} are not delivered ({path})")
     return verdict._replace(notes=notes)
 
@@ -157,7 +157,7 @@ def _decide(
     if matching:
         at, pattern, group = matching[0]
         text = f"{pattern} {group}".strip()
-        return Verdict(True, permissions.rule(action, "allow", at, text), f"{text!r} allows it")
+        return Verdict(True, permissions.get_rule(action, "allow", at, text), f"{text!r} allows it")
     rule = Rule(permissions.where, f"{permissions.path}{action}.allow", ", ".join(texts))
     if not texts:
         rule = Rule(
@@ -170,7 +170,7 @@ def _decide(
 
 
 def _parse(permissions: Permissions, action: str, key: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the rules of a list that servers take: place, subject, queue group."""
+    """Yield the rules of a list that servers accept: index, subject, queue group."""
     for at, text in enumerate(as_texts(as_object(permissions.claims.get(action)).get(key))):
         words = text.split()
         if not words or len(words) > 2 or not all(map(is_subject, words)):

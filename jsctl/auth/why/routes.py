@@ -1,4 +1,4 @@
-"""Where messages go between accounts: which import takes a subject, and which export decides on it."""
+"""Where messages go between accounts: which import a subject matches, and which export it needs."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ class Route(NamedTuple):
 
 
 def find_imports(environment: Environment, account: Account, subject: str, kind: str = "") -> list[Route]:
-    """Return the imports that a subject meets in an account, or that have this subject in the exporting
+    """Return the imports that a subject matches in an account, or that have this subject in the exporting
     account.
 
     kind: "stream" or "service"; empty for both.
@@ -55,12 +55,12 @@ def _translate(imported: Json, subject: str) -> str:
     )
     try:
         source = find_local_pattern(imported)
-        return SubjectTransform(source, _in_order_of(local, remote)).apply(subject) or remote
+        return SubjectTransform(source, _number_wildcards(local, remote)).apply(subject) or remote
     except BadInput:
         return remote
 
 
-def _in_order_of(local: str, remote: str) -> str:
+def _number_wildcards(local: str, remote: str) -> str:
     """Return the exporter's subject with its wildcards numbered by their places in the local one: the local
     `$2` is the second wildcard of the exporter's subject."""
     tokens = [

@@ -33,7 +33,7 @@ def save_context(env: Env, store: AuthStore, account: Record, user: Record, name
     file: with the user's credentials; empty for those in the store. Without --server, the context has the
     operator's servers. Raises NotFound, BadInput.
     """
-    creds = expand_home(file).absolute() if file else store.creds(account.name, user.name).absolute()
+    creds = expand_home(file).absolute() if file else store.get_creds_path(account.name, user.name).absolute()
     if not creds.exists():
         write_creds(store, user, str(creds))
     urls = store.read_operator().nats.get("operator_service_urls") or []

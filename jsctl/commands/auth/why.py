@@ -118,7 +118,7 @@ async def why(env: Env, options: Options) -> Result:
         public_keys = [public, *(member.public for member in environment.accounts)]
         on_servers = await ask_servers(env, store, public_keys, as_system=options.as_system)
         environment = add_servers_accounts(environment, on_servers.tokens)
-        account = environment.account_of(public)
+        account = environment.get_account(public)
         visit = visit._replace(trust=_find_trust_problem(on_servers, account, public))
     return why_result(answer(environment, account, user, question, visit), with_servers=options.servers)
 
@@ -137,7 +137,7 @@ def _find_user(environment: Environment, options: Options) -> tuple[Account | No
     users = environment.find_users(options.user, options.account)
     if not users and ("/" in options.user or "." in options.user) and Path(options.user).is_file():
         user = _read_credentials(environment, options.user)
-        return environment.account_of(user.issuer_account), user
+        return environment.get_account(user.issuer_account), user
     if not users:
         user_names = sorted({user.name for account in environment.accounts for user in account.users})
         names = ", ".join(user_names[:5]) + ", ..." * (len(user_names) > 5) or "none"
@@ -155,5 +155,5 @@ def _read_credentials(environment: Environment, path: str) -> User:
     if not claims:
         raise BadInput(f"{path} has no JWT of a user", "give a credentials file")
     user = User(str(claims.get("name") or path), token, claims, "")
-    account = environment.account_of(user.issuer_account)
+    account = environment.get_account(user.issuer_account)
     return User(user.name, token, claims, account.name if account else "")

@@ -99,11 +99,11 @@ def _create_account_logins(
 ) -> "AccountLogins | None":
     if not any(place.account for place in declared.places):
         return None
-    from jsctl.auth.folders import store_folders
+    from jsctl.auth.folders import find_store_folders
     from jsctl.commands.shared.declared_accounts import AccountLogins
 
     return AccountLogins(
-        store_folders(env.environ, store), auth.operators if auth else (), is_planning=is_planning
+        find_store_folders(env.environ, store), auth.operators if auth else (), is_planning=is_planning
     )
 
 

@@ -72,8 +72,8 @@ class AccountLogins:
         Raises BadInput for an account of several operators, NotFound.
         """
         declaring_operators = [declared.name for declared in self._operators if declared.find_account(name)]
-        stores = [AuthStore(self._folders, operator) for operator in self._folders.operators()]
-        candidates = [store for store in stores if name in store.account_names()]
+        stores = [AuthStore(self._folders, operator) for operator in self._folders.list_operators()]
+        candidates = [store for store in stores if name in store.list_account_names()]
         matches = [store for store in candidates if store.operator in declaring_operators] or candidates
         if len(matches) > 1:
             names = ", ".join(store.operator for store in matches)

@@ -10,7 +10,7 @@ from jsctl.auth.declared.load import load_operators
 from jsctl.auth.declared.model import DeclaredOperator
 from jsctl.auth.declared.plan import AuthPlan, AuthStep, make_auth_plan
 from jsctl.auth.environment import read_environment
-from jsctl.auth.folders import StoreFolders, store_folders
+from jsctl.auth.folders import StoreFolders, find_store_folders
 from jsctl.auth.resolver import NEW, SAME, Difference
 from jsctl.commands.shared.declared_push import CONTINUE, OperatorPush, open_pushes
 from jsctl.commands.shared.pushing import Sent
@@ -59,7 +59,7 @@ class DeclaredAuth:
 
         Raises BadInput, JsctlError, and what connecting raises.
         """
-        existing_operators = self.folders.operators()
+        existing_operators = self.folders.list_operators()
         self.new_operators = [
             declared.name for declared in self.operators if declared.name not in existing_operators
         ]
@@ -140,5 +140,5 @@ def plan_auth(
     operators = load_operators(texts, variables)
     if not operators:
         return None
-    folders = store_folders(env.environ, store)
+    folders = find_store_folders(env.environ, store)
     return DeclaredAuth(folders, operators, make_auth_plan(folders, operators, prune=prune), prune)

@@ -69,7 +69,7 @@ class OperatorPush:
 
     def _find_difference(self, name: str, is_changed: bool) -> Difference:
         token = self.tokens.get(name, "")
-        if name not in self.store.account_names():
+        if name not in self.store.list_account_names():
             return Difference(name, "", NEW)
         difference = compare(self.store.read_account(name), token)
         if is_changed and difference.state == SAME:
@@ -120,7 +120,7 @@ async def open_pushes(
     """
     pushes = []
     for declared in operators:
-        if declared.name not in folders.operators():
+        if declared.name not in folders.list_operators():
             continue
         store = AuthStore(folders, declared.name)
         system = str(store.read_operator().nats.get("system_account") or "")
@@ -130,7 +130,9 @@ async def open_pushes(
             step.account for step in plan.steps
         }
         public_keys = {
-            name: store.read_account(name).public for name in store.account_names() if name in account_names
+            name: store.read_account(name).public
+            for name in store.list_account_names()
+            if name in account_names
         }
         remote = await fetch_account_jwts(connection, public_keys.values(), servers)
         tokens = {name: remote[public] for name, public in public_keys.items()}

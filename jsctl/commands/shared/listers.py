@@ -192,7 +192,7 @@ def _list_templates(ctx: click.Context) -> list[str]:
 def _list_operators(ctx: click.Context) -> list[str]:
     from jsctl.commands.shared.pick_auth import read_choices
 
-    return read_choices(ctx.obj).folders.operators()
+    return read_choices(ctx.obj).folders.list_operators()
 
 
 def _read_accounts(ctx: click.Context) -> "list[Record]":
@@ -207,7 +207,7 @@ def _read_accounts(ctx: click.Context) -> "list[Record]":
 def _list_account_names(ctx: click.Context) -> list[str]:
     from jsctl.commands.shared.pick_auth import list_stores
 
-    return [name for store in list_stores(ctx) for name in store.account_names()]
+    return [name for store in list_stores(ctx) for name in store.list_account_names()]
 
 
 def _list_user_names(ctx: click.Context) -> set[str]:
@@ -216,9 +216,9 @@ def _list_user_names(ctx: click.Context) -> set[str]:
     return {
         user
         for store in list_stores(ctx)
-        for account in store.account_names()
+        for account in store.list_account_names()
         if ctx.params.get("account") in (None, "", account)
-        for user in store.user_names(account)
+        for user in store.list_user_names(account)
     }
 
 

@@ -29,14 +29,14 @@ async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -
     Raises NotFound, BadInput.
     """
     choices = read_choices(env)
-    folders, names = choices.folders, choices.folders.operators()
+    folders, names = choices.folders, choices.folders.list_operators()
     if not names:
         raise NotFound(f"there are no operators in {folders.stores}", "jsctl auth operator add creates one")
     if name:
         _check_exists(name, names, f"there is no operator {name!r}", "jsctl auth operator ls lists them")
     else:
         name = choices.operator.value or await _pick_name(env, names, "operator", "Operator", flag)
-    return AuthStore(folders, name, choices.account_of(name))
+    return AuthStore(folders, name, choices.get_account(name))
 
 
 async def pick_account(
@@ -47,7 +47,7 @@ async def pick_account(
 
     default: whether to take the selected one. Raises NotFound, BadInput.
     """
-    names = store.account_names()
+    names = store.list_account_names()
     if not name:
         if not names:
             raise NotFound(f"operator {store.operator} has no accounts", "jsctl auth account add creates one")
@@ -82,7 +82,7 @@ async def pick_user(env: Env, store: AuthStore, account: Record, name: str = "")
 
     Raises NotFound, BadInput.
     """
-    names = store.user_names(account.name)
+    names = store.list_user_names(account.name)
     if not name:
         if not names:
             raise NotFound(f"account {account.name} has no users", "jsctl auth user add creates one")
@@ -101,7 +101,7 @@ async def pick_user_account(env: Env, store: AuthStore, user: str, account: str)
     Raises NotFound, BadInput.
     """
     if not account and user:
-        candidates = [name for name in store.account_names() if user in store.user_names(name)]
+        candidates = [name for name in store.list_account_names() if user in store.list_user_names(name)]
         if len(candidates) == 1:
             return store.read_account(candidates[0])
         if len(candidates) > 1 and not env.can_ask:
@@ -201,7 +201,7 @@ def list_stores(ctx: click.Context) -> list[AuthStore]:
     """Return the stores of the operators that a command line may mean."""
     choices = read_choices(ctx.obj)
     name = str(ctx.params.get("operator") or choices.operator.value)
-    names = choices.folders.operators()
+    names = choices.folders.list_operators()
     return [AuthStore(choices.folders, operator) for operator in ([name] if name in names else names)]
 
 

@@ -48,7 +48,7 @@ def listing(store: AuthStore, accounts: Sequence[Record], system: str) -> Result
         (
             account.name,
             account.public,
-            len(store.user_names(account.name)),
+            len(store.list_user_names(account.name)),
             _format_flag(has_jetstream(account.nats)),
             _format_flag(account.public == system),
         )
@@ -105,7 +105,7 @@ def _configuration(account: Record, store: AuthStore | None) -> list[Field]:
     fields.append(Field("JetStream", has_jetstream(nats), "bool"))
     fields += validity_fields(account)
     if store:
-        fields.append(Field("Users", len(store.user_names(account.name)), "count"))
+        fields.append(Field("Users", len(store.list_user_names(account.name)), "count"))
     kinds = [
         (
             f"{kind.capitalize()} {claim_key.capitalize()}",

@@ -28,7 +28,7 @@ def sheet(store: AuthStore) -> Result:
         *([Field("Tags", operator.tags)] if operator.tags else []),
         *([Field("Service URLs", urls)] if (urls := nats.get("operator_service_urls")) else []),
         *([Field("Account Server", url)] if (url := nats.get("account_server_url")) else []),
-        Field("Accounts", len(store.account_names()), "count"),
+        Field("Accounts", len(store.list_account_names()), "count"),
         Field("System Account", _format_account(store, system) if system else "not set"),
         *(
             [Field("Signing Keys", keys)]
@@ -48,7 +48,7 @@ def listing(folders: StoreFolders, operators: Sequence[Record], selected: str) -
         (
             Cell(operator.name, f"{operator.name}*", "good") if operator.name == selected else operator.name,
             operator.public,
-            len(folders.accounts(operator.name)),
+            len(folders.list_accounts(operator.name)),
             str(operator.nats.get("account_server_url") or ""),
             len(list_signing_keys(operator.nats)),
         )

@@ -185,7 +185,7 @@ def test_a_folder_and_a_variable(declared: Declared, tmp_path: Path) -> None:
     [
         (
             ("account: SALES, subject: bill.req", "account: SALE, subject: bill.req"),
-            "SALE, which is not there",
+            "SALE, which does not exist",
         ),
         (("role: reader, tags", "role: writer, tags"), "no signing key of role 'writer'"),
         (("conn: 100", "con: 100"), "unknown key"),

@@ -92,7 +92,7 @@ def test_an_account_that_is_no_longer_declared_leaves_the_servers(site: Declared
     site.replace("  - {name: COPY, account: SHOP", "#")
     assert "removed  SHOP" in site.run("diff", "--prune", status=2)
     site.run("apply", "--prune --force")
-    assert "SHOP" not in site.store.account_names()
+    assert "SHOP" not in site.store.list_account_names()
     assert shop not in site.cli("auth account push --all --diff --operator ACME", status=0).out
     site.run("diff", "--prune")
 

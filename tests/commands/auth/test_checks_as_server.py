@@ -41,7 +41,7 @@ class Site:
 
     def push_tokens(self, tokens: list[str]) -> list[str]:
         """As `push`, of JWTs."""
-        login = self.store.files.user_jwt("SYS", "sys").read_text()
+        login = self.store.files.get_user_path("SYS", "sys").read_text()
         seed = self.store.users["SYS/sys"].seed
 
         async def work() -> list[str]:
@@ -162,8 +162,8 @@ def test_what_servers_have(site: Site, tmp_path: Path) -> None:
     refused = cli(f"auth why --user u --account NEW {ask}", status=1).out
     assert "it is not in the resolver" in refused and "jsctl auth account push --all" in refused
     site.push(["NEW"])
-    creds = store.files.creds("NEW", "u").rename(tmp_path / "u.creds")
-    shutil.rmtree(store.files.account_jwt("NEW").parent)
+    creds = store.files.get_creds_path("NEW", "u").rename(tmp_path / "u.creds")
+    shutil.rmtree(store.files.get_account_path("NEW").parent)
     cli(f"auth why --user {creds} --store {store.root}", status=1)
     assert "let u connect" in cli(f"auth why --user {creds} {ask}", status=0).out
     key = create_key(OPERATOR)

@@ -67,7 +67,7 @@ def test_an_export_and_its_import(shop: AuthStore, auth_cli: Cli) -> None:
     ],
 )
 def test_errors_are_one_line(line: str, status: int, words: str, shop: AuthStore, auth_cli: Cli) -> None:
-    before = shop.account_jwt("ORDERS").read_text(), shop.account_jwt("SHOP").read_text()
+    before = shop.get_account_path("ORDERS").read_text(), shop.get_account_path("SHOP").read_text()
     outcome = auth_cli(f"auth account {line}", status=status)
     assert words in outcome.err and len(outcome.err.splitlines()) == 1 and not outcome.out
-    assert before == (shop.account_jwt("ORDERS").read_text(), shop.account_jwt("SHOP").read_text())
+    assert before == (shop.get_account_path("ORDERS").read_text(), shop.get_account_path("SHOP").read_text())

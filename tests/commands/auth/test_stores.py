@@ -58,13 +58,13 @@ def test_an_empty_store(auth_cli: Cli) -> None:
 
 
 def test_a_broken_file_is_named(acme: AuthStore, auth_cli: Cli) -> None:
-    acme.account_jwt("ORDERS").write_text("garbage")
+    acme.get_account_path("ORDERS").write_text("garbage")
     err = auth_cli("auth account info ORDERS", status=1).err
     assert "ORDERS.jwt is broken" in err and len(err.splitlines()) == 1
     listed = auth_cli("auth account ls", status=0)
     assert "SYSTEM" in listed.out and "ORDERS.jwt is broken" in listed.err
-    acme.seed(acme.read_operator().public).unlink()
-    acme.seed(acme.read_operator().nats["signing_keys"][0]).unlink()
+    acme.get_seed_path(acme.read_operator().public).unlink()
+    acme.get_seed_path(acme.read_operator().nats["signing_keys"][0]).unlink()
     assert (
         "has no seed of operator ACME" in auth_cli("auth account edit SYSTEM --connections 4", status=3).err
     )

@@ -109,7 +109,7 @@ class Network:
         self.server = RealServer(folder, self.store.server_config())
 
     def client(self, account: str, user: str) -> RawClient:
-        token = self.store.files.user_jwt(account, user).read_text()
+        token = self.store.files.get_user_path(account, user).read_text()
         return RawClient(self.server.port, token, self.store.users[f"{account}/{user}"])
 
 

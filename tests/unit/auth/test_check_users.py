@@ -75,7 +75,7 @@ def test_bearer_tokens_and_revocations(store: Store) -> None:
 
 
 def test_a_changed_jwt(store: Store) -> None:
-    path = store.files.account_jwt("IMP")
+    path = store.files.get_account_path("IMP")
     path.write_text(path.read_text()[:-5] + "AAAAA")
     assert ("token-signature", "account IMP") in found(store)
     path.write_text("nothing")
@@ -85,7 +85,7 @@ def test_a_changed_jwt(store: Store) -> None:
 def test_credentials_of_another_jwt(store: Store) -> None:
     creds = store.user("IMP", "app").read_text()
     store.user("IMP", "app", payload=5)
-    store.files.creds("IMP", "app").write_text(creds)
+    store.files.get_creds_path("IMP", "app").write_text(creds)
     assert found(store) == [("credentials-differ", "user IMP/app")]
 
 

@@ -95,8 +95,8 @@ def test_settings_of_nsc(home: Home) -> None:
     choices = home.choose()
     assert choices.folders.stores == home.path / "shared"
     assert names(choices) == ("B", "A1")
-    assert choices.account_of("B") == "A1"
-    assert choices.account_of("A") == ""
+    assert choices.get_account("B") == "A1"
+    assert choices.get_account("A") == ""
     home.nats("A")
     assert names(home.choose()) == ("A", "")
     home.nats("GONE")

@@ -61,5 +61,5 @@ def test_the_store_is_private(tmp_path: Path) -> None:
     modes = {stat.S_IMODE(path.stat().st_mode) for path in paths if path.is_dir()}
     assert modes == {0o700}
     assert {stat.S_IMODE(path.stat().st_mode) for path in paths if path.is_file()} == {0o600}
-    assert store.seed(operator.public).read_text() == operator.seed
-    assert store.creds("ACC", "u").read_text() == format_creds("t.o.k", user.seed)
+    assert store.get_seed_path(operator.public).read_text() == operator.seed
+    assert store.get_creds_path("ACC", "u").read_text() == format_creds("t.o.k", user.seed)

@@ -15,9 +15,9 @@ from jsctl.views.result import Result
 async def ls(env: Env, operator: str, names: bool) -> Result:
     store = await pick_operator(env, operator, flag="OPERATOR")
     if names:
-        return names_result(store.account_names())
+        return names_result(store.list_account_names())
     accounts = []
-    for name in store.account_names():
+    for name in store.list_account_names():
         try:
             accounts.append(store.read_account(name))
         except JsctlError as error:

@@ -99,7 +99,7 @@ def _save(env: Env, store: AuthStore, fetched: list[Record], *, force: bool) -> 
             name = names.get(account.public, account.name)
             check_name(name, ACCOUNT)
             if account.public not in names:
-                if store.account_jwt(name).exists():
+                if store.get_account_path(name).exists():
                     raise BadInput(
                         f"the store has another account {name}", "remove it, or use another --store"
                     )

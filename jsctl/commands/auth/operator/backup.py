@@ -36,7 +36,7 @@ async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Res
     text = export_operator(store)
     if pair:
         text = base64.b64encode(pair.seal(text.encode(), pair.public)).decode()
-    accounts = len(store.account_names())
+    accounts = len(store.list_account_names())
     data = {"operator": store.operator, "accounts": accounts, "output": output, "encrypted": bool(pair)}
     what = f"operator {store.operator} with {pluralize(accounts, 'account')}"
     env.announce(file_intent(what, path, data))

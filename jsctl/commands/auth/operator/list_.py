@@ -14,7 +14,7 @@ from jsctl.views.result import Result
 @option("--names", is_flag=True, help="Only names, one per line")
 def list_(env: Env, names: bool) -> Result:
     choices = read_choices(env)
-    operator_names = choices.folders.operators()
+    operator_names = choices.folders.list_operators()
     if names:
         return names_result(operator_names)
     operators = []

@@ -12,7 +12,7 @@ from jsctl.views.result import Result
 @operator_argument()
 async def select(env: Env, name: str) -> Result:
     """Use the operator where none is named; nats uses it, too."""
-    operators = read_choices(env).folders.operators()
+    operators = read_choices(env).folders.list_operators()
     if not name and len(operators) > 1:
         name = await pick_text(env, operators, "operator", "Operator", "NAME")
     store: AuthStore = await pick_operator(env, name, flag="NAME")

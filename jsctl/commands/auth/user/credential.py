@@ -76,12 +76,12 @@ def _refuse_user_as_file(store: AuthStore, options: Options) -> None:
     """Raise BadInput for a line that names a user where the file should be."""
     name, account = options.file, options.account or options.name
     if options.account or any(
-        options.name in store.user_names(account_name) for account_name in store.account_names()
+        options.name in store.list_user_names(account_name) for account_name in store.list_account_names()
     ):
         return
     if any(
-        name in store.user_names(account_name)
-        for account_name in store.account_names()
+        name in store.list_user_names(account_name)
+        for account_name in store.list_account_names()
         if account in ("", account_name)
     ):
         line = f"jsctl auth user credential {name}.creds {name} {account}".rstrip()

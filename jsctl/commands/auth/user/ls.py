@@ -16,9 +16,9 @@ from jsctl.views.result import Result
 async def ls(env: Env, account: str, operator: str, names: bool) -> Result:
     store, owner = await pick_operator_account(env, operator, account)
     if names:
-        return names_result(store.user_names(owner.name))
+        return names_result(store.list_user_names(owner.name))
     users = []
-    for name in store.user_names(owner.name):
+    for name in store.list_user_names(owner.name):
         try:
             users.append(store.read_user(owner.name, name))
         except JsctlError as error:

@@ -10,7 +10,7 @@ def test_claims_that_are_unknown_survive(acme: AuthStore, auth_cli: Cli) -> None
 
     change_account(acme, "ORDERS", lambda nats: nats.update(of_2030={"a": [1]}))
     auth_cli("auth account edit ORDERS --connections 7", status=0)
-    nats = decode_jwt(acme.account_jwt("ORDERS").read_text())["nats"]
+    nats = decode_jwt(acme.get_account_path("ORDERS").read_text())["nats"]
     assert nats["of_2030"] == {"a": [1]} and nats["limits"]["conn"] == 7
 
 
@@ -24,7 +24,7 @@ def test_limits_by_tier(acme: AuthStore, auth_cli: Cli) -> None:
     }
     shown = auth_cli("auth account info TIERS", status=0).out
     assert "JetStream Limits R1" in shown and "JetStream Limits R3" in shown
-    assert "say which one with --tier" in auth_cli("auth account edit TIERS --js-streams 2", status=64).err
+    assert "select one with --tier" in auth_cli("auth account edit TIERS --js-streams 2", status=64).err
     assert "R2" in auth_cli("auth account edit TIERS --tier R2 --js-streams 2", status=64).err
     auth_cli("auth account edit TIERS --no-jetstream", status=0)
     assert "tiered_limits" not in acme.read_account("TIERS").nats["limits"]

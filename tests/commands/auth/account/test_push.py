@@ -83,7 +83,7 @@ def test_what_is_newer_on_servers_is_fetched(site: Site, tmp_path: Path) -> None
     assert "newer JWT of FETCHED" in err and "pull --save" in err
     cli(f"auth account query FETCHED {tmp_path}/f.jwt", status=0)
     cli("auth account pull FETCHED --save", status=0)
-    assert store.account_jwt("FETCHED").read_text() == (tmp_path / "f.jwt").read_text()
+    assert store.get_account_path("FETCHED").read_text() == (tmp_path / "f.jwt").read_text()
     assert store.read_account("FETCHED").nats["limits"]["conn"] == 5
 
 

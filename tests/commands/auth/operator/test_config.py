@@ -30,7 +30,7 @@ def test_a_memory_resolver(tmp_path: Path, acme: AuthStore, auth_cli: Cli) -> No
     server.config.write_text(text + config)
     server.start()
     try:
-        creds = acme.creds("ORDERS", "alice")
+        creds = acme.get_creds_path("ORDERS", "alice")
         auth_cli(f"stream ls --server {server.url} --creds {creds}", status=0)
     finally:
         server.stop()

@@ -22,4 +22,4 @@ def test_settings_of_a_user(acme: AuthStore, auth_cli: Cli) -> None:
 def test_nothing_is_written_for_credentials_that_have_no_place(acme: AuthStore, auth_cli: Cli) -> None:
     err = auth_cli("auth user add bob ORDERS --credential /no/such/folder/bob.creds", status=64).err
     assert "there is no folder /no/such/folder" in err
-    assert acme.user_names("ORDERS") == ["alice"]
+    assert acme.list_user_names("ORDERS") == ["alice"]

@@ -26,6 +26,8 @@ def test_credentials(acme: AuthStore, auth_cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "alice.creds"
     auth_cli(f"auth user credential {file} alice ORDERS", status=0)
     text = file.read_text()
-    assert acme.user_jwt("ORDERS", "alice").read_text().strip() in text and "BEGIN USER NKEY SEED" in text
+    assert (
+        acme.get_user_path("ORDERS", "alice").read_text().strip() in text and "BEGIN USER NKEY SEED" in text
+    )
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert "exists" in auth_cli(f"auth user credential {file} alice ORDERS", status=64).err

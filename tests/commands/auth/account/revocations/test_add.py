@@ -24,4 +24,4 @@ def test_revocations(shop: AuthStore, auth_cli: Cli) -> None:
     alice = shop.read_user("ORDERS", "alice")
     auth_cli("auth user rm alice --revoke --force", status=0)
     assert alice.public in shop.read_account("ORDERS").nats["revocations"]
-    assert not shop.has_seed(alice.public) and not shop.creds("ORDERS", "alice").exists()
+    assert not shop.has_seed(alice.public) and not shop.get_creds_path("ORDERS", "alice").exists()
