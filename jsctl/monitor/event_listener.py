@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from jsctl.errors import Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import feed
 from jsctl.jetstream.message.buffer import EventBuffer
@@ -132,7 +131,7 @@ class EventListener:
         """Return whether the event needs no further handler."""
         match event:
             case Closed():
-                self._buffer.close(Unreachable(event.text))
+                self._buffer.close(event.error)
             case Reconnected() if not self.selection.stream:
                 self._warn("jsctl: events published while the connection was down are missing")
             case PermissionDenied(operation="subscription"):

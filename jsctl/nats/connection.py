@@ -42,7 +42,7 @@ class Connection:
 
     def __init__(self, settings: Settings, on_event: EventHandler | None) -> None:
         self._client: nats_py.NatsClient  #: set by `open`
-        self._fault: Unreachable | None = None  #: why it was closed for good
+        self._fault: JsctlError | None = None  #: why it was closed for good
         self._on_event = on_event
         self._handlers: list[EventHandler] = []
         self._requests: dict[str, tuple[str, asyncio.Future[Message]]] = {}  #: subject, by reply subject
@@ -356,11 +356,11 @@ class Connection:
                 if self._fault is None:
                     self._notify(kind(f"{text} ({self.url})"))
                 elif kind is Closed:
-                    self._notify(Closed(str(self._fault)))
+                    self._notify(Closed(str(self._fault), self._fault))
 
         return notify
 
-    def _handle_broken(self, error: Unreachable) -> None:
+    def _handle_broken(self, error: JsctlError) -> None:
         """Handle the end of the connection for good: fail all open requests."""
         self._fault = error
         for _, future in self._requests.values():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from jsctl.errors import Denied
+from jsctl.errors import Denied, JsctlError, Unreachable
 
 # Plain classes: dataclasses would cost every command that connects 3 ms.
 
@@ -23,7 +23,11 @@ class Reconnected(ConnectionEvent):
 
 
 class Closed(ConnectionEvent):
-    """The connection is closed for good."""
+    """The connection is closed for good. error: why."""
+
+    def __init__(self, text: str, error: JsctlError | None = None) -> None:
+        super().__init__(text)
+        self.error = error or Unreachable(text)
 
 
 class ErrorReported(ConnectionEvent):

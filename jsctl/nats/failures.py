@@ -1,6 +1,7 @@
 """The causes of failed connections, as errors. No error from here ever holds a secret."""
 
 import re
+import time
 from urllib.parse import urlsplit
 
 from jsctl.contexts.model import strip_login
@@ -8,7 +9,12 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, Unreachable
 from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.codec import parse_error
+from jsctl.nats.login import find_expiry
 from jsctl.nats.proxy import ProxyFailure
+from jsctl.units import format_time
+
+RENEWING = "use new credentials"
+"""What to do about a login that has expired."""
 
 
 class NoTls(ConnectionError):
@@ -31,6 +37,8 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
     if isinstance(error, ProxyFailure):
         return Unreachable(f"cannot connect to {server.url}: {describe_error(error)}", "check --socks-proxy")
     if server_error.is_authentication:
+        if expired := _describe_expiry(settings):
+            return Denied(f"{server.url} refuses the login: {expired}", RENEWING)
         return Denied(
             f"{server.url} refuses the login: {describe_error(error).lower()}",
             "check user, password, token, creds or JWT; jsctl context info shows what is set",
@@ -65,6 +73,12 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
         )
     hint = "jsctl server run starts a local server" if _is_local(server) else "check the address, or --server"
     return Unreachable(f"cannot connect to {server.url}: {describe_error(error)}", hint)
+
+
+def _describe_expiry(settings: Settings) -> str:
+    """Say since when a login has been expired; empty for one that is not."""
+    expiry = find_expiry(settings)
+    return f"its JWT expired at {format_time(expiry)}" if 0 < expiry <= time.time_ns() else ""
 
 
 _UNTRUSTED = (18, 19, 20, 21)

@@ -124,6 +124,20 @@ async def validate(settings: Settings) -> Settings:
     return prepared
 
 
+def find_expiry(settings: Settings) -> int:
+    """Return when the JWT of a login expires, in ns since 1970; 0 for never, and for no readable JWT."""
+    try:
+        jwt = settings.jwt.strip()
+        if settings.creds:
+            jwt = _parse_credentials(read_text(settings, settings.creds, "credentials file"), "")[0]
+        payload = jwt.split(".")[1]
+        claims = parse_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        expires = claims.get("exp", 0)
+    except (BadInput, ValueError, IndexError, AttributeError):
+        return 0
+    return expires * SECOND if isinstance(expires, int) else 0
+
+
 def _build_signing_callbacks(login: Callable[[], tuple[str, str]]) -> dict[str, Any]:
     """Return nats-py's callbacks for a JWT and its seed.
 

@@ -27,7 +27,7 @@ from nats.aio.client import Client, Srv  # noqa: E402
 from nats.aio.subscription import Subscription  # noqa: E402
 
 from jsctl.contexts.settings import Settings  # noqa: E402
-from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable  # noqa: E402
+from jsctl.errors import BadInput, Denied, JsctlError, MissingDependency, Unreachable  # noqa: E402
 from jsctl.nats import awaiting, proxy  # noqa: E402
 from jsctl.nats.codec import (  # noqa: E402
     BURST,
@@ -39,7 +39,7 @@ from jsctl.nats.codec import (  # noqa: E402
     compute_message_limit,
     parse_error,
 )
-from jsctl.nats.failures import NoGreeting, NoTls, describe_error  # noqa: E402
+from jsctl.nats.failures import RENEWING, NoGreeting, NoTls, describe_error  # noqa: E402
 from jsctl.nats.message import Message, MessageHandler, decode_message  # noqa: E402
 from jsctl.nats.server_info import check_info  # noqa: E402
 from jsctl.nats.tcp_link import TcpLink  # noqa: E402
@@ -84,7 +84,7 @@ class NatsClient(Client):
         self,
         settings: Settings,
         on_refusal: Callable[[ServerError], None],
-        on_failure: Callable[[Unreachable], None],
+        on_failure: Callable[[JsctlError], None],
     ) -> None:
         super().__init__()
         # nats-py signs only when it expects a login; a server with no_auth_user does not ask for one.
@@ -150,8 +150,9 @@ class NatsClient(Client):
         if self._link:
             self._link.abort()
 
-    async def fail(self, error: Unreachable) -> None:
-        """End the connection for good: what the server sent cannot be trusted any more."""
+    async def fail(self, error: JsctlError) -> None:
+        """End the connection for good: what the server sent cannot be trusted any more, or it ended the
+        login."""
         self.options["allow_reconnect"] = False
         self._on_failure(error)
         self.abort_transport()
@@ -383,5 +384,9 @@ class _Parser:
             error = parse_error(line)
             if error.violation:
                 self._client.on_refusal(error)
+                return
+            if error.is_authentication:  # the JWT has expired, or was revoked
+                words = error.text.lower()
+                await self._client.fail(Denied(f"the server ended the connection: {words}", RENEWING))
                 return
         await self._original.parse(line)

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from jsctl.errors import Unreachable
+from jsctl.errors import JsctlError
 from jsctl.later import asyncio
 from jsctl.nats.events import Closed, ConnectionEvent
 from jsctl.nats.message import Message
@@ -17,7 +17,7 @@ class Subscription:
     """Interest in a subject: `async with connection.subscribe(s) as sub: async for message in sub`."""
 
     def __init__(self, connection: "Connection", subject: str, queue: str) -> None:
-        self._messages: asyncio.Queue[Message | Unreachable] = asyncio.Queue()
+        self._messages: asyncio.Queue[Message | JsctlError] = asyncio.Queue()
         self._watched = connection.watching(self._watch)
         self._receiver = connection.receive(subject, self._messages.put_nowait, queue=queue)
 
@@ -31,7 +31,7 @@ class Subscription:
         await self._receiver.__aexit__(*details)
 
     async def next(self, timeout: int) -> Message | None:
-        """Return the next message, or None after `timeout` ns without one. Raises Unreachable when the
+        """Return the next message, or None after `timeout` ns without one. Raises JsctlError when the
         connection is closed for good."""
         if timeout <= 0:
             return None
@@ -47,12 +47,12 @@ class Subscription:
 
     async def _take(self) -> Message:
         item = await self._messages.get()
-        if isinstance(item, Unreachable):
+        if isinstance(item, JsctlError):
             self._messages.put_nowait(item)  # for whoever asks next
             raise item
         return item
 
     def _watch(self, event: ConnectionEvent) -> bool:
         if isinstance(event, Closed):
-            self._messages.put_nowait(Unreachable(event.text))
+            self._messages.put_nowait(event.error)
         return False

@@ -1,5 +1,6 @@
 """Every way to log in, on real servers: what works, what is refused, and what is said about it."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,6 +120,17 @@ def test_credentials_that_are_none(offline_cli: Cli, signed: RealServer, tmp_pat
     outcome = offline_cli(f"stream ls -s {signed.url} --creds {creds}", status=ExitStatus.USAGE)
     assert "the user seed is not valid" in outcome.err
     assert "SUBROKEN" not in outcome.err
+
+
+def test_a_jwt_that_has_expired(
+    offline_cli: Cli, signed: RealServer, operator: Operator, tmp_path: Path
+) -> None:
+    jwt, key = operator.user(lifetime=-60)
+    creds = write_creds(tmp_path / "user.creds", jwt, key.seed)
+    for login in (f"--creds {creds}", f"--jwt {jwt} --seed {key.seed}"):
+        outcome = offline_cli(f"stream ls -s {signed.url} {login}", status=ExitStatus.DENIED)
+        assert re.search("refuses the login: its JWT expired at [-0-9]+ [:0-9]+.*; use new cred", outcome.err)
+        assert key.seed not in outcome.err
 
 
 def test_jwt_and_seed(offline_cli: Cli, signed: RealServer, operator: Operator) -> None:

@@ -40,9 +40,11 @@ def new_key(prefix: int) -> Key:
     return Key(pair.public_key.decode(), bytes(seed).decode())
 
 
-def sign(claims: dict[str, Any], subject: str, name: str, signer: Key) -> str:
-    """Return a JWT as nats-server reads it (ed25519-nkey)."""
+def sign(claims: dict[str, Any], subject: str, name: str, signer: Key, expires: int = 0) -> str:
+    """Return a JWT as nats-server reads it (ed25519-nkey). expires: seconds since 1970, 0 for never."""
     body = {"iat": int(time.time()), "iss": signer.public, "name": name, "sub": subject, "nats": claims}
+    if expires:
+        body["exp"] = expires
     body["jti"] = base64.b32encode(hashlib.sha256(json.dumps(body).encode()).digest()).decode().rstrip("=")
     head = {"typ": "JWT", "alg": "ed25519-nkey"}
     signed = ".".join(_encode(json.dumps(part).encode()) for part in (head, body))
@@ -86,8 +88,9 @@ resolver_preload: {{
 }}
 """
 
-    def user(self, *, bearer: bool = False) -> tuple[str, Key]:
-        """Create a user of the account; return its JWT and key."""
+    def user(self, *, bearer: bool = False, lifetime: int = 0) -> tuple[str, Key]:
+        """Create a user of the account; return its JWT and key. lifetime: seconds, negative for one that has
+        expired, 0 without an end."""
         key = new_key(nkeys.PREFIX_BYTE_USER)
         claims = {
             "type": "user",
@@ -99,7 +102,8 @@ resolver_preload: {{
             "pub": {},
             "sub": {},
         }
-        return sign(claims, key.public, "user", self.account), key
+        expires = int(time.time()) + lifetime if lifetime else 0
+        return sign(claims, key.public, "user", self.account, expires), key
 
     def _account(self, key: Key, name: str) -> str:
         # The system account may have no JetStream.

@@ -4,7 +4,6 @@ batches."""
 from collections.abc import AsyncIterator
 from typing import Generic, TypeVar
 
-from jsctl.errors import Unreachable
 from jsctl.later import asyncio
 from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
 
@@ -42,7 +41,7 @@ class EventBuffer(Generic[E]):
         EventHandler for `Connection.watching`."""
         match event:
             case Closed():
-                self.close(Unreachable(event.text))
+                self.close(event.error)
             case PermissionDenied(operation="subscription"):
                 self.close(event.to_error())
                 return True
