@@ -1,7 +1,7 @@
 """The `jsctl` script, and `python -m jsctl`.
 
 From the first line here until a verb begins, ctrl-C ends the process silently: Python would print a traceback
-of imports, or lose it in one of them. The start of Python itself may lose one.
+of imports, or lose the signal in one of them. While Python itself starts, it may be lost.
 """
 
 import _signal  # type: ignore[import-not-found]  # not signal and typing, whose imports take longer
@@ -24,7 +24,7 @@ def main() -> "NoReturn":
         if _by_python and _signal.getsignal(_signal.SIGINT) is _signal.SIG_DFL:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
-    # Frequent garbage collection takes 4 ms of every start, and an eighth of the time with 10,000 streams.
+    # Frequent garbage collection takes 4 ms of every start, and an eighth of all time with 10,000 streams.
     gc.set_threshold(50_000)
     from jsctl import app
 

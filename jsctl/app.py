@@ -1,4 +1,4 @@
-"""The root command, and the one place where errors become a line on stderr and an exit status."""
+"""The root command, which turns errors into a line on stderr and an exit status."""
 
 import contextlib
 import errno
@@ -30,7 +30,7 @@ def root() -> None:
     """
     from jsctl.contexts.environment import forget_secrets
 
-    forget_secrets(os.environ)  # the flags have them now; servers, Spark and commands that run need none
+    forget_secrets(os.environ)  # the flags hold them; child processes must not inherit them
 
 
 for _option in root.params:
@@ -43,15 +43,15 @@ def run(args: Sequence[str], env: Env) -> int:
     env.run_line = run
     try:
         return _run(args, env)
-    except SystemExit as error:  # click ends completion so
+    except SystemExit as error:  # how click ends completion
         return error.code if isinstance(error.code, int) else ExitStatus.OK
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
-    except BaseException as error:  # while the outcome was shown
-        return _fail(env, f"unexpected {_text(error)}; {_BUG}", ExitStatus.FAILURE)
+    except BaseException as error:  # while the outcome was being shown
+        return _fail(env, f"unexpected {_format_exception(error)}; {_BUG}", ExitStatus.FAILURE)
     finally:
-        for line in env.last_words:
-            with contextlib.suppress(OSError, ValueError):  # stderr takes nothing
+        for line in env.closing_lines:
+            with contextlib.suppress(OSError, ValueError):  # stderr cannot be written
                 env.say(line)
 
 
@@ -61,7 +61,7 @@ _KINDS = {
     "float range": "number",
     "float": "number",
 }
-"""What click calls numbers, and what people do."""
+"""click's words for numbers, and ours."""
 
 _BUG = "this is a bug in jsctl; JSCTL_DEBUG=1 shows where"
 
@@ -99,9 +99,9 @@ def _run(args: Sequence[str], env: Env) -> int:
         env.streams.stderr.flush()
         return ExitStatus.USAGE
     except click.ClickException as error:
-        return _fail(env, _usage(error), ExitStatus.USAGE)
+        return _fail(env, _describe_usage_error(error), ExitStatus.USAGE)
     except (KeyboardInterrupt, click.Abort) as error:
-        # Python would warn of a coroutine that was made a moment before, and that nobody awaits now.
+        # Python would warn of a coroutine that was just created and is no longer awaited.
         warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
         if isinstance(error, KeyboardInterrupt):  # click has written a line end
             env.streams.stderr.write("\n")
@@ -110,36 +110,38 @@ def _run(args: Sequence[str], env: Env) -> int:
         env.discard_output()
         return ExitStatus.OK
     except OSError as error:
-        return _fail(env, _system_error(env, error), ExitStatus.FAILURE)
+        return _fail(env, _describe_system_error(env, error), ExitStatus.FAILURE)
     except Exception as error:
         if env.environ.get("JSCTL_DEBUG"):
             import traceback
 
             env.streams.stderr.write(traceback.format_exc())
-        return _fail(env, f"unexpected {_text(error)}; {_BUG}", ExitStatus.FAILURE)
+        return _fail(env, f"unexpected {_format_exception(error)}; {_BUG}", ExitStatus.FAILURE)
 
 
 def main(begin: Callable[[], None] = lambda: None) -> NoReturn:
     """Run the `jsctl` script. begin: see `Env`."""
     sys.unraisablehook = _keep_interrupts
-    # Backups, dumps and exports hold what streams hold: for this user alone, unless JSCTL_UMASK allows more.
+    # Backups, dumps and exports hold the data of streams: only this user may read them, unless JSCTL_UMASK
+    # allows more.
     mask = os.environ.get("JSCTL_UMASK", "")
     os.umask(int(mask, 8) & 0o777 if mask and not mask.strip("01234567") else os.umask(0o077) | 0o077)
     env = Env(Streams.real(), os.environ)
     env.begin = begin
     status = run(sys.argv[1:], env)
-    gc.freeze()  # or Python looks through all objects at exit, a sixth of the time of `stream ls`
+    gc.freeze()  # otherwise the final garbage collection takes a sixth of the time of `stream ls`
     sys.exit(status)
 
 
 def _keep_interrupts(lost: "sys.UnraisableHookArgs") -> None:
-    """Raise KeyboardInterrupt again when Python dropped one, as it does in a destructor or in the locks of an
-    import. Leave out that an event loop cannot be closed whose creation was interrupted.
+    """Raise KeyboardInterrupt again when Python dropped one, as in a destructor or in the locks of an import.
+
+    An event loop whose creation was interrupted cannot be closed; that is not reported.
     """
     if issubclass(lost.exc_type, KeyboardInterrupt):
         import _thread
 
-        # Not in this thread: it would be dropped, too.
+        # In this thread it would be dropped again.
         _thread.start_new_thread(_interrupt_soon, ())
     elif getattr(lost.object, "__qualname__", "") != "BaseEventLoop.__del__":
         sys.__unraisablehook__(lost)
@@ -150,7 +152,7 @@ def _interrupt_soon() -> None:
     import time
 
     time.sleep(0.01)
-    os.kill(os.getpid(), signal.SIGINT)  # not interrupt_main, which wakes nothing that waits
+    os.kill(os.getpid(), signal.SIGINT)  # interrupt_main would not end a blocking call
 
 
 def _check_argument(arg: str) -> None:
@@ -163,19 +165,19 @@ def _check_argument(arg: str) -> None:
         raise BadInput("an argument contains an unpaired surrogate") from None
 
 
-def _usage(error: click.ClickException) -> str:
+def _describe_usage_error(error: click.ClickException) -> str:
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
         from jsctl.similar_names import find_nearest
 
-        message = error.message  # without click's list, which also has far ones: --trace for --storage
-        if near := find_nearest(error.option_name, error.possibilities or (), likeness=0.8):
-            return f"{message.rstrip('.')}; did you mean {near!r}?"
+        message = error.message  # without click's own list, which has unlikely ones: --trace for --storage
+        if nearest := find_nearest(error.option_name, error.possibilities or (), likeness=0.8):
+            return f"{message.rstrip('.')}; did you mean {nearest!r}?"
         path = error.ctx.command_path.split() if error.ctx else []
         if error.option_name == "--watch" and {"stream", "consumer"}.intersection(path):
             return f"{message.rstrip('.')}; jsctl report --watch shows streams and consumers repeatedly"
     message = " ".join(message.split()).rstrip(".")
-    # an argument that may be left out
+    # click writes an optional argument in brackets
     message = re.sub(r"^(Invalid value for )'\[(\w+)\]'", r"\1'\2'", message)
     for kind, words in _KINDS.items():
         message = message.replace(f"is not a valid {kind}", f"is not a {words}")
@@ -185,9 +187,9 @@ def _usage(error: click.ClickException) -> str:
     return message
 
 
-def _text(error: BaseException) -> str:
-    """Return the kind and the text of an error; the kind alone when the text itself cannot be formatted, as
-    after a JVM has ended."""
+def _format_exception(error: BaseException) -> str:
+    """Return the kind and the text of an exception; the kind alone when formatting the text fails, as after a
+    JVM has ended."""
     kind = type(error).__name__
     try:
         return f"{kind}: {error}"
@@ -195,11 +197,11 @@ def _text(error: BaseException) -> str:
         return kind
 
 
-def _system_error(env: Env, error: OSError) -> str:
+def _describe_system_error(env: Env, error: OSError) -> str:
     reason = error.strerror or str(error)
     if error.filename:
         return f"cannot use {error.filename}: {reason}"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):  # files have a name
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):  # errors of files have a name
         return f"cannot write the output: {reason}"
     try:
         env.streams.stdout.flush()
@@ -209,16 +211,16 @@ def _system_error(env: Env, error: OSError) -> str:
 
 
 def _fail(env: Env, message: str, status: ExitStatus) -> int:
-    """Write the one line of an error, as far as that is possible, and return the status."""
+    """Write the line of an error, if that is possible, and return the status."""
     from jsctl.render.text import clean
 
     line = f"jsctl: error: {clean(message)}"
     try:
         env.streams.stdout.flush()
-    except (OSError, ValueError):  # the disk is full, or the reader gone
+    except (OSError, ValueError):  # the disk is full, or the reader is gone
         env.discard_output()
     try:
-        if env.streams.stderr.isatty():  # which would break it inside words
+        if env.streams.stderr.isatty():  # a terminal would break the line inside words
             from jsctl.render.fit import fold
 
             line = "\n".join(fold(line, env.error_width))

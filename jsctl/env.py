@@ -1,4 +1,4 @@
-"""Env, what a command runs in: streams, terminal and clock; contexts, connections and prompter on demand."""
+"""The environment of a command: streams, terminal and clock; contexts, connections and prompter on demand."""
 
 import contextlib
 import os
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_NARROW = 40  #: columns of the narrowest terminal that is worth folding for
+_NARROW = 40  #: columns of a line up to which it is not folded
 
 
 class Env:
@@ -36,12 +36,12 @@ class Env:
     from_environment: which of these flags come from environment variables.
     repeated: every value of the flags that may be repeated (--context, --js-domain), in their order.
     clock: seconds since the epoch.
-    last_words: lines shown below everything else, even below an error.
+    closing_lines: lines shown at the very end, even after an error.
     prompter: asks the questions; None looks for a terminal.
     dry_run: whether --dry-run was given.
-    session: that of the shell that runs this command line.
+    session: the session of the shell that runs this command line.
     run_line: runs a further command line in this process, in an Env of its own; set by the app.
-    begin: called before a verb begins, from when on ctrl-C no longer ends the process on the spot.
+    begin: called before a verb begins, from which on ctrl-C no longer ends the process immediately.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class Env:
         self.flags: dict[str, Any] = {}
         self.repeated: dict[str, list[str]] = {}
         self.from_environment: set[str | None] = set()
-        self.last_words: list[str] = []
+        self.closing_lines: list[str] = []
         self.dry_run = False
         self.session: Session | None = None
         self.run_line: Callable[[Sequence[str], Env], int] | None = None
         self.begin: Callable[[], None] = lambda: None
-        self._open: dict[str, Connection] = {}
-        self._headed = False  #: whether a result was written: rounds in CSV share one heading
+        self._connections: dict[str, Connection] = {}
+        self._heading_written = False  #: whether a result was written; rounds in CSV share one heading
         self._stack: AsyncExitStack | None = None
         self._show_notice: Callable[[str], None] | None = None  #: while a screen is up
 
@@ -98,7 +98,9 @@ class Env:
 
     @property
     def form(self) -> "Form":
-        """The form of the output: that of --as or --json, else tables on a terminal, plain text in a pipe."""
+        """The form of the output: that of --as or --json; without them, tables on a terminal, plain text in a
+        pipe.
+        """
         form: Form | None = self.flags.get("form")
         return form or ("table" if self.is_terminal else "plain")
 
@@ -109,7 +111,9 @@ class Env:
 
     @property
     def prompter(self) -> "Prompter":
-        """What asks questions; without a terminal, it fails and names the flag that would have answered."""
+        """The prompter that asks questions; without a terminal, it fails with the flag that would have
+        answered.
+        """
         if self._prompter is None:
             if self.can_ask:
                 from jsctl.prompts.terminal import TerminalPrompter
@@ -151,7 +155,7 @@ class Env:
         """Write a result to stdout in the form of the output. Returns its exit status."""
         from jsctl.render.emit import emit
 
-        scheme = self._scheme() if self.color else ""
+        scheme = self._find_scheme() if self.color else ""
         width = self.width if self.is_terminal else None
         left_out = emit(
             result,
@@ -161,29 +165,29 @@ class Env:
             scheme=scheme,
             color=self.color,
             safe=self.is_terminal,
-            headed=self._headed,
+            heading_written=self._heading_written,
         )
-        if left_out and not self._headed:
+        if left_out and not self._heading_written:
             titles = ", ".join(left_out)
             self.say(f"jsctl: {self.form} holds only one table; --json also has: {titles}")
-        self._headed = True
+        self._heading_written = True
         return result.status
 
     @property
     def has_screen(self) -> bool:
-        """Whether what changes can be drawn on a live screen: not in a pipe, with --json, --as or --trace."""
-        dumb = self.environ.get("TERM") == "dumb"
-        return self.form == "table" and self.is_terminal and self.trace is None and not dumb
+        """Whether a live screen can be shown: not in a pipe, nor with --json, --as or --trace."""
+        is_dumb = self.environ.get("TERM") == "dumb"
+        return self.form == "table" and self.is_terminal and self.trace is None and not is_dumb
 
-    def _scheme(self) -> str:
-        # A broken context must not hide the output of what repairs it.
+    def _find_scheme(self) -> str:
+        # With a broken context, the commands that repair it must still show their output.
         try:
             return self.settings().colors
         except JsctlError:
             return ""
 
     def discard_output(self, stream: TextIO | None = None) -> None:
-        """Discard what is written to a stream from now on, by default stdout: nobody can read it."""
+        """Discard what is written to a stream from now on, by default stdout, as nobody can read it."""
         with contextlib.suppress(OSError, ValueError):  # a stream without a file
             os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or self.streams.stdout).fileno())
 
@@ -217,11 +221,11 @@ class Env:
     async def connection(self, context: str | None = None) -> "Connection":
         """Return the connection of a context, which is opened once and closed when the command ends."""
         key = context or ""
-        if key not in self._open:
+        if key not in self._connections:
             settings = self.settings(context)
-            opened = self.session.connection(settings) if self.session else self.connect(settings)
-            self._open[key] = await opened
-        return self._open[key]
+            connecting = self.session.connection(settings) if self.session else self.connect(settings)
+            self._connections[key] = await connecting
+        return self._connections[key]
 
     async def connect(self, settings: "Settings") -> "Connection":
         """Open a connection with these settings; it is closed when the command ends."""
@@ -262,7 +266,7 @@ class Env:
         from jsctl import loops
         from jsctl.signals import unlost_cancellation
 
-        outcome: list[T] = []  # not the task's result: asyncio.run makes text of that, which no one sees
+        outcome: list[T] = []  # asyncio.run would format the result of a task as text
 
         async def scoped() -> None:
             async with AsyncExitStack() as stack, unlost_cancellation():
@@ -270,7 +274,7 @@ class Env:
                 try:
                     outcome.append(await work)
                 finally:
-                    self._open.clear()
+                    self._connections.clear()
                     self._stack = None
 
         self.begin()
@@ -279,7 +283,7 @@ class Env:
             (self.session.run if self.session else run)(scoped())
         finally:
             if not self.session:
-                work.close()  # ctrl-C can come before it began
+                work.close()  # ctrl-C may have come before it began
         return outcome[0]
 
     async def finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
@@ -338,12 +342,12 @@ class Env:
         )
 
     def announce(self, intent: "Intent") -> None:
-        """End the verb before it changes anything: with --dry-run, raise DryRun with what it would do."""
+        """With --dry-run, end the verb before it changes anything: raise DryRun with what it would do."""
         if self.dry_run:
             raise DryRun(intent.result())
 
     async def confirm(self, intent: "Intent", *, force: bool, flag: str = "--force") -> None:
-        """Ask before something is destroyed; with --dry-run, raise DryRun with what it would be.
+        """Ask before something is destroyed; with --dry-run, raise DryRun with what would be.
 
         Raises Declined when the answer is no; BadInput, which names the flag, without a terminal.
         """
@@ -352,7 +356,7 @@ class Env:
             await self.require_yes(intent.asked(), flag=flag)
 
     async def require_yes(self, question: str, *, flag: str = "--force") -> None:
-        """Ask before a change that was shown already.
+        """Ask before a change that has already been shown.
 
         Raises Declined when the answer is no; BadInput, which names the flag, without a terminal.
         """

@@ -69,10 +69,10 @@ class RequestTimeout(Unreachable):
 
 
 class MalformedAnswer(JsctlError):
-    """An answer does not have the form that servers give it. why: what is wrong with it."""
+    """An answer does not have the form that servers give it. reason: what is wrong with it."""
 
-    def __init__(self, subject: str, why: str) -> None:
-        super().__init__(f"the server's answer on {subject} is malformed: {why}")
+    def __init__(self, subject: str, reason: str) -> None:
+        super().__init__(f"the server's answer on {subject} is malformed: {reason}")
 
 
 class Denied(JsctlError):
@@ -92,7 +92,7 @@ class Cancelled(JsctlError):
 
 
 class Declined(Cancelled):
-    """The user answered no: the question was all that was done, and nothing was changed."""
+    """The user answered no, and nothing was changed."""
 
     status = ExitStatus.OK
 
@@ -117,7 +117,7 @@ class ApiError(JsctlError):
 class MissingName(ApiError):
     """A stream or consumer that was named does not exist.
 
-    list_names: fetches the names that do.
+    list_names: fetches the names that exist.
     """
 
     def __init__(
@@ -127,25 +127,23 @@ class MissingName(ApiError):
         name: str,
         list_names: Callable[[], Awaitable[Sequence[str]]],
     ) -> None:
-        """Set the error from a text of what is wrong and what to do, as `Noun.missing` returns it."""
+        """Create the error from what is wrong and what to do, as `Noun.missing` returns them."""
         super().__init__(404, err_code, *text)
         self.name = name
         self.list_names = list_names
 
     async def propose(self) -> None:
-        """Add the existing name that is most like the missing one to the hint, if the names arrive within a
-        second.
-        """
+        """Add the most similar existing name to the hint, if the names arrive within a second."""
         from jsctl.loops import time_limit
         from jsctl.similar_names import find_nearest
 
         try:
             async with time_limit(1):
-                near = find_nearest(self.name, await self.list_names())
+                nearest = find_nearest(self.name, await self.list_names())
         except (JsctlError, TimeoutError):
             return
-        if near:
-            self.hint = f"did you mean {near}? {self.hint}"
+        if nearest:
+            self.hint = f"did you mean {nearest}? {self.hint}"
 
 
 class NoJetStream(ApiError):

@@ -1,4 +1,4 @@
-"""Files that commands read and write; they are written whole or not at all."""
+"""Files that commands read and write; a file is written completely or not at all."""
 
 import contextlib
 import errno
@@ -23,9 +23,9 @@ SMALL_SIZE = 1 << 20
 CONFIG_SIZE = 16 << 20
 """Maximum number of bytes of a configuration."""
 PIPE_SECONDS = 3.0
-"""How long to wait for who opens the other end of a named pipe."""
+"""How many seconds to wait until the other end of a named pipe is opened."""
 TEMPORARY = ".jsctl-"
-"""How the names of files begin that a killed process may leave."""
+"""The prefix of the names of files that a killed process may leave."""
 
 _EXCHANGE = 2  #: RENAME_EXCHANGE of renameat2(2)
 _AT_FDCWD = -100
@@ -40,24 +40,26 @@ def resolve_path(path: Path) -> Path:
 
 
 def open_pipe(path: str, flags: int) -> int:
-    """Open a file as `os.open` does; where it is a named pipe, wait PIPE_SECONDS at most for who opens its
-    other end. An `opener` for `open`. Raises OSError."""
+    """Open a file as `os.open` does, as an `opener` for `open`. Raises OSError.
+
+    For a named pipe, wait at most PIPE_SECONDS until its other end is opened.
+    """
     if not Path(path).is_fifo():
         return os.open(path, flags)
     ends: list[int | OSError] = []
 
-    def work() -> None:
+    def open_end() -> None:
         try:
             ends.append(os.open(path, flags))
         except OSError as error:
             ends.append(error)
 
-    waiting = threading.Thread(target=work, daemon=True)
+    waiting = threading.Thread(target=open_end, daemon=True)
     waiting.start()
     waiting.join(PIPE_SECONDS)
     is_alone = waiting.is_alive()
     if is_alone:
-        os.close(os.open(path, os.O_RDWR | posix.NONBLOCK))  # is the other end, so that the thread ends
+        os.close(os.open(path, os.O_RDWR | posix.NONBLOCK))  # opens the other end, so that the thread ends
         waiting.join()
     if isinstance(ends[0], OSError):
         raise ends[0]
@@ -83,30 +85,29 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
     """Yield a file that takes the place of `path` when the block ends without an error.
 
     A reader sees the old file or the new one. When the block or the write fails, the old file stays and
-    nothing else is left. A symbolic link stays a link. What is not a regular file (/dev/stdout, a named
-    pipe) cannot be replaced and is written to as it is.
+    nothing else is left. A symbolic link stays a link. A file that is not regular (/dev/stdout, a named
+    pipe) is not replaced but written to.
 
-    Args:
-        mode: permissions of the new file. None: those of the file it replaces, else what the umask allows.
-        durable: wait until the disk has the file, so that it is whole even after a power failure. Without
-            it many small files are written several times as fast.
+    Args: mode: permissions of the new file. None: those of the replaced file; without one, what the umask
+    allows. durable: wait until the file is on disk, so that it is complete even after a power failure.
+    Without this, many small files are written several times as fast.
 
     Raises OSError.
     """
     target = resolve_path(path)
-    replaced = _file_status(target)
+    replaced = _get_status(target)
     if replaced is not None and not stat.S_ISREG(replaced.st_mode):
         with open(target, "wb", opener=open_pipe) as file:
             yield file
         return
     if mode == PRIVATE:
         sweep(target.parent)
-    temporary = target.with_name(f"{_owned_prefix()}{os.getpid()}-{os.urandom(6).hex()}")
+    temporary = target.with_name(f"{_build_temporary_prefix()}{os.getpid()}-{os.urandom(6).hex()}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
     try:
         with os.fdopen(handle, "wb") as file:
             if mode is not None:
-                posix.set_mode(handle, mode)  # the umask may have taken more away
+                posix.set_mode(handle, mode)  # the umask may have removed more
             elif replaced is not None:
                 posix.set_mode(handle, stat.S_IMODE(replaced.st_mode))
             yield file
@@ -117,7 +118,7 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and not error.filename:
-            error.filename = str(path)  # a full disk names none
+            error.filename = str(path)  # the error of a full disk names no file
         raise
     if durable:
         sync_folder(target.parent)
@@ -125,17 +126,17 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
-    """Yield a folder for this user alone, which is removed at the end, and remove those that killed processes
-    left.
+    """Yield a folder that only this user can read, which is removed at the end, with those that killed
+    processes left.
 
-    prefix: that of its name, in the folder for temporary files.
+    prefix: of its name, in the folder for temporary files.
     """
     import shutil  # 5 ms
     import tempfile
 
     parent = Path(tempfile.gettempdir())
-    for left in parent.glob(f"{prefix}*"):
-        remove_unused(left, _is_left)
+    for leftover in parent.glob(f"{prefix}*"):
+        remove_unused(leftover, _is_leftover)
     folder = Path(tempfile.mkdtemp(prefix=prefix))
     lock = posix.open_folder(folder)
     posix.lock(lock)
@@ -146,17 +147,15 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
         os.close(lock)
 
 
-def _is_left(folder: Path, status: os.stat_result) -> bool:
-    """Return whether a folder that is not locked was left behind; one that is a moment old may not be locked
-    yet.
-    """
+def _is_leftover(folder: Path, status: os.stat_result) -> bool:
+    """Return whether an unlocked folder was left behind. A new one may not be locked yet."""
     return any(folder.iterdir()) or time.time() - status.st_mtime > 60
 
 
-def remove_unused(folder: Path, is_left: Callable[[Path, os.stat_result], bool]) -> None:
+def remove_unused(folder: Path, is_leftover: Callable[[Path, os.stat_result], bool]) -> None:
     """Remove a folder of this user that no process has locked, if `is_left(folder, status)`.
 
-    Without locks (Windows) nobody knows whether it is used: it stays.
+    Without locks (Windows) it stays, as it may be in use.
     """
     import shutil
 
@@ -167,20 +166,20 @@ def remove_unused(folder: Path, is_left: Callable[[Path, os.stat_result], bool])
         try:
             posix.lock(handle, wait=False)
             status = os.fstat(handle)
-            if posix.is_own(status) and is_left(folder, status):
+            if posix.is_own(status) and is_leftover(folder, status):
                 shutil.rmtree(folder, ignore_errors=True)
         finally:
             os.close(handle)
 
 
-def _owned_prefix() -> str:
+def _build_temporary_prefix() -> str:
     """Return the prefix of this machine's temporary files; the process id follows."""
     return f"{TEMPORARY}{zlib.crc32(platform.node().encode()):08x}-"
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed processes of this machine left in a folder, as it may be secret."""
-    prefix = _owned_prefix()
+    """Remove the files that killed processes of this machine left in a folder, as they may hold secrets."""
+    prefix = _build_temporary_prefix()
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if not entry.name.startswith(prefix):
@@ -210,40 +209,40 @@ def read_input(path: str, stdin: TextIO) -> str:
     """
     if path != "-":
         return read_text(expand_home(path), "", CONFIG_SIZE)
-    below = getattr(stdin, "buffer", None)  # a test's stdin has text alone
+    binary = getattr(stdin, "buffer", None)  # the stdin of a test may have none
     with blocking():
-        data = below.read(CONFIG_SIZE + 1) if below else stdin.read(CONFIG_SIZE + 1).encode()
+        data = binary.read(CONFIG_SIZE + 1) if binary else stdin.read(CONFIG_SIZE + 1).encode()
     if len(data) > CONFIG_SIZE:
         raise BadInput(f"cannot read stdin: it has more than {CONFIG_SIZE:,} bytes")
     return _decode(data, "stdin", "strict")
 
 
-def read_text(path: Path, what: str = "", limit: int = SMALL_SIZE, *, errors: str = "strict") -> str:
+def read_text(path: Path, kind: str = "", limit: int = SMALL_SIZE, *, errors: str = "strict") -> str:
     """Return the text of a regular file of at most `limit` bytes. See `read_bytes`."""
-    return _decode(read_bytes(path, what, limit), f"{what}{' ' * bool(what)}{escape_path(path)}", errors)
+    return _decode(read_bytes(path, kind, limit), f"{kind}{' ' * bool(kind)}{escape_path(path)}", errors)
 
 
-def _decode(data: bytes, shown: str, errors: str) -> str:
+def _decode(data: bytes, label: str, errors: str) -> str:
     try:
         return data.decode(errors=errors).replace("\r\n", "\n")
     except UnicodeDecodeError:
-        raise BadInput(f"cannot read {shown}: it is not text") from None
+        raise BadInput(f"cannot read {label}: it is not text") from None
 
 
-def read_bytes(path: Path, what: str = "", limit: int = SMALL_SIZE) -> bytes:
+def read_bytes(path: Path, kind: str = "", limit: int = SMALL_SIZE) -> bytes:
     """Return the content of a regular file, which is opened once.
 
-    what: the file's name in errors. limit: bytes. Raises BadInput for a file that is missing, is not regular
-    (a device or a named pipe might never end) or is larger.
+    kind: what errors call the file, such as "context", before its path. limit: bytes. Raises BadInput for a
+    file that is missing, is not regular (a device or a named pipe might never end) or is larger.
     """
-    shown = f"{what}{' ' * bool(what)}{escape_path(path)}"
-    with open_regular(path, shown) as file:
+    label = f"{kind}{' ' * bool(kind)}{escape_path(path)}"
+    with open_regular(path, label) as file:
         size = os.fstat(file.fileno()).st_size
-        data = file.read(min(size, limit) + 1)  # memory is taken for all of it before anything is read
-        if len(data) > size:  # it grows, or is of /proc
+        data = file.read(min(size, limit) + 1)  # read() allocates all of it before it reads
+        if len(data) > size:  # the file grows, or is in /proc
             data += file.read(limit + 1 - len(data))
     if len(data) > limit:
-        raise BadInput(f"cannot read {shown}: it has more than {limit:,} bytes")
+        raise BadInput(f"cannot read {label}: it has more than {limit:,} bytes")
     return data
 
 
@@ -255,24 +254,24 @@ def read_blocks(path: Path) -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def open_regular(path: Path, shown: str = "") -> Iterator[BinaryIO]:
-    """Yield a regular file, open for reading. shown: its name in errors; empty for its path. Raises
+def open_regular(path: Path, label: str = "") -> Iterator[BinaryIO]:
+    """Yield a regular file, open for reading. label: its name in errors; empty for its path. Raises
     BadInput.
     """
-    shown = shown or escape_path(path)
+    label = label or escape_path(path)
     try:
-        # A named pipe without a writer would be waited for.
+        # Without O_NONBLOCK, opening a named pipe would wait for a writer.
         handle = os.open(path, os.O_RDONLY | posix.NONBLOCK | posix.CLOEXEC)
         with os.fdopen(handle, "rb") as file:
             if stat.S_ISDIR(os.fstat(handle).st_mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise BadInput(f"cannot read {shown}: it is not a regular file")
+                raise BadInput(f"cannot read {label}: it is not a regular file")
             yield file
     except OSError as error:
-        raise BadInput(f"cannot read {shown}: {error.strerror}") from None
+        raise BadInput(f"cannot read {label}: {error.strerror}") from None
     except ValueError:  # NUL, or an unpaired surrogate
-        raise BadInput(f"cannot read {shown}: it is not a valid path") from None
+        raise BadInput(f"cannot read {label}: it is not a valid path") from None
 
 
 def escape_path(path: Path) -> str:
@@ -335,7 +334,7 @@ def is_temporary(name: str) -> bool:
     return name.startswith(TEMPORARY)
 
 
-def _file_status(path: Path) -> os.stat_result | None:
+def _get_status(path: Path) -> os.stat_result | None:
     try:
         return path.stat()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""JSON from outside: of servers, files and people. Everything in jsctl reads it here."""
+"""JSON from servers, files and people. All of jsctl parses it here."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 MAX_DEPTH = 100
-"""Objects and lists within each other. What reads them later recurses, too."""
+"""Maximum depth of nested objects and lists, as code that reads them recurses."""
 
 MAX_VALUES = 2_000_000
 """Maximum number of values of a document: two bytes such as `[]` may take a hundred in memory."""
@@ -30,9 +30,9 @@ def parse_json(
 ) -> Any:
     """Parse JSON.
 
-    allow_surrogates: accept unpaired surrogates, which a file that people write may contain. any_depth: for a
-    caller that calls `check_depth` where values can be deep: counting all brackets takes a fifth of the time.
-    parse_float: makes the value of a number with a fraction or an exponent; by default a float.
+    allow_surrogates: accept unpaired surrogates, which a file that people write may contain. any_depth: do
+    not check the depth, which takes a fifth of the time; the caller calls `check_depth` where values can be
+    deep. parse_float: makes the value of a number with a fraction or an exponent; by default a float.
 
     Raises ValueError for text that is not JSON, is nested too deeply, has too many values, has numbers that
     are not finite or have thousands of digits, or contains an unpaired surrogate.
@@ -41,12 +41,12 @@ def parse_json(
     if len(raw) > MAX_VALUES and _count_values(raw) > MAX_VALUES:
         raise ValueError(f"it has more than {MAX_VALUES:,} values")
     try:
-        decoder = _DECODER if parse_float is None else _decoder(parse_float)
+        decoder = _DECODER if parse_float is None else _make_decoder(parse_float)
         value = decoder.decode(_decode(text) if isinstance(text, bytes) else text)
     except RecursionError:
         raise TooDeep(_TOO_DEEP) from None
     except ValueError as error:
-        if "integer string conversion" in str(error):  # Python's words are about Python
+        if "integer string conversion" in str(error):  # Python's message is about its own limit
             raise ValueError(
                 f"it has a number of more than {sys.get_int_max_str_digits():,} digits"
             ) from None
@@ -69,13 +69,13 @@ def _decode(text: bytes) -> str:
     return text.decode(json.detect_encoding(text), "surrogatepass")
 
 
-def _decoder(parse_float: Callable[[str], Any] | None = None) -> json.JSONDecoder:
+def _make_decoder(parse_float: Callable[[str], Any] | None = None) -> json.JSONDecoder:
     return json.JSONDecoder(parse_constant=_refuse_constant, parse_float=parse_float)
 
 
 def check_depth(value: Any) -> None:
     """Raise TooDeep for a value that is nested deeper than MAX_DEPTH."""
-    if _depth(value) > MAX_DEPTH:
+    if _measure_depth(value) > MAX_DEPTH:
         raise TooDeep(_TOO_DEEP)
 
 
@@ -83,50 +83,50 @@ def _refuse_constant(text: str) -> None:
     raise ValueError(f"{text} is not a number in JSON")
 
 
-_DECODER = _decoder()  #: making one takes as long as decoding an acknowledgement
+_DECODER = _make_decoder()  #: making one takes as long as decoding an acknowledgement
 
 
 def _count_values(raw: bytes) -> int:
-    """Return an upper bound of the number of values; exact, without commas and brackets in strings, above the
-    limit.
+    """Return an upper bound of the number of values. Above the limit, commas and brackets in strings do not
+    count.
     """
     count = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
     if count <= MAX_VALUES:
         return count
-    return len(_structure(raw, b"[{,"))
+    return len(_extract_marks(raw, b"[{,"))
 
 
 def _is_deep(raw: bytes) -> bool:
     """Return whether a document is nested deeper than MAX_DEPTH.
 
-    Takes as long as one pass over its brackets, as most disappear with the innermost levels.
+    Takes about as long as one pass over its brackets, as most of them are removed with the innermost levels.
     """
-    marks, levels = _structure(raw, b"[]{}"), MAX_DEPTH
+    marks, levels = _extract_marks(raw, b"[]{}"), MAX_DEPTH
     while len(marks) > 2 * levels > 2 * MAX_DEPTH - 8:
         marks, levels = marks.replace(b"[]", b""), levels - 1
     return len(marks) > 2 * levels and max(accumulate(map(_STEPS.__getitem__, marks))) > levels
 
 
-def _structure(raw: bytes, marks: bytes) -> bytes:
+def _extract_marks(raw: bytes, marks: bytes) -> bytes:
     """Return the given marks of a JSON document in their order, without those in strings; braces become
     brackets.
     """
-    if b"\\" in raw:  # only in texts
+    if b"\\" in raw:  # occurs only in strings
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     bare = raw.translate(_AS_BRACKETS, bytes(set(range(256)) - {*marks, *b'"'})).replace(b'""', b"")
     return b"".join(bare.split(b'"')[::2])
 
 
-def _depth(value: Any) -> int:
+def _measure_depth(value: Any) -> int:
     """Return how deeply objects and lists are nested; counting stops above MAX_DEPTH."""
     level, depth = [value], 0
     while level and depth <= MAX_DEPTH:
-        below: list[Any] = []
+        children: list[Any] = []
         for item in level:
             if isinstance(item, dict):
-                below += item.values()
+                children += item.values()
             elif isinstance(item, list):
-                below += item
-        depth += bool(below)
-        level = [item for item in below if isinstance(item, (dict, list))]
+                children += item
+        depth += bool(children)
+        level = [item for item in children if isinstance(item, (dict, list))]
     return depth

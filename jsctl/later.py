@@ -1,5 +1,5 @@
-"""Modules that are imported when a name in them is first used: for what a verb without an event loop names
-but rarely uses.
+"""Modules that are imported when a name in them is first used: for verbs that need asyncio only in some
+cases.
 """
 
 import importlib
@@ -13,7 +13,7 @@ class Later(ModuleType):
     def __getattr__(self, name: str) -> Any:
         module = importlib.import_module(self.__name__)
         vars(self).update(vars(module))
-        self.__class__ = ModuleType  # type: ignore[assignment]  # from now on it costs nothing
+        self.__class__ = ModuleType  # type: ignore[assignment]  # without this method from now on
         return getattr(module, name)
 
 

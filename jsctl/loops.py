@@ -1,7 +1,8 @@
 """Coroutines with and without an event loop.
 
-What asks a server one thing after the other needs none, and starts in half the time: asyncio alone costs as
-much as click. A coroutine that `run` runs is stepped until it waits for `event_loop()`, and goes on in one.
+A verb that sends one request after the other needs none, and starts in half the time: importing asyncio takes
+as long as importing click. `run` steps a coroutine until it waits for `await_event_loop()`, and continues it
+in a loop.
 """
 
 import contextvars
@@ -22,7 +23,7 @@ _limit = contextvars.ContextVar("limit", default=float("inf"))
 
 
 class NoEventLoop(RuntimeError):
-    """Something needs an event loop, as asyncio's own error says of the rest."""
+    """Something needs an event loop where none is running."""
 
 
 def is_stepped() -> bool:
@@ -38,8 +39,9 @@ def await_event_loop() -> Generator[None, None, None]:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine and return its result: without an event loop until it asks for one. Raises what it
-    raises."""
+    """Run a coroutine, without an event loop until it asks for one, and return its result. Raises what it
+    raises.
+    """
     token = _stepped.set(True)
     try:
         work.send(None)
@@ -47,15 +49,15 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         return end.value  # type: ignore[no-any-return]
     finally:
         _stepped.reset(token)
-    return run_in_loop(_rest(work))
+    return run_in_loop(_await_rest(work))
 
 
-async def _rest(work: Coroutine[Any, Any, T]) -> T:
-    return await _go_on(work)
+async def _await_rest(work: Coroutine[Any, Any, T]) -> T:
+    return await _continue(work)
 
 
 @types.coroutine
-def _go_on(work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+def _continue(work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
     result: T = yield from work
     return result
 
@@ -63,8 +65,8 @@ def _go_on(work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
 def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine in an event loop and return its result. Raises what it raises.
 
-    Where a loop is running already, as in a notebook, the coroutine runs in a thread, and the caller's loop
-    is blocked meanwhile.
+    When a loop is already running, as in a notebook, the coroutine runs in a thread, and the caller's loop is
+    blocked until it ends.
     """
     token = _stepped.set(False)
     try:
@@ -81,7 +83,7 @@ def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
 
 
 class Begun(Generic[T]):
-    """The counterpart of a task without an event loop: work that has sent its first request, and continues
+    """The counterpart of a task without an event loop: work that has sent its first request and continues
     when it is awaited.
     """
 
@@ -117,8 +119,8 @@ def _raise(error: Exception) -> NoReturn:
 
 @types.coroutine
 def mark_request_sent() -> Generator[None, None, None]:
-    """Mark that a request was sent and its answer is not awaited yet: without an event loop, work that only
-    had to begin stops here.
+    """Mark that a request was sent whose answer is not awaited yet. Without an event loop, work that was only
+    started (see `start`) stops here.
     """
     if _beginning.get():
         _beginning.set(False)
@@ -126,12 +128,12 @@ def mark_request_sent() -> Generator[None, None, None]:
 
 
 def start(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T] | Begun[T]":
-    """Start work that is waited for later."""
+    """Start work that is awaited later."""
     return Begun(work) if is_stepped() else asyncio.ensure_future(work)
 
 
 async def cancel_all(started: Collection["asyncio.Task[T] | Begun[T]"]) -> None:
-    """Cancel what was started, and wait until it has ended."""
+    """Cancel all started work, and wait until it has ended."""
     for work in started:
         work.cancel()
     if tasks := [work for work in started if not isinstance(work, Begun)]:
@@ -145,12 +147,14 @@ async def time_limit(seconds: float) -> AsyncIterator[None]:
         async with asyncio.timeout(seconds):
             yield
         return
-    before = _limit.get()
-    _limit.set(min(time.monotonic() + seconds, before))
+    enclosing_limit = _limit.get()
+    _limit.set(min(time.monotonic() + seconds, enclosing_limit))
     try:
         yield
     finally:
-        _limit.set(before)  # not reset: an event loop may have begun, and with it another context
+        _limit.set(
+            enclosing_limit
+        )  # reset() would fail if an event loop, and with it another context, began meanwhile
 
 
 def limit_deadline(deadline: float) -> float:

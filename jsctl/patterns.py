@@ -1,4 +1,4 @@
-"""Regular expressions that people give."""
+"""Regular expressions from users."""
 
 import re
 from typing import AnyStr
@@ -7,9 +7,9 @@ from jsctl.errors import BadInput
 
 
 def compile_pattern(text: AnyStr, flags: int = 0, *, flag: str = "") -> re.Pattern[AnyStr]:
-    """Compile a regular expression. flag: that of the command line, for the error.
+    """Compile a regular expression. flag: the flag that gave it, for the error.
 
-    Raises BadInput for anything that is wrong with it, and nothing else.
+    Raises BadInput for whatever is wrong with it, and no other error.
     """
     try:
         return re.compile(text, flags)
@@ -19,5 +19,5 @@ def compile_pattern(text: AnyStr, flags: int = 0, *, flag: str = "") -> re.Patte
         reason = "nested too deeply"
     except OverflowError:
         reason = "a number in it is too large"
-    shown = text.decode(errors="backslashreplace") if isinstance(text, bytes) else text
-    raise BadInput(f"{flag}{' ' * bool(flag)}{shown!r} is not a valid regular expression: {reason}")
+    pattern = text.decode(errors="backslashreplace") if isinstance(text, bytes) else text
+    raise BadInput(f"{flag}{' ' * bool(flag)}{pattern!r} is not a valid regular expression: {reason}")

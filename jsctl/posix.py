@@ -1,4 +1,4 @@
-"""What POSIX systems have and Windows lacks: locks, some flags of files, some signals."""
+"""Features of POSIX systems that Windows lacks: locks, some flags of files, some signals."""
 
 import os
 import signal
@@ -18,24 +18,25 @@ HANGUP: tuple[int, ...] = tuple(getattr(signal, name) for name in ("SIGHUP",) if
 
 
 def has_locks() -> bool:
-    """Return whether `lock` works here."""
+    """Return whether this system has locks of files."""
     return fcntl is not None
 
 
 def lock(file: int | IO[bytes] | IO[str], *, wait: bool = True, shared: bool = False) -> None:
     """Lock an open file or folder until it is closed; without locks (Windows) do nothing.
 
-    Raises BlockingIOError where another process has it and `wait` is off, OSError where there are no locks.
+    Raises BlockingIOError when another process has locked it and `wait` is off, OSError on file systems
+    without locks.
     """
     if fcntl is not None:
-        how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-        fcntl.flock(file, how if wait else how | fcntl.LOCK_NB)
+        operation = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        fcntl.flock(file, operation if wait else operation | fcntl.LOCK_NB)
 
 
 def open_folder(path: Path) -> int:
     """Open a folder, not a link to one, to lock it or to sync it to disk. Raises OSError.
 
-    Windows cannot open folders: there it is a temporary file that nobody else sees.
+    Windows cannot open folders; there it opens the null device instead.
     """
     if os.name == "nt":
         return os.open(os.devnull, os.O_RDONLY)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from jsctl.testing import Network
 
 Start = Callable[[str | Path], "Network"]
-"""Starts a network; it ends with the fixture."""
+"""A function that starts a network, which ends with the fixture."""
 
 _started: list["Network"] = []
 
 
 @contextmanager
-def _networks(folders: pytest.TempPathFactory) -> Iterator[Start]:
+def _open_factory(folders: pytest.TempPathFactory) -> Iterator[Start]:
     from jsctl.testing import Network  # here, since pytest loads this file in every run
 
     with ExitStack() as stack:
@@ -41,18 +41,18 @@ def _networks(folders: pytest.TempPathFactory) -> Iterator[Start]:
 @pytest.fixture
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
     """Return a function that starts real nats-servers, `network("hub-leaf")`; they end with the test."""
-    with _networks(tmp_path_factory) as start:
+    with _open_factory(tmp_path_factory) as start:
         yield start
 
 
 @pytest.fixture(scope="session")
 def network_factory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
-    """Return a function as `network` does, for networks that many tests share: they end with the run."""
-    with _networks(tmp_path_factory) as start:
+    """Return a function like that of `network`, for networks that many tests share; they end with the run."""
+    with _open_factory(tmp_path_factory) as start:
         yield start
 
 
-@pytest.hookimpl(hookwrapper=True)  # the form that pytest 7 knows, too
+@pytest.hookimpl(hookwrapper=True)  # the form that pytest 7 also knows
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
     """Add the last lines that the servers logged to the report of a failed test."""
     outcome = yield

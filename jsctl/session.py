@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_ELSEWHERE = 0.15  #: seconds that another thread waits for the loop
+_THREAD_TIMEOUT = 0.15  #: seconds that another thread waits for its result
 
 
 class Session:
@@ -40,22 +40,24 @@ class Session:
             return self._runner.run(work)
         future = asyncio.run_coroutine_threadsafe(work, loop)
         try:
-            return future.result(_ELSEWHERE)
+            return future.result(_THREAD_TIMEOUT)
         except concurrent.futures.TimeoutError:
             future.cancel()
             raise TimeoutError from None
 
     async def connection(self, settings: "Settings") -> "Connection":
-        """Return the connection with these settings: an open one, else a new one."""
+        """Return the connection with these settings; open it if there is none."""
         from jsctl.nats.connection import Connection
         from jsctl.nats.outage import ConnectionReporter
 
         key = replace(settings, timeout=0, colors="", js_domain="", js_api_prefix="", js_event_prefix="")
-        known = self._connections.pop(key, None)
-        if known is not None and not known.is_connected:  # a new attempt says at once what is wrong
-            await known.close()
-            known = None
-        if known is None:
+        connection = self._connections.pop(key, None)
+        if (
+            connection is not None and not connection.is_connected
+        ):  # a new attempt shows immediately what is wrong
+            await connection.close()
+            connection = None
+        if connection is None:
             reporter = ConnectionReporter(self._say)
 
             def report(event: "ConnectionEvent") -> None:
@@ -63,10 +65,10 @@ class Session:
                     reporter(event)
 
             self._reporters.append(reporter.stop)
-            known = await Connection.open(settings, on_event=report)
-        known.settings = settings
-        self._connections[key] = known
-        return known
+            connection = await Connection.open(settings, on_event=report)
+        connection.settings = settings
+        self._connections[key] = connection
+        return connection
 
     def end_command(self) -> None:
         """Report no further connection events until the next command."""

@@ -1,6 +1,7 @@
-"""Ctrl-C, SIGTERM and SIGHUP as the end of work: ordinary, or with time to clean up.
+"""Ctrl-C, SIGTERM and SIGHUP as the end of work: as its ordinary end, or with time to clean up.
 
-Every signal that jsctl handles is handled here. Only the main thread can: elsewhere these do nothing.
+All signals that jsctl handles are handled here. Only the main thread can handle them; elsewhere these
+functions do nothing.
 """
 
 import contextlib
@@ -35,13 +36,13 @@ class _Handler(NamedTuple):
 
 
 _installed: dict[int, list[_Handler]] = {}
-"""The handlers of each signal, the one that is called last."""
+"""The handlers of each signal; the last one is called."""
 
-_before: dict[int, Any] = {}
-"""What Python had for these signals."""
+_previous: dict[int, Any] = {}
+"""The handlers that these signals had before."""
 
-_due: Counter[int] = Counter()
-"""Signals that arrived, and that the event loop has not handed over yet."""
+_pending: Counter[int] = Counter()
+"""How many signals of each number have arrived and wait for the event loop."""
 
 
 @contextlib.contextmanager
@@ -75,31 +76,29 @@ def handled(handlers: Mapping[int, Callable[[int], object]]) -> Iterator[Callabl
 
 def _install(loop: "asyncio.AbstractEventLoop", number: int, stack: list[_Handler]) -> None:
     if number not in _installed:
-        _before[number] = signal.getsignal(number)
+        _previous[number] = signal.getsignal(number)
     if stack:
         _installed[number] = stack
-        signal.signal(number, functools.partial(_arrive, loop))
+        signal.signal(number, functools.partial(_receive, loop))
         return
     del _installed[number]
-    before = _before.pop(number)
-    signal.signal(
-        number, signal.SIG_DFL if before is None else before
-    )  # None: installed by other than Python
-    if _due.pop(number, 0):
+    previous = _previous.pop(number)
+    signal.signal(number, signal.SIG_DFL if previous is None else previous)  # None: not installed by Python
+    if _pending.pop(number, 0):
         signal.raise_signal(number)
 
 
-# Not loop.add_signal_handler: what arrives while a handler is removed would be lost.
+# loop.add_signal_handler would lose signals that arrive while a handler is removed.
 
 
-def _arrive(loop: "asyncio.AbstractEventLoop", number: int, frame: object) -> None:
-    _due[number] += 1
-    loop.call_soon_threadsafe(_hand_over, number)
+def _receive(loop: "asyncio.AbstractEventLoop", number: int, frame: object) -> None:
+    _pending[number] += 1
+    loop.call_soon_threadsafe(_dispatch, number)
 
 
-def _hand_over(number: int) -> None:
-    if _due[number]:  # not when it went to what was there before
-        _due[number] -= 1
+def _dispatch(number: int) -> None:
+    if _pending[number]:  # 0 when the previous handler received it
+        _pending[number] -= 1
         _installed[number][-1].call(number)
 
 
@@ -109,13 +108,13 @@ def interrupts(end: Callable[[], object], *, sigterm: bool = True) -> Iterator[N
     as usual.
     """
 
-    def first(number: int) -> None:
+    def handle_first(number: int) -> None:
         restore()
         end()
 
-    handlers: dict[int, Callable[[int], object]] = {signal.SIGINT: first}
+    handlers: dict[int, Callable[[int], object]] = {signal.SIGINT: handle_first}
     if sigterm:
-        handlers[signal.SIGTERM] = first
+        handlers[signal.SIGTERM] = handle_first
     with handled(handlers) as restore:
         yield
 
@@ -131,7 +130,7 @@ async def unlost_cancellation() -> AsyncIterator[None]:
 
 @contextlib.asynccontextmanager
 async def stoppable() -> AsyncIterator[list[signal.Signals]]:
-    """Cancel the task on the first SIGINT, SIGTERM or SIGHUP; it may take its time to clean up.
+    """Cancel the task on the first SIGINT, SIGTERM or SIGHUP, and let it clean up.
 
     The block then ends with Stopped, whatever the clean-up raises. Yields the list of signals that arrived.
     """
@@ -182,8 +181,8 @@ def graceful_stop(graceful: bool = True) -> Iterator["asyncio.Event"]:
 
 @contextlib.contextmanager
 def restoring_first(end: Callable[[], object]) -> Iterator[None]:
-    """Call `end` on SIGTERM and SIGHUP. When the block has ended and has restored what it must, the process
-    ends as the signal would have ended it.
+    """Call `end` on SIGTERM and SIGHUP, so that the block restores what it must. When it has ended, the
+    process ends as the signal would have ended it.
     """
     arrived: list[int] = []
 
@@ -200,8 +199,8 @@ def restoring_first(end: Callable[[], object]) -> Iterator[None]:
 
 
 class HeldInterrupts:
-    """A block in which ctrl-C waits for the next `run`, which it then ends at once: for a series of commands
-    that continues when one of them is interrupted.
+    """A block in which ctrl-C is kept for the next `run`, which then ends immediately: for a series of
+    commands that continues when one of them is interrupted.
     """
 
     def __init__(self) -> None:
@@ -234,20 +233,21 @@ class HeldInterrupts:
 
     def _hold(self) -> None:
         if self._is_active:
-            signal.signal(signal.SIGINT, self._arrive)
+            signal.signal(signal.SIGINT, self._receive)
 
-    def _arrive(self, number: int, frame: object) -> None:
+    def _receive(self, number: int, frame: object) -> None:
         self._arrived = True
 
 
 @contextlib.contextmanager
 def blocking() -> Iterator[None]:
-    """Let ctrl-C raise KeyboardInterrupt at once during a call that blocks the event loop. asyncio would
-    cancel the task, which learns of it when the call ends, or never. Raises CancelledError when it has done
-    so already.
+    """Let ctrl-C raise KeyboardInterrupt immediately during a call that blocks the event loop.
+
+    asyncio would cancel the task, which would notice only when the call ends. Raises CancelledError when the
+    task is cancelled already.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
+    previous = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(previous):
         yield
         return
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -255,13 +255,13 @@ def blocking() -> Iterator[None]:
         _raise_if_cancelled()
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
 
 
 def _raise_if_cancelled() -> None:
     from jsctl.loops import is_stepped
 
-    asyncio = sys.modules.get("asyncio")  # not loaded for this
+    asyncio = sys.modules.get("asyncio")  # do not import it for this
     if asyncio is not None and not is_stepped():
         with contextlib.suppress(RuntimeError):  # no event loop runs
             task = asyncio.current_task()
@@ -279,8 +279,8 @@ def sigterm_as_interrupt() -> Iterator[None]:
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    previous = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous)

@@ -62,7 +62,7 @@ class Network:
 
     def __init__(self, source: str | Path, folder: Path | None = None) -> None:
         self.source = str(source)
-        self._given = folder
+        self._user_folder = folder
         self._folder: Path | None = None
         self._stack: AsyncExitStack | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -81,13 +81,13 @@ class Network:
         """
         if self._loop is not None:
             raise JsctlError(f"network {self.source} is already running")
-        where = (self._given or Path(tempfile.mkdtemp(prefix="jsctl-network-"))).absolute()
-        self._folder = where
+        folder = (self._user_folder or Path(tempfile.mkdtemp(prefix="jsctl-network-"))).absolute()
+        self._folder = folder
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="jsctl network", daemon=True)
         self._thread.start()
         try:
-            self._run(self._open(where))
+            self._run(self._open(folder))
         except BaseException:
             self.end()
             raise
@@ -103,17 +103,17 @@ class Network:
             self._thread.join()
             self._loop.close()
             self._loop = self._thread = None
-            if self._given is None:
+            if self._user_folder is None:
                 shutil.rmtree(self.folder, ignore_errors=True)
                 self._folder = None
 
-    # -- what is there ----------------------------------------------------------------------------
+    # -- servers and contexts ---------------------------------------------------------------------
 
     @property
     def folder(self) -> Path:
-        """Where the configuration, the log and the data of each server are."""
+        """The folder with the configuration, the log and the data of each server."""
         if self._folder is None:
-            raise JsctlError(f"network {self.source} does not run", "use it in a with block")
+            raise JsctlError(f"network {self.source} is not running", "use it in a with block")
         return self._folder
 
     @property
@@ -150,7 +150,9 @@ class Network:
 
     @property
     def environ(self) -> dict[str, str]:
-        """The environment for programs that are to see only these contexts: `jsctl`, `nats`, your own."""
+        """The environment variables for programs that should see only these contexts: `jsctl`, `nats`, your
+        own.
+        """
         environ = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_VARIABLES)}
         forget_secrets(environ)
         environ.update(identities.list_variables(self.folder))
@@ -166,7 +168,7 @@ class Network:
         if context:
             self._context(context)
             args += ["--context", context]
-        done = subprocess.run(
+        completed = subprocess.run(
             build_module_command("jsctl", *args),
             input=stdin,
             capture_output=True,
@@ -174,10 +176,10 @@ class Network:
             env=self.environ,
             check=False,
         )
-        if done.returncode:
-            reason = done.stderr.strip() or f"exit status {done.returncode}"
+        if completed.returncode:
+            reason = completed.stderr.strip() or f"exit status {completed.returncode}"
             raise JsctlError(f"jsctl {shlex.join(args)}: {reason}")
-        return done.stdout
+        return completed.stdout
 
     def log(self, server: str) -> str:
         """Return the log of a server since its last start."""
@@ -192,24 +194,24 @@ class Network:
     # -- faults -----------------------------------------------------------------------------------
 
     def kill(self, *names: str) -> None:
-        """End servers at once (kill -9). names: of servers or clusters, here and below; all without names."""
+        """Kill servers (kill -9). names: of servers or clusters, here and below; all without names."""
         self._run(networks.kill_nodes(*self._select(names)))
 
     def stop(self, *names: str) -> None:
-        """End servers in order, and wait until they have ended."""
+        """Shut servers down gracefully, and wait until they have ended."""
         self._run(networks.stop_nodes(*self._select(names)))
 
     def start(self, *names: str) -> None:
-        """Start servers that do not run; wait until they accept clients. `wait` waits for leaders, too."""
+        """Start stopped servers, and wait until they accept clients. `wait` also waits for leaders."""
         self._run(networks.start_nodes(*self._select(names), os.environ))
 
     def restart(self, *names: str) -> None:
-        """Stop servers, and start them with their configurations as these are now."""
+        """Stop servers, and start them with their present configurations."""
         self.stop(*names)
         self.start(*names)
 
     def pause(self, *names: str) -> None:
-        """Suspend servers (SIGSTOP), like a machine that hangs: their connections stay open, nothing
+        """Suspend servers (SIGSTOP), like a machine that hangs: connections stay open, and nothing
         answers.
         """
         self._run(networks.pause_nodes(*self._select(names)))
@@ -245,35 +247,36 @@ class Network:
         self.wait(seconds)
 
     def wait(self, seconds: float = READY_SECONDS) -> None:
-        """Wait until every server that is meant to run is healthy, every domain has a leader, and mirrors and
-        sources have caught up. Raises JsctlError that says what is missing."""
+        """Wait until every server that should run is healthy, every domain has a leader, and mirrors and
+        sources have caught up. Raises JsctlError with what is missing.
+        """
         self._run(wait_until_ready(self._local(), lambda _: None, seconds))
 
     def missing(self) -> list[str]:
         """Return what `wait` would wait for, one sentence each; an empty list when the network is ready.
 
-        Servers that were stopped, killed or paused here are not waited for.
+        Servers that were stopped, killed or paused with this object are not waited for.
         """
         return self._run(find_unready(self._local()))
 
-    # -- inside -----------------------------------------------------------------------------------
+    # -- private ----------------------------------------------------------------------------------
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop is None:
             work.close()
-            raise JsctlError(f"network {self.source} does not run", "use it in a with block")
+            raise JsctlError(f"network {self.source} is not running", "use it in a with block")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
-        except BaseException:  # ctrl-C: what runs in the loop is to end, too
+        except BaseException:  # ctrl-C: the work in the loop must end, too
             future.cancel()
             raise
 
-    async def _open(self, where: Path) -> None:
+    async def _open(self, folder: Path) -> None:
         self._stack = AsyncExitStack()
         spec = load_named(self.source)
         source = self.source if self.source in BUILTIN else str(expand_home(self.source).absolute())
-        plan = Plan(compile_network(spec, where), where, port=0, private=True, source=source)
+        plan = Plan(compile_network(spec, folder), folder, port=0, private=True, source=source)
         await self._stack.enter_async_context(
             Servers.start(
                 plan, binary.find(os.environ), os.environ
@@ -301,7 +304,7 @@ class Network:
     def _context(self, name: str) -> Mapping[str, Any]:
         contexts = self.contexts
         if name not in contexts:
-            raise NotFound(*find_noun("context").missing(name, known=list(contexts)))
+            raise NotFound(*find_noun("context").missing(name, existing=list(contexts)))
         return contexts[name]
 
     def _disturb(self, links: tuple[str, ...], **settings: Any) -> None:

@@ -1,10 +1,10 @@
-"""Sizes, durations and times: how they are parsed and how they are formatted.
+"""Parsing and formatting of sizes, durations and times.
 
-Durations are nanoseconds. Times are nanoseconds since 1970 (as exact as the server has them), aware
-datetimes where a library wants those, or RFC 3339 texts as the server writes them. Nothing else in jsctl
-parses or formats any of these.
+Durations are nanoseconds. Times are nanoseconds since 1970 (as exact as the server has them), aware datetimes
+where a library needs them, or RFC 3339 texts as the server writes them. All of jsctl parses and formats them
+here.
 
-What people write and read is local time: a text without a zone is local, and texts for people name the zone.
+People write and read local time: a text without a zone is local, and texts for people name the zone.
 """
 
 import re
@@ -25,38 +25,38 @@ DAY = 24 * HOUR
 # A month is 30 days and a year 365, as in the `nats` tool (jsm.go ParseDuration).
 _UNITS = {"ns": NS, "us": US, "µs": US, "μs": US, "ms": MS, "s": SECOND, "m": MINUTE, "h": HOUR}
 _UNITS |= {"d": DAY, "D": DAY, "w": 7 * DAY, "W": 7 * DAY, "M": 30 * DAY, "y": 365 * DAY, "Y": 365 * DAY}
-# Patterns, not compiled ones: `re` compiles at the first use and caches them.
+# Texts of patterns: `re` compiles them at their first use and caches them.
 _PART = r"([0-9]+)(?:\.([0-9]+))?(ns|us|µs|μs|ms|[smhdDwWMyY])"
 _BYTES = r"([0-9]+)\s*([A-Za-z]*)"
 _SHIFT = {"": 0, "b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _MAX_INT64 = (1 << 63) - 1
 _UNSET_TIMES = ("0001-01-01", "1970-01-01T00:00:00Z")
 
-_LONGEST = 200
+_MAX_LENGTH = 200
 """Maximum number of characters of a duration, size or time."""
 
 NEVER = -1
-"""The age of what has not happened."""
+"""The age of an event that has not happened."""
 
 
 def parse_duration(text: str) -> int:
     """Parse a duration, such as `1y2M3d4h5m6s7ms`, `-1h` or `0`. Returns ns. Raises ValueError."""
-    body = _short(text)
+    body = _check_length(text)
     negative = body.startswith("-")
     body = body[1:] if body[:1] in ("-", "+") else body
     if body == "0":
         return 0
-    total, at = 0, 0
+    total, position = 0, 0
     for part in re.finditer(_PART, body):
-        if part.start() != at:
+        if part.start() != position:
             break
         whole, fraction, unit = part.groups()
         factor = _UNITS[unit]
         total += int(whole) * factor
         if fraction:
             total += int(fraction) * factor // 10 ** len(fraction)
-        at = part.end()
-    if at == 0 or at != len(body):
+        position = part.end()
+    if position == 0 or position != len(body):
         raise ValueError(f"{text!r} is not a duration such as 30s, 2h or 1y6M")
     if total > _MAX_INT64:
         raise ValueError(f"{text!r} is longer than 292 years")
@@ -68,7 +68,7 @@ def parse_bytes(text: str) -> int:
 
     Units are powers of 1024, as in the `nats` tool. Raises ValueError.
     """
-    body = _short(text)
+    body = _check_length(text)
     if body.startswith("-"):
         if body != "-1":
             raise ValueError(f"{text!r} is not a size; -1 means unlimited")
@@ -88,10 +88,10 @@ def parse_bytes(text: str) -> int:
     raise ValueError(f"{text!r} is not a size such as 512, 10MB or 1GiB")
 
 
-def _short(text: str) -> str:
+def _check_length(text: str) -> str:
     """Return a text without surrounding blanks. Raises ValueError for one too long to be a number."""
-    if len(text) > _LONGEST:
-        raise ValueError(f"{text[:20]!r}... has {len(text):,} characters, at most {_LONGEST} are valid")
+    if len(text) > _MAX_LENGTH:
+        raise ValueError(f"{text[:20]!r}... has {len(text):,} characters, at most {_MAX_LENGTH} are valid")
     return text.strip()
 
 
@@ -100,7 +100,7 @@ def parse_time(text: str) -> datetime:
     ValueError.
     """
     try:
-        time = datetime.fromisoformat(_short(text))
+        time = datetime.fromisoformat(_check_length(text))
         return time if time.tzinfo else time.astimezone()
     except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is not a time such as 2026-11-21T06:57:05Z") from None
@@ -112,7 +112,7 @@ def parse_time_ns(text: str) -> int:
     Returns ns since 1970. Raises ValueError.
     """
     zone = "Z"
-    text = _short(text)
+    text = _check_length(text)
     if text.endswith("Z"):
         whole, dot, fraction = text[:-1].partition(".")
     else:
@@ -166,7 +166,7 @@ def to_ns(time: Time) -> int:
     if isinstance(time, str):
         return parse_time_ns(time)
     time = time if time.tzinfo else time.replace(tzinfo=UTC)
-    # Not timestamp() as a whole: a float has no microseconds left.
+    # Without the microseconds, for which a float is not exact enough.
     return int(time.replace(microsecond=0).timestamp()) * SECOND + time.microsecond * US
 
 
@@ -183,8 +183,8 @@ def to_datetime(time: Time) -> datetime:
 
 
 def seconds_to_ns(seconds: float) -> int:
-    """Return ns of a clock in seconds, such as `env.clock`, exact to the microsecond like the float
-    itself.
+    """Return the time of a clock in seconds, such as `env.clock`, in ns; exact to the microsecond, as the
+    float is.
     """
     return round(seconds * 1e6) * US
 
@@ -192,7 +192,7 @@ def seconds_to_ns(seconds: float) -> int:
 def compute_age(since: str | None, now: Time | None) -> int:
     """Return ns from a time that the server wrote until `now`, 0 for a later time.
 
-    NEVER (-1) where the time is missing or one of the server's zero times, or `now` is missing.
+    NEVER (-1) when either time is missing, or the first is one of the server's zero times.
     """
     known = read_known_time(since)
     if known is None or now is None or now == "":
@@ -245,12 +245,12 @@ def format_duration(value: int) -> str:
     years, rest = divmod(seconds, 365 * 86400)
     days, rest = divmod(rest, 86400)
     hours, rest = divmod(rest, 3600)
-    minutes, left = divmod(rest, 60)
-    shown = ""
-    for count, unit in ((years, "y"), (days, "d"), (hours, "h"), (minutes, "m"), (left, "s")):
-        if shown or count or unit == "s":
-            shown += f"{count}{unit}"
-    return shown
+    minutes, whole_seconds = divmod(rest, 60)
+    text = ""
+    for count, unit in ((years, "y"), (days, "d"), (hours, "h"), (minutes, "m"), (whole_seconds, "s")):
+        if text or count or unit == "s":
+            text += f"{count}{unit}"
+    return text
 
 
 def format_exact_duration(value: int) -> str:
@@ -262,15 +262,15 @@ def format_exact_duration(value: int) -> str:
     if value < SECOND:
         for unit, name in ((MS, "ms"), (US, "µs"), (NS, "ns")):
             if value >= unit:
-                return _trimmed(value, unit) + name
+                return _format_fraction(value, unit) + name
     if value < MINUTE:
-        return _trimmed(value, SECOND) + "s"
-    seconds = _trimmed(value % MINUTE, SECOND) + "s"
+        return _format_fraction(value, SECOND) + "s"
+    seconds = _format_fraction(value % MINUTE, SECOND) + "s"
     head = format_duration(value - value % MINUTE)
     return head.removesuffix("0s") + seconds
 
 
-def _trimmed(value: int, unit: int) -> str:
+def _format_fraction(value: int, unit: int) -> str:
     whole, rest = divmod(value, unit)
     if not rest:
         return str(whole)

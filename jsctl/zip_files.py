@@ -1,4 +1,4 @@
-"""ZIP files from outside: what is wrong with one is a ValueError, and no more than a limit is unpacked."""
+"""ZIP files from untrusted sources: a damaged one raises ValueError, and only a limited size is unpacked."""
 
 import contextlib
 import struct
@@ -9,17 +9,17 @@ from typing import BinaryIO
 
 _KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FAULTS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, OverflowError)
-"""What zipfile raises beside ValueError; NotImplementedError is a RuntimeError."""
+"""What zipfile raises besides ValueError. NotImplementedError is a RuntimeError."""
 
 
 def open_zip(file: BinaryIO) -> zipfile.ZipFile:
-    """Return the archive in an open file, to be read. Raises ValueError for what is not one."""
+    """Open the archive in an open file for reading. Raises ValueError for a file that is not an archive."""
     with _value_errors():
         return zipfile.ZipFile(file)
 
 
 def read_entry(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
-    """Return a file of an archive that has at most `limit` bytes, whatever the archive says of its size.
+    """Return a file of an archive with at most `limit` bytes, whatever size the archive claims for it.
 
     Raises ValueError, KeyError.
     """

@@ -95,7 +95,7 @@ class Interpreter:
             self._find_history_file(),
             completion.complete,
             is_complete,
-            keeps=_is_kept_in_history,
+            should_keep=_is_kept_in_history,
         )
         env.say("help lists the commands, help shell explains this prompt; ctrl-D ends it")
         status = 0

@@ -50,7 +50,9 @@ COLOR_SCHEMES = ("rounded", "double", "yellow", "blue", "cyan", "green", "magent
 """Values of `--colors` and of the key color_scheme, as in the `nats` tool."""
 
 SERVER_MARK = "jsctl_server"
-"""Key of contexts that jsctl wrote for its own servers (localserver/contexts.py); not shown, not copied."""
+"""Key that marks contexts which jsctl wrote for its own servers (localserver/contexts.py). It is neither
+shown nor copied.
+"""
 
 HIDDEN = "********"
 
@@ -58,7 +60,7 @@ HIDDEN = "********"
 _SECRET_NAME = r"(?i)pass|pwd|secret|token|seed|private|jwt|bearer|credential|(api|access|signing)[-_]?key"
 _PARAMETER = r"([?&;])([^=&;#?\s]+)=([^&;#\s]+)"
 
-# A seed (SU..., SA...), a JWT, a decorated key, and data in place of a path: whatever key holds them.
+# A seed (SU..., SA...), a JWT, a decorated key, and data in place of a path, under any key.
 _SECRET_VALUE = (
     r"\bS[A-Z][A-Z2-7]{50,}\b|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|-----BEGIN [^-]*(SEED|PRIVATE|JWT)|^data:"
 )
@@ -81,7 +83,7 @@ class Context(NamedTuple):
     def document(self, *, show_secrets: bool = False) -> dict[str, Any]:
         """Return every key with its value: in the order of the `nats` tool, unknown keys last.
 
-        Secrets are stars, except with show_secrets.
+        Secrets are replaced by stars, except with show_secrets.
         """
         document = {**KEYS, **self.raw}
         document.pop(SERVER_MARK, None)
@@ -102,7 +104,7 @@ def _without_login(url: str, mask: str) -> str:
     login, at, host = rest.rpartition("@")
     name, _, port = host.rpartition(":")
     if name and not port.rstrip("/").isdigit() and not host.endswith("]"):
-        # Not a port: part of a password that contains a comma, or a typing mistake. Do not show it.
+        # No port: part of a password that contains a comma, or a typing mistake. Hide it.
         host = name
     if not at or not mask:
         return f"{scheme}{separator}{host}"
@@ -111,7 +113,7 @@ def _without_login(url: str, mask: str) -> str:
 
 
 def _hide(key: str, value: Any) -> Any:
-    """Return the value of a key with all secrets in it as stars, however deep they are."""
+    """Return the value of a key with all secrets in it replaced by stars, at any depth."""
     if not value:
         return value
     if key in SECRETS and isinstance(value, str) and schemes.is_shown(value):
@@ -134,10 +136,10 @@ def _hide(key: str, value: Any) -> Any:
 def _without_parameters(url: str, mask: str) -> str:
     """Return text with the parameters of URLs that hold secrets masked."""
 
-    def masked(match: re.Match[str]) -> str:
+    def mask_parameter(match: re.Match[str]) -> str:
         return f"{match[1]}{match[2]}={mask}" if re.search(_SECRET_NAME, match[2]) else match[0]
 
-    return re.sub(_PARAMETER, masked, url)
+    return re.sub(_PARAMETER, mask_parameter, url)
 
 
 def is_secret(value: str) -> bool:

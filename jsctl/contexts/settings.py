@@ -1,7 +1,7 @@
 """The settings of a connection, from flags, environment, context and defaults, in this order.
 
-A login is a unit: one that comes from a flag replaces the whole login of the context, so that the
-context's password is never sent with the user of a flag.
+A login is a unit: one from a flag replaces the whole login of the context, so that the context's password is
+never sent with the user of a flag.
 """
 
 import re
@@ -46,7 +46,7 @@ class Settings:
     colors: str = ""
     context: str = ""  #: name of the context
     files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    """(path, text) of the files above, for machines that do not have these files."""
+    """(path, text) of the files above, for machines that do not have them, such as executors of Spark."""
 
 
 CONTEXT_KEYS = {
@@ -175,9 +175,9 @@ def resolve(
 ) -> Settings:
     """Return the settings of a context with flags applied.
 
-    flags: by Settings field, `server` for the URL; an empty value clears a setting.
-    from_environment: those of the flags that come from environment variables. The settings have the context's
-    name unless a flag or variable leads to another server.
+    flags: by Settings field, `server` for the URL; an empty value clears a setting. from_environment: which
+    of the flags come from environment variables. The settings have the context's name unless a flag or
+    variable leads to another server.
 
     Raises BadInput when domain and API prefix are both set in one place, or are not valid subjects.
     """
@@ -203,8 +203,10 @@ def resolve(
 
 
 def _leads_elsewhere(url: str | None, context: Context) -> bool:
-    """Return whether a URL of the command line or the environment differs from the context's, whose name
-    would mislead."""
+    """Return whether a URL of the command line or the environment differs from the context's.
+
+    The context's name would then be misleading.
+    """
     return bool(url) and strip_login(str(url)) != strip_login(context.get("url") or DEFAULT_URL)
 
 
@@ -219,7 +221,7 @@ def check_paths(values: Mapping[str, Any]) -> None:
             )
 
 
-def check_subject(what: str, value: str) -> None:
+def check_subject(name: str, value: str) -> None:
     """Check a domain or a subject prefix, which may be empty. Raises BadInput."""
     if value and not re.fullmatch(_TOKEN, value):
-        raise BadInput(f"{what} {value!r} is not a valid subject prefix", "use tokens separated by dots")
+        raise BadInput(f"{name} {value!r} is not a valid subject prefix", "use tokens separated by dots")

@@ -32,7 +32,7 @@ class ContextStore:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> "ContextStore":
-        """Return the store in $XDG_CONFIG_HOME, else in ~/.config."""
+        """Return the store in $XDG_CONFIG_HOME, or without it in ~/.config."""
         return cls(find_config_folder(environ) / "nats")
 
     def names(self) -> list[str]:
@@ -58,7 +58,7 @@ class ContextStore:
 
     def missing(self, name: str) -> NotFound:
         """Return the error for a context that does not exist."""
-        return NotFound(*registry.find_noun("context").missing(name, known=self.names()))
+        return NotFound(*registry.find_noun("context").missing(name, existing=self.names()))
 
     def load(self, name: str) -> Context:
         """Read a context. Raises NotFound, or BadInput when its file is not a JSON object."""

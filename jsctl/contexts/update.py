@@ -1,4 +1,4 @@
-"""Changes of a context: settings merged into it, checked as far as no server is needed."""
+"""Changes of a context: settings that are merged into it, with the checks that need no server."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,8 +14,8 @@ _SUBJECTS = ("jetstream_domain", "jetstream_api_prefix", "jetstream_event_prefix
 
 
 class Update(NamedTuple):
-    """An update of a context. raw: the JSON of the updated context. replaced: the login methods that it had
-    and has no more."""
+    """An update of a context. raw: the JSON of the updated context. replaced: the login methods that it
+    no longer has."""
 
     raw: dict[str, Any]
     replaced: list[str]
@@ -24,7 +24,7 @@ class Update(NamedTuple):
 def update(context: Context | None, values: Mapping[str, Any]) -> Update:
     """Merge settings into a context, or into an empty one.
 
-    values: by Settings field, and `description`. Raises BadInput for contradicting or invalid values.
+    values: by Settings field, and `description`. Raises BadInput for contradictory or invalid values.
     """
     methods = [method for method in METHODS if values.get(method)]
     if len(methods) > 1 and not (len(methods) == 2 and "token" in methods and "user" not in methods):
@@ -47,7 +47,7 @@ def update(context: Context | None, values: Mapping[str, Any]) -> Update:
 
 
 def with_absolute_paths(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings whose paths mean the same in every folder. `~` and variables stay as they are."""
+    """Return settings with absolute paths. Paths that begin with `~` or a variable stay as they are."""
     absolute = dict(values)
     for name in _PATHS:
         path = absolute.get(name)
@@ -57,7 +57,7 @@ def with_absolute_paths(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_contradictions(context: Context) -> list[str]:
-    """Return what is wrong with a context, as far as its text shows it."""
+    """Return the contradictions in a context, a phrase each."""
     values = from_context(context)
     problems = []
     methods = [method for method in METHODS if values.get(method) and method != "token"]

@@ -113,7 +113,7 @@ def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
         raise NotFound(
             f"there is no network {name!r}, which {VARIABLE} names", "unset it, or name another one"
         )
-    raise NotFound(*find_noun("network").missing(name, known=[network.state.name for network in networks]))
+    raise NotFound(*find_noun("network").missing(name, existing=[network.state.name for network in networks]))
 
 
 def build_label(network: LocalNetwork, environ: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The questionnaires of `auth account add` and `auth user add`: the limits that no flag sets."""
+"""The questionnaires of `auth account add` and `auth user add`, for limits that no flag sets."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +16,7 @@ _STORAGE = ("js-disk", "js-memory")
 async def ask_account(
     prompter: Prompter, say: Callable[[str], None], settings: AccountSettings
 ) -> AccountSettings:
-    """Return settings of a new account with what flags left out."""
+    """Ask for the settings of a new account that no flag sets, and return all settings."""
 
     async def ask(interview: Prompter) -> AccountSettings:
         values = dict(settings.values)
@@ -37,7 +37,7 @@ async def ask_account(
 
 
 async def ask_user(prompter: Prompter, say: Callable[[str], None], settings: UserSettings) -> UserSettings:
-    """Return settings of a new user with what flags left out."""
+    """Ask for the settings of a new user that no flag sets, and return all settings."""
 
     async def ask(interview: Prompter) -> UserSettings:
         values = dict(settings.values)

@@ -40,7 +40,8 @@ async def ask_rest(
     """Return the draft with an answer for every key that it leaves out.
 
     pull: it must be a pull consumer. all_subjects: it must not have a filter. now: seconds since the epoch,
-    for a start some time ago. stream_config: that of its stream; with it and `api`, the filter is checked.
+    for a start some time ago. stream_config, api: the stream's configuration and the API with which the
+    filter is checked.
     """
     answered = dict(draft)
 

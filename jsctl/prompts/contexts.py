@@ -36,8 +36,8 @@ async def ask_name(prompter: Prompter, message: str = "Context name") -> str:
 async def ask(prompter: Prompter, flags: Mapping[str, Any], present: Mapping[str, Any]) -> Values:
     """Ask for the settings that flags left out. Returns answers by Settings field, and `description`.
 
-    flags: by Settings field. present: the values of the context, which are the defaults; a secret whose
-    answer is empty keeps its value.
+    flags: by Settings field. present: the values of the context, which are the defaults; an empty answer for
+    a secret keeps its value.
     """
     answers: Values = {}
     if not flags.get("url"):
@@ -56,7 +56,7 @@ async def ask(prompter: Prompter, flags: Mapping[str, Any], present: Mapping[str
             "CA certificate file",
             flag="--tlsca",
             default=str(present.get("tlsca", "")),
-            note="(empty for those of the system)",
+            note="(empty for the system's certificates)",
         )
     if "js_domain" not in flags and "js_api_prefix" not in flags and not present.get("js_api_prefix"):
         answers["js_domain"] = await prompter.text(

@@ -1,4 +1,4 @@
-"""Questions for keys of a configuration, as their fields describe them."""
+"""Questions for the keys of a configuration, made from their fields."""
 
 from typing import Any
 
@@ -16,7 +16,8 @@ async def ask_field(
 ) -> Any:
     """Return the value of a choice, or the text that was entered, which the field's kind parses.
 
-    default, check: replace those of the field and its kind. verify: a further check that asks a server.
+    default, check: replace those of the field and its kind. verify: a further check, by a request to a
+    server.
     """
     question = field.question or FieldQuestion(field.label)
     flag, help = question.flag or f"--{field.flag}", question.help or field.help

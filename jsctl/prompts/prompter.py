@@ -1,7 +1,7 @@
-"""Questions, and two prompters: for use without a terminal, and with prepared answers.
+"""Questions, and two prompters: one for use without a terminal, one with prepared answers.
 
 `terminal.TerminalPrompter` asks on a terminal. A questionnaire asks only for what flags left out, through an
-`interview.Interview`, which knows the way back.
+`interview.Interview`, in which the user can go back.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,11 +15,11 @@ Check = Callable[[str], Any]
 """Raises ValueError, with the reason, for an answer that is not valid."""
 
 Verify = Callable[[str], Awaitable[None]]
-"""The same for what only a server knows."""
+"""A check that needs a server. Raises ValueError like Check."""
 
 
 class GoBack(Exception):
-    """The user wants to go back to the question before."""
+    """The user wants to go back to the previous question."""
 
 
 class Choice(NamedTuple):
@@ -45,7 +45,7 @@ class Question:
 
     flag: the flag or argument that answers it on the command line. default: a text, the title of a choice, or
     whether yes is the default. help: what `?` shows. note: shown beside the message. can_go_back: whether
-    there is a question before.
+    there is a previous question.
     """
 
     form: Form
@@ -61,7 +61,7 @@ class Question:
 
     @property
     def explanation(self) -> list[str]:
-        """What `?` shows, by paragraph: the help, and the flag that answers the question."""
+        """The paragraphs that `?` shows: the help, and the flag that answers the question."""
         flag = f"On the command line: {self.flag}"
         return [self.help, flag] if self.help else [flag]
 
@@ -76,8 +76,8 @@ class Question:
 class Prompter:
     """The interface for asking one question at a time.
 
-    Every method raises Cancelled on ctrl-C, BadInput when it cannot ask, and GoBack where a question can go
-    back. has_keys: whether somebody can press keys.
+    Every method raises Cancelled on ctrl-C, BadInput when it cannot ask, and GoBack when the user goes back.
+    has_keys: whether a user can press keys.
     """
 
     has_keys = True
@@ -115,7 +115,7 @@ class Prompter:
         help: str = "",
         note: str = "",
     ) -> Any:
-        """Ask for one of several choices. default: the title that is marked first."""
+        """Ask for one of several choices. default: the title that is selected at first."""
         entries = tuple(c if isinstance(c, Choice) else Choice(c, c) for c in choices)
         return await self.ask(Question(Form.SELECT, message, flag, default, help, note, choices=entries))
 
@@ -125,9 +125,7 @@ class Prompter:
 
 
 class RefusingPrompter(Prompter):
-    """The prompter without a terminal: every question fails and names the flag that would have answered
-    it.
-    """
+    """The prompter without a terminal: every question fails with the flag that would have answered it."""
 
     async def ask(self, question: Question) -> Any:
         message = question.message.rstrip("?")
@@ -135,8 +133,8 @@ class RefusingPrompter(Prompter):
 
 
 class ScriptedPrompter(Prompter):
-    """A prompter with a list of answers, in order, which it checks; `...` stands for the default, GoBack for
-    the way back.
+    """A prompter with a list of answers, in order, which it checks. `...` stands for the default, GoBack for
+    going back.
 
     asked: the messages of all questions.
     """

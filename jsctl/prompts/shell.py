@@ -1,4 +1,4 @@
-"""The prompt of `jsctl shell`: lines with history, several rows, and completion while one types."""
+"""The prompt of `jsctl shell`, with history, command lines of several rows, and completion while typing."""
 
 import asyncio
 import os
@@ -34,8 +34,8 @@ class ShellPrompt:
     """A prompt for lines.
 
     history: the file of earlier lines; if it cannot be written, there is no history. complete: returns the
-    completions of a line up to the cursor; called in a thread. is_whole: whether a text needs no further row.
-    keeps: whether a line may be written to the history.
+    completions of a line up to the cursor; called in a thread. is_complete: whether a text needs no further
+    row. should_keep: whether a line may be written to the history.
     """
 
     def __init__(
@@ -43,30 +43,30 @@ class ShellPrompt:
         stderr: Any,
         history: Path,
         complete: Callable[[str], Iterable[Candidate]],
-        is_whole: Callable[[str], bool],
-        keeps: Callable[[str], bool],
+        is_complete: Callable[[str], bool],
+        should_keep: Callable[[str], bool],
     ) -> None:
         self._session: PromptSession[str] = PromptSession(
-            history=_history(history, keeps),
+            history=_open_history(history, should_keep),
             completer=_Completer(complete),
             complete_while_typing=True,
             auto_suggest=AutoSuggestFromHistory(),
-            multiline=Condition(lambda: not is_whole(self._session.default_buffer.text)),
+            multiline=Condition(lambda: not is_complete(self._session.default_buffer.text)),
             prompt_continuation="... ",
-            key_bindings=_tab(complete),
+            key_bindings=_bind_tab(complete),
             output=create_output(stdout=stderr),
         )
 
-    async def read(self, place: str, failed: int) -> str | None:
-        """Return a line, empty after ctrl-C; None where the user ends the session.
+    async def read(self, place: str, last_status: int) -> str | None:
+        """Return a line, empty after ctrl-C; None when the user ends the session.
 
-        place: shown ahead of the line. failed: the exit status of the line before. Raises KeyboardInterrupt
-        for ctrl-C right after a line.
+        place: shown before the line. last_status: the exit status of the previous line, shown unless 0.
+        Raises KeyboardInterrupt for ctrl-C right after a line.
         """
-        mark = [("ansired", f"[{failed}] ")] if failed else []
-        prompt = FormattedText([*mark, ("ansicyan", place), ("bold", "> ")])
+        status_text = [("ansired", f"[{last_status}] ")] if last_status else []
+        prompt = FormattedText([*status_text, ("ansicyan", place), ("bold", "> ")])
         try:
-            # A signal is for the session, not for the prompt, which loses it when it is about to end.
+            # The session handles signals; a prompt that is about to end would lose them.
             line = await self._session.prompt_async(prompt, handle_sigint=False)
         except KeyboardInterrupt:
             return ""
@@ -76,9 +76,10 @@ class ShellPrompt:
         return line
 
 
-def _tab(complete: Callable[[str], Iterable[Candidate]]) -> KeyBindings:
-    """Let tab insert the only completion at once. While a menu is still being built, which typing triggers,
-    prompt_toolkit would forget that tab was pressed.
+def _bind_tab(complete: Callable[[str], Iterable[Candidate]]) -> KeyBindings:
+    """Return a binding of tab that inserts a single completion immediately.
+
+    prompt_toolkit would ignore tab while a menu is still being built, which typing triggers.
     """
     bindings = KeyBindings()
 
@@ -110,12 +111,12 @@ class _Completer(Completer):
         self._complete = complete
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        return iter(())  # prompts ask for the others
+        return iter(())  # prompts call get_completions_async
 
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
-        # Not ThreadedCompleter: the prompt would wait for its thread when the line is entered.
+        # With ThreadedCompleter, the prompt would wait for its thread when the line is entered.
         text = document.text_before_cursor
         for candidate in await asyncio.to_thread(lambda: list(self._complete(text))):
             yield Completion(
@@ -127,19 +128,19 @@ class _Completer(Completer):
 
 
 class _History(FileHistory):
-    def __init__(self, path: Path, keeps: Callable[[str], bool]) -> None:
+    def __init__(self, path: Path, should_keep: Callable[[str], bool]) -> None:
         super().__init__(path)
-        self._keeps = keeps
+        self._should_keep = should_keep
 
     def store_string(self, string: str) -> None:
-        if self._keeps(string):
+        if self._should_keep(string):
             super().store_string(string)
 
 
-def _history(path: Path, keeps: Callable[[str], bool]) -> History:
+def _open_history(path: Path, should_keep: Callable[[str], bool]) -> History:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | CLOEXEC, 0o600))
     except OSError:
         return InMemoryHistory()
-    return _History(path, keeps)
+    return _History(path, should_keep)

@@ -46,7 +46,7 @@ async def ask_rest(prompter: Prompter, draft: Json, *, size_needed: bool = False
     size_needed: the account requires a size limit on every stream.
     """
     answered = dict(draft)
-    mirror, collects = "mirror" in answered, bool(answered.get("sources"))
+    mirror, has_sources = "mirror" in answered, bool(answered.get("sources"))
 
     async def ask(key: str, default: str | None = None) -> None:
         if key not in answered:
@@ -56,7 +56,7 @@ async def ask_rest(prompter: Prompter, draft: Json, *, size_needed: bool = False
 
     for key in ("storage", "retention", "discard", "max_msgs"):
         await ask(key)
-    if not mirror and not collects:
+    if not mirror and not has_sources:
         await ask("max_msgs_per_subject")
     await ask("max_bytes", "256MB" if size_needed else None)
     await ask("max_age")
@@ -68,7 +68,7 @@ async def ask_rest(prompter: Prompter, draft: Json, *, size_needed: bool = False
     await ask("num_replicas")
     if mirror:
         answered["mirror"] = await _ask_origin(prompter, answered["mirror"], _MirrorWords())
-    if collects:
+    if has_sources:
         answered["sources"] = [
             await _ask_origin(prompter, origin, _SourceWords(origin["name"]))
             for origin in answered["sources"]
@@ -109,21 +109,25 @@ class _SourceWords(_MirrorWords):
 
 
 async def _ask_origin(prompter: Prompter, origin: Json, words: _MirrorWords) -> Json:
-    """Ask where a mirror or source starts and where it is. Returns the origin with the answers."""
-    at = f"{words.flag} NAME,start=SEQUENCE or start=TIME"
+    """Ask from where a mirror or source copies, and from which message on. Returns the origin with the
+    answers.
+    """
+    start_flag = f"{words.flag} NAME,start=SEQUENCE or start=TIME"
     if not has_start(origin) and await prompter.confirm(
-        words.adjust, flag=at, help="Without a start it copies all messages"
+        words.adjust, flag=start_flag, help="Without a start it copies all messages"
     ):
         sequence = await prompter.text(
             words.sequence,
-            flag=at,
+            flag=start_flag,
             default="0",
             check=_check_sequence,
             help="The first message to copy; 0 asks for a time",
         )
         origin = with_start(origin, sequence)
         if not int(sequence):
-            time = await prompter.text(words.time, flag=at, check=_check_time, note="(2026-11-21T06:00:00Z)")
+            time = await prompter.text(
+                words.time, flag=start_flag, check=_check_time, note="(2026-11-21T06:00:00Z)"
+            )
             origin = with_start(origin, time) if time else origin
     if is_imported(origin):
         return origin
@@ -137,7 +141,7 @@ async def _ask_origin(prompter: Prompter, origin: Json, words: _MirrorWords) -> 
         deliver = await prompter.text(
             words.domain_deliver,
             flag=f"{by_domain},deliver=PREFIX",
-            help="Subject prefix that the messages are delivered on; empty for the server's own",
+            help="Prefix of the subjects on which messages are delivered; empty for the server's own",
         )
         return import_from(origin, domain=domain, deliver=deliver)
     if await prompter.confirm(
@@ -147,13 +151,13 @@ async def _ask_origin(prompter: Prompter, origin: Json, words: _MirrorWords) -> 
             words.api,
             flag=by_prefix,
             check=_check_not_empty,
-            help="What this account imports the other's JetStream API as",
+            help="The prefix under which this account imports the other's JetStream API",
         )
         deliver = await prompter.text(
             words.deliver,
             flag=by_prefix,
             check=_check_not_empty,
-            help="What this account imports the other's deliveries as",
+            help="The prefix under which this account imports the other's deliveries",
         )
         return import_from(origin, api=api, deliver=deliver)
     return origin

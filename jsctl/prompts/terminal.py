@@ -25,13 +25,13 @@ _STYLE = questionary.Style(
         ("pointer", "fg:ansicyan bold"),
     ]
 )
-_LONG = 12  #: with more choices than this, typing filters the list
+_MAX_UNFILTERED = 12  #: choices above which typing filters the list
 _EDITING_KEYS = (
     *(("c-" + letter,) for letter in "abdefktuwy"),
     *(("escape", letter) for letter in "bdfu"),
     ("escape", "backspace"),
 )
-"""Keys of readline that edit or move in the default; any other key replaces it."""
+"""Keys of readline that edit the default or move in it; any other key replaces it."""
 
 
 class TerminalPrompter(Prompter):
@@ -46,14 +46,14 @@ class TerminalPrompter(Prompter):
         default = question.default
         await await_event_loop()
         while True:
-            shown = self._questionary(question, default)
-            shown.application.key_bindings = merge_key_bindings(
-                [shown.application.key_bindings or KeyBindings(), self._keys(question, shown)]
+            prompt = self._build_question(question, default)
+            prompt.application.key_bindings = merge_key_bindings(
+                [prompt.application.key_bindings or KeyBindings(), self._bind_keys(question, prompt)]
             )
             try:
-                # A signal is for the command, not for the prompt, which loses it when it is about to end.
-                answer = await shown.application.run_async(handle_sigint=False)
-                raise_typed_interrupt(shown.application.input)
+                # The command handles signals; a prompt that is about to end would lose them.
+                answer = await prompt.application.run_async(handle_sigint=False)
+                raise_typed_interrupt(prompt.application.input)
             except (KeyboardInterrupt, EOFError):  # ctrl-D is EOFError
                 raise Cancelled("interrupted; nothing was changed") from None
             if question.form not in (Form.TEXT, Form.PATH) or not question.verify:
@@ -66,18 +66,18 @@ class TerminalPrompter(Prompter):
             else:
                 return answer
 
-    def _questionary(self, question: Question, default: Any) -> questionary.Question:
+    def _build_question(self, question: Question, default: Any) -> questionary.Question:
         message = f"{question.message} {question.note}".rstrip()
         common: dict[str, Any] = {"qmark": "?", "style": _STYLE, "output": self._output}
         match question.form:
             case Form.SECRET:
                 return questionary.password(message, **common)
             case Form.CONFIRM:
-                # What follows the first letter of "yes" is for this question, too.
+                # The letters after the first one of "yes" belong to this question, too.
                 return questionary.confirm(message, default=bool(default), auto_enter=False, **common)
             case Form.SELECT:
                 entries = [questionary.Choice(c.title, value=c.value) for c in question.choices]
-                is_long = len(entries) > _LONG
+                is_long = len(entries) > _MAX_UNFILTERED
                 return questionary.select(
                     message,
                     entries,
@@ -87,31 +87,33 @@ class TerminalPrompter(Prompter):
                     **common,
                 )
             case Form.PATH:
-                shown = questionary.path(
-                    message, default=str(default or ""), validate=self._validator(question), **common
+                prompt = questionary.path(
+                    message, default=str(default or ""), validate=self._build_validator(question), **common
                 )
-                _unfold_reasons(shown)
-                return shown
+                _unfold_reasons(prompt)
+                return prompt
             case Form.TEXT:
-                shown = questionary.text(
-                    message, default=str(default or ""), validate=self._validator(question), **common
+                prompt = questionary.text(
+                    message, default=str(default or ""), validate=self._build_validator(question), **common
                 )
-                _unfold_reasons(shown)
-                _select_text(shown.application.current_buffer)
-                return shown
+                _unfold_reasons(prompt)
+                _select_text(prompt.application.current_buffer)
+                return prompt
 
-    def _keys(self, question: Question, shown: questionary.Question) -> KeyBindings:
-        """Return the keys of every question: help, ctrl-D, the way back, those of readline in a default."""
+    def _bind_keys(self, question: Question, prompt: questionary.Question) -> KeyBindings:
+        """Return the keys of a question: help, ctrl-D, going back, and those of readline in a default."""
         keys = KeyBindings()
-        buffer = shown.application.current_buffer
-        types = question.form in (Form.TEXT, Form.PATH, Form.SECRET)
-        is_untouched = Condition(lambda: not types or not buffer.text or buffer.selection_state is not None)
+        buffer = prompt.application.current_buffer
+        is_typed = question.form in (Form.TEXT, Form.PATH, Form.SECRET)
+        is_untouched = Condition(
+            lambda: not is_typed or not buffer.text or buffer.selection_state is not None
+        )
 
         @keys.add("?", eager=True, filter=is_untouched)
         def explain(event: KeyPressEvent) -> None:
             run_in_terminal(lambda: self._explain(*question.explanation))
 
-        if not types:
+        if not is_typed:
 
             @keys.add("c-d", eager=True)
             def end(event: KeyPressEvent) -> None:
@@ -133,9 +135,10 @@ class TerminalPrompter(Prompter):
 
         return keys
 
-    def _validator(self, question: Question) -> Any:
-        """Return what questionary calls for each text: it returns True, or the reason why the text is not
-        valid, in lines that fit the terminal.
+    def _build_validator(self, question: Question) -> Any:
+        """Return the function that questionary calls for each text.
+
+        It returns True, or the reason why the text is not valid, in lines that fit the terminal.
         """
 
         def validate(answer: str) -> bool | str:
@@ -160,9 +163,9 @@ class TerminalPrompter(Prompter):
                 self._say(line)
 
 
-def _unfold_reasons(shown: questionary.Question) -> None:
-    """Show all lines of the reason why an answer is not valid; prompt_toolkit shows the first."""
-    for container in shown.application.layout.walk():
+def _unfold_reasons(prompt: questionary.Question) -> None:
+    """Show all lines of the reason why an answer is not valid; prompt_toolkit shows only the first."""
+    for container in prompt.application.layout.walk():
         is_reason = isinstance(container, ConditionalContainer) and container.filter is has_validation_error
         if is_reason and isinstance(window := container.get_children()[0], Window):
             window.height = None

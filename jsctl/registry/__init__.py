@@ -1,8 +1,9 @@
 """The registry of all commands and nouns.
 
-A command has its module, its line of help and its aliases here; a noun has how its names are listed and
-reported missing. `top` has the top level, and a file for each noun has its verbs, which is read only when
-needed. Nothing here imports other parts of jsctl, so that `jsctl --help` and completion stay fast.
+The entry of a command has its module, its line of help and its aliases; the record of a noun says how its
+names are listed and reported missing. `top` holds the top level, and a file for each noun its verbs, which is
+imported only when needed. Nothing here imports larger parts of jsctl, so that `jsctl --help` and completion
+stay fast.
 """
 
 from importlib import import_module
@@ -14,7 +15,7 @@ from jsctl.registry.model import Entry
 if TYPE_CHECKING:
     from jsctl.registry.noun_record import Noun
 
-__all__ = ["Entry", "all_commands", "children", "noun", "nouns"]
+__all__ = ["Entry", "find_noun", "list_children", "list_commands", "list_nouns"]
 
 
 def list_children(path: str) -> dict[str, Entry]:
@@ -25,7 +26,7 @@ def list_children(path: str) -> dict[str, Entry]:
     prefix = rest + " " if rest else ""
     return {
         name.removeprefix(prefix): entry
-        for name, entry in _verbs(noun).items()
+        for name, entry in _load_verbs(noun).items()
         if name.startswith(prefix) and " " not in name.removeprefix(prefix)
     }
 
@@ -36,7 +37,7 @@ def list_commands() -> dict[str, Entry]:
     for noun, entry in top.VERBS.items():
         commands[noun] = entry
         if entry.group:
-            commands |= {f"{noun} {name}": below for name, below in _verbs(noun).items()}
+            commands |= {f"{noun} {name}": below for name, below in _load_verbs(noun).items()}
     return commands
 
 
@@ -51,8 +52,8 @@ def list_nouns() -> "list[Noun]":
     return [find_noun(name) for name in top.NOUNS]
 
 
-def _verbs(noun: str) -> dict[str, Entry]:
-    """Return the verbs of a noun by their path below it. Imports the noun's file."""
+def _load_verbs(noun: str) -> dict[str, Entry]:
+    """Import the file of a noun, and return its verbs by their path below it."""
     entry = top.VERBS.get(noun)
     if entry is None or not entry.group:
         return {}

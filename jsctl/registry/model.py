@@ -1,4 +1,4 @@
-"""The record of a command."""
+"""The registry's entry of a command."""
 
 from typing import NamedTuple
 
@@ -8,10 +8,9 @@ _COMMANDS = "jsctl.commands."
 class Entry(NamedTuple):
     """One command or group.
 
-    help: its one line of help, written here and nowhere else. The command's docstring has the further
-        paragraphs only.
-    target: "module:attribute" of a click command. For a group: of a command whose flags (and, with
-        `runs`, whose callback) the group takes over; empty for a group without flags.
+    help: its one line of help. The command's docstring holds only further paragraphs.
+    target: "module:attribute" of a click command. For a group, that of a command whose flags (and, with
+        `runs`, whose callback) become those of the group; empty for a group without flags.
     runs: whether the group also does something without a subcommand.
     """
 

@@ -1,6 +1,6 @@
 """CSV and TSV: one table of raw values, for spreadsheets and programs.
 
-An unknown value is empty, durations are whole ns, as their heading says. Text stays unchanged, including
+An unknown value is empty; durations are whole ns, as their heading says. Text stays unchanged, including
 control characters, except on a terminal.
 """
 
@@ -17,20 +17,20 @@ TABLES = ("csv", "tsv")
 
 
 class Delimiters(NamedTuple):
-    """The form of the values. safe: for a terminal, without control characters. headed: the heading was
-    written before.
+    """The form of the values. safe: whether control characters are escaped, for a terminal. heading_written:
+    whether the heading was written before.
     """
 
     separator: str
     safe: bool = False
-    headed: bool = False
+    heading_written: bool = False
 
 
 def write(result: Result, out: TextIO, delimiters: Delimiters) -> list[str]:
-    """Write the first table of a result, else its data: a row for each record of a list, or for each value of
-    a document.
+    """Write the first table of a result, or without one its data: a row for each record of a list or each
+    value of a document.
 
-    Returns the titles of the tables that were not written, as a file can hold only one. Raises BadInput where
+    Returns the titles of the tables that were not written, as a file can hold only one. Raises BadInput when
     there is no data.
     """
     tables = [result.table] if result.table else result.tables()
@@ -38,29 +38,29 @@ def write(result: Result, out: TextIO, delimiters: Delimiters) -> list[str]:
         head: Sequence[str] = [column.data_key for column in tables[0].columns]
         rows: Iterator[Sequence[Any]] = iter(tables[0].data_rows())
     else:
-        head, rows = _of_document(result.document())
-    import csv  # which names and events do without
+        head, rows = _tabulate_document(result.document())
+    import csv  # only where it is needed
 
     writer = csv.writer(out, delimiter=delimiters.separator, lineterminator="\n")
-    if head and not delimiters.headed:
+    if head and not delimiters.heading_written:
         writer.writerow(head)
-    writer.writerows([_scalar(value, delimiters.safe) for value in row] for row in rows)
+    writer.writerows([_to_scalar(value, delimiters.safe) for value in row] for row in rows)
     return [table.title for table in tables[1:]]
 
 
 def write_values(heading: str, values: Sequence[str], out: TextIO, delimiters: Delimiters) -> None:
     """Write a column of texts."""
-    import csv  # which names and events do without
+    import csv  # only where it is needed
 
     writer = csv.writer(out, delimiter=delimiters.separator, lineterminator="\n")
-    if not delimiters.headed:
+    if not delimiters.heading_written:
         writer.writerow([heading])
-    writer.writerows([_scalar(value, delimiters.safe)] for value in values)
+    writer.writerows([_to_scalar(value, delimiters.safe)] for value in values)
 
 
-def _of_document(document: Any) -> tuple[Sequence[str], Iterator[Sequence[Any]]]:
+def _tabulate_document(document: Any) -> tuple[Sequence[str], Iterator[Sequence[Any]]]:
     if isinstance(document, Mapping) and document:
-        return ("key", "value"), iter(list(_flat(document)))
+        return ("key", "value"), iter(list(_flatten(document)))
     if isinstance(document, (list, Iterator)):
         items = list(document)
         if all(isinstance(item, Mapping) for item in items):
@@ -70,15 +70,15 @@ def _of_document(document: Any) -> tuple[Sequence[str], Iterator[Sequence[Any]]]
     raise BadInput("this command has no data for CSV or TSV", "use --as plain")
 
 
-def _flat(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in document.items():
         if isinstance(value, Mapping) and value:
-            yield from _flat(value, f"{prefix}{key}.")
+            yield from _flatten(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
 
 
-def _scalar(value: Any, safe: bool) -> Any:
+def _to_scalar(value: Any, safe: bool) -> Any:
     if isinstance(value, Cell):
         value = value.raw
     if isinstance(value, bool):

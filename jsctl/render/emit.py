@@ -10,8 +10,8 @@ from jsctl.render.text import clean, clean_json, clean_lines
 from jsctl.views.result import Cell, Chart, Lines, Result, Sheet, Table, Text
 
 Form = Literal["table", "plain", "json", "csv", "tsv"]
-_PLAIN = frozenset((str, int, float, bool, type(None)))
-_FLAT = json.JSONEncoder(ensure_ascii=False, separators=(",\n    ", ": "))
+_SCALAR_TYPES = frozenset((str, int, float, bool, type(None)))
+_FLAT_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",\n    ", ": "))
 _BATCH = 256  #: items of a long list that are encoded at once
 
 
@@ -24,11 +24,12 @@ def emit(
     scheme: str = "",
     color: bool = False,
     safe: bool = False,
-    headed: bool = False,
+    heading_written: bool = False,
 ) -> list[str]:
     """Write `result`. Returns the titles of tables that were left out, as CSV and TSV hold only one.
 
-    safe, headed: of CSV and TSV, see `Delimiters`. Raises BadInput for them where the result has no data.
+    safe, heading_written: for CSV and TSV, see `Delimiters`. Raises BadInput for these when the result has no
+    data.
     """
     if form == "json":
         for piece in format_json_pieces(result.document()):
@@ -38,11 +39,11 @@ def emit(
         from jsctl.render import delimited
         from jsctl.render.delimited import Delimiters
 
-        delimiters = Delimiters("," if form == "csv" else "\t", safe=safe, headed=headed)
+        delimiters = Delimiters("," if form == "csv" else "\t", safe=safe, heading_written=heading_written)
         return delimited.write(result, out, delimiters)
     else:
         lines = format_lines(result, form == "table", width=width, scheme=scheme, color=color)
-        while batch := list(islice(lines, _BATCH)):  # a write for each line would cost as much as the table
+        while batch := list(islice(lines, _BATCH)):  # a write for each line would take as long as the table
             out.write("\n".join(batch) + "\n")
     return []
 
@@ -59,15 +60,15 @@ def format_json_items(items: Sequence[Any], *, first: bool) -> str:
     """
     if not all(map(_is_flat, items)):
         return ("[" if first else ",") + format_json(items)[1:-2]
-    # json with an indent is Python, and takes five times as long. Line ends in texts are escaped: the ones
-    # here are those of the encoder.
-    text = _FLAT.encode(items)[2:-2].replace("},\n    {", "\n  },\n  {\n    ")
+    # json with an indent is written in Python, and takes five times as long. Line ends in texts are escaped,
+    # so those here come from the encoder.
+    text = _FLAT_ENCODER.encode(items)[2:-2].replace("},\n    {", "\n  },\n  {\n    ")
     return clean_json(("[" if first else ",") + "\n  {\n    " + text + "\n  }")
 
 
 def _is_flat(item: Any) -> bool:
     """Return whether an item is an object without nested values."""
-    return type(item) is dict and bool(item) and _PLAIN.issuperset(map(type, item.values()))
+    return type(item) is dict and bool(item) and _SCALAR_TYPES.issuperset(map(type, item.values()))
 
 
 def format_json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
@@ -82,25 +83,25 @@ def format_json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
             yield format_json_items(batch, first=first).replace("\n", newline)
             first = False
         yield "[]" if first else newline + "]"
-    elif not _lazy(document):
+    elif not _is_lazy(document):
         yield format_json(document).replace("\n", newline)
     else:
-        named = isinstance(document, dict)
-        before, end = "{}" if named else "[]"
-        for item in document.items() if named else document:
-            key, value = item if named else ("", item)
-            yield before + newline + "  " + (format_json(key) + ": " if named else "")
+        is_object = isinstance(document, dict)
+        before, end = "{}" if is_object else "[]"
+        for item in document.items() if is_object else document:
+            key, value = item if is_object else ("", item)
+            yield before + newline + "  " + (format_json(key) + ": " if is_object else "")
             yield from format_json_pieces(value, newline + "  ")
             before = ","
         yield newline + end
 
 
-def _lazy(document: Any) -> bool:
+def _is_lazy(document: Any) -> bool:
     """Return whether a document contains an iterator or a long list."""
     if isinstance(document, dict):
-        return any(map(_lazy, document.values()))
+        return any(map(_is_lazy, document.values()))
     if isinstance(document, list) and not _is_long(document):
-        return any(map(_lazy, document))
+        return any(map(_is_lazy, document))
     return isinstance(document, (Iterator, list))
 
 
@@ -115,18 +116,20 @@ def format_lines(
 
     box: draw tables in boxes. width: columns of the terminal; None for no limit.
     """
-    for at, part in enumerate(result.parts):
-        if at:
+    for index, part in enumerate(result.parts):
+        if index:
             yield ""
         match part:
             case Table() if part.empty and not part.rows:
-                yield _folded(clean_lines(part.empty), width)
+                yield _fold(clean_lines(part.empty), width)
             case Table():
                 from jsctl.render import table
 
-                shown = part.without_blanks() if part.optional else part
+                table_part = part.without_blanks() if part.optional else part
                 yield from (
-                    table.format_boxed(shown, width, scheme, color) if box else table.format_plain(shown)
+                    table.format_boxed(table_part, width, scheme, color)
+                    if box
+                    else table.format_plain(table_part)
                 )
             case Sheet():
                 from jsctl.render import sheet
@@ -137,16 +140,16 @@ def format_lines(
 
                 yield from map(clean_lines, draw_chart(part, width or 100))
             case Text():
-                fitted = _cut if part.drawn else _folded
+                fitted = _cut if part.drawn else _fold
                 text = fitted(clean_lines(part.text), None if part.whole else width)
                 yield paint(text, part.style) if color and part.style else text
             case Lines():
                 for line in part.lines:
-                    text = _folded(clean(line), None if part.whole else width)
+                    text = _fold(clean(line), None if part.whole else width)
                     yield paint(text, part.style) if color and part.style else text
 
 
-def _folded(text: str, width: int | None) -> str:
+def _fold(text: str, width: int | None) -> str:
     if not width or len(text) <= width // 2:
         return text
     from jsctl.render.fit import fold_lines

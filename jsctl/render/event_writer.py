@@ -1,4 +1,4 @@
-"""The one writer of Events: text for people, JSON, or raw bytes; ctrl-C, a count, a closed pipe."""
+"""The writer of Events, as text for people, JSON or raw bytes, until their end, a count or ctrl-C."""
 
 import contextlib
 import json
@@ -19,31 +19,31 @@ from jsctl.views.result import Result
 
 E = TypeVar("E")
 OpenScreen = Callable[[Gauge, Callable[[], object]], contextlib.AbstractAsyncContextManager[None]]
-"""Shows a gauge on a live screen meanwhile. The second is called when the user quits."""
+"""Shows a gauge on a live screen during a block. Its second argument is called when the user quits."""
 
 STALLED = 1.0
-"""Seconds in one write after which the reader of our output counts as slow."""
+"""Seconds that a write may take before the reader of our output counts as slow."""
 
-_EVERY = 1.0  #: seconds between two lines of a gauge
-_PATIENCE = 1.0  #: seconds that the next events may take to come after ctrl-C, where events end in order
-_ROUNDS = 2  #: times that they are waited for again, when some came
+_GAUGE_INTERVAL = 1.0  #: seconds between two lines of a gauge
+_GRACE_SECONDS = 1.0  #: seconds after ctrl-C that events with an orderly end may still take to arrive
+_MAX_EXTENSIONS = 2  #: how often this time begins again, when some have arrived
 _compact = json.JSONEncoder(ensure_ascii=False, default=simplify_value).encode
 
 
 class Interrupted(JsctlError):
-    """Ctrl-C arrived before all wanted events occurred."""
+    """Ctrl-C arrived before all requested events occurred."""
 
     status = ExitStatus.INTERRUPTED
 
 
 def write_bytes(out: TextIO, data: bytes) -> None:
-    """Write bytes unchanged; a stream without bytes below it gets them as text."""
-    if (below := getattr(out, "buffer", None)) is None:
+    """Write bytes unchanged; to a stream without a binary buffer, write them as text."""
+    if (binary := getattr(out, "buffer", None)) is None:
         out.write(data.decode(errors="surrogateescape"))
         return
     out.flush()
-    below.write(data)
-    below.flush()
+    binary.write(data)
+    binary.flush()
 
 
 async def write_events(
@@ -58,7 +58,7 @@ async def write_events(
 ) -> Result | ExitStatus | None:
     """Write events as they occur, until their end, their count or ctrl-C.
 
-    A batch is one write: with one write per message, 100,000 messages would cost 0.12 s of processor time.
+    A batch is one write: with one write per message, 100,000 messages would take 0.12 s more processor time.
 
     Args:
         say: writes a line to stderr.
@@ -66,9 +66,8 @@ async def write_events(
         screen: opens a live screen for a gauge, which is written as lines without it.
         width: columns of the terminal; None for no limit.
 
-    Returns: what to show last.
-
-    Raises: BadInput where CSV or TSV is asked for; Interrupted; whatever the iterator or a write raises.
+    Returns what to show last. Raises BadInput for CSV or TSV of events without a table, Interrupted, and
+    whatever the iterator or a write raises.
     """
     if form in TABLES and not events.heading and events.snapshot is None:
         raise BadInput("messages and events have no table for CSV or TSV", "use --json")
@@ -98,32 +97,36 @@ class _Writer(Generic[E]):
         self._open_screen = screen
         self._width = width
         self._title = events.title  #: until it is written
-        self._write_events = self._chosen()
+        self._write_events = self._choose_writer()
         self._written = 0  #: events that count
         self._records = 0
-        self._reading = False  #: whether we wait for a batch, or for what is done between two
+        self._reading = False  #: whether we wait for the next batch
         self._interrupted = False
-        self._given_up = False  #: whether we cancelled what gives the events
+        self._given_up = False  #: whether we cancelled the source of the events
         self._task: asyncio.Task[Any] | None = None
 
-    def _chosen(self) -> Callable[[Sequence[E]], None]:
+    def _choose_writer(self) -> Callable[[Sequence[E]], None]:
         events = self._events
         if events.sink is not None:
             return events.sink
         if self._delimiters is not None:
-            return self._values if events.snapshot is None else self._snapshots
+            return self._write_values if events.snapshot is None else self._write_snapshots
         if self._json:
-            return {"lines": self._lines, "array": self._array, "single": self._single}[events.layout]
+            return {
+                "lines": self._write_json_lines,
+                "array": self._write_json_array,
+                "single": self._write_json_documents,
+            }[events.layout]
         if events.raw is not None and not self._terminal:
-            return self._raw
-        return self._text if events.snapshot is None else self._snapshots
+            return self._write_raw
+        return self._write_text if events.snapshot is None else self._write_snapshots
 
     async def run(self) -> Result | ExitStatus | None:
         events = self._events
         ending: Ending = "failed"
         try:
-            with self._interrupts():
-                async with self._counting():
+            with self._handle_interrupts():
+                async with self._run_gauge():
                     await self._write_all()
             ending = "interrupted" if self._interrupted else "complete"
             self._end_document()
@@ -142,7 +145,7 @@ class _Writer(Generic[E]):
     async def _write_all(self) -> None:
         events = self._events
         limit, counts = events.limit, events.counts
-        async with _closing(events.batches) as batches:
+        async with _close_after(events.batches) as batches:
             self._reading = True
             try:
                 async for batch in batches:
@@ -161,12 +164,12 @@ class _Writer(Generic[E]):
                 self._given_up = True
             finally:
                 self._reading = False
-                # What gives the events may have ended in order when it was cancelled.
+                # The source may have ended in order when it was cancelled.
                 if self._given_up and self._task is not None:
                     self._task.uncancel()
 
     @contextlib.contextmanager
-    def _interrupts(self) -> Iterator[None]:
+    def _handle_interrupts(self) -> Iterator[None]:
         if self._events.endless or self._events.gauge is not None:
             self._task = asyncio.current_task()
         if not self._events.endless:
@@ -181,22 +184,22 @@ class _Writer(Generic[E]):
             self._give_up(self._written)
             return
         self._events.stop()
-        asyncio.get_running_loop().call_later(_PATIENCE, self._give_up, self._written, _ROUNDS)
+        asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._give_up, self._written, _MAX_EXTENSIONS)
 
     def _give_up(self, written: int, rounds: int = 0) -> None:
-        """Cancel the reading of events, unless some arrived since `written`; then try again, at most `rounds`
-        times.
+        """Cancel the reading of events, unless some have arrived since `written` were; then try again, at
+        most `rounds` times.
         """
         if self._task is None or not self._reading:
             return
         if rounds and self._written > written:
-            asyncio.get_running_loop().call_later(_PATIENCE, self._give_up, self._written, rounds - 1)
+            asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._give_up, self._written, rounds - 1)
         else:
             self._given_up = True
             self._task.cancel()
 
     @contextlib.asynccontextmanager
-    async def _counting(self) -> AsyncIterator[None]:
+    async def _run_gauge(self) -> AsyncIterator[None]:
         gauge = self._events.gauge
         if gauge is None:
             yield
@@ -213,7 +216,7 @@ class _Writer(Generic[E]):
 
     async def _tick(self, gauge: Gauge) -> None:
         while True:
-            await asyncio.sleep(_EVERY)
+            await asyncio.sleep(_GAUGE_INTERVAL)
             gauge.tick()
             if not self._json and self._open_screen is None:
                 self._put(clean_lines(gauge.line()))
@@ -230,41 +233,41 @@ class _Writer(Generic[E]):
                 self._say(sentence)
             self._write_events([event])
 
-    def _text(self, batch: Sequence[E]) -> None:
+    def _write_text(self, batch: Sequence[E]) -> None:
         if self._title:
             self._put(clean_lines(self._title) + "\n")
             self._title = ""
         if self._width and self._events.folds:
             texts = map(clean_lines, map(self._events.text, batch))
-            self._put("".join(_folded(text, self._width, self._events.folds) for text in texts))
+            self._put("".join(_fold_event(text, self._width, self._events.folds) for text in texts))
         else:
             self._put(clean_lines("".join(map(self._events.text, batch))))
 
-    def _snapshots(self, batch: Sequence[E]) -> None:
+    def _write_snapshots(self, batch: Sequence[E]) -> None:
         if self._events.snapshot is not None:
             for result in map(self._events.snapshot, batch):
                 self._emit(result)
             self._out.flush()
 
-    def _raw(self, batch: Sequence[E]) -> None:
+    def _write_raw(self, batch: Sequence[E]) -> None:
         if self._events.raw is not None:
-            with self._timed():
+            with self._report_stalls():
                 write_bytes(self._out, b"".join(map(self._events.raw, batch)))
 
-    def _values(self, batch: Sequence[E]) -> None:
+    def _write_values(self, batch: Sequence[E]) -> None:
         if self._delimiters is not None:
             values = [self._events.text(event).removesuffix("\n") for event in batch]
-            with self._timed():
+            with self._report_stalls():
                 delimited.write_values(self._events.heading, values, self._out, self._delimiters)
                 self._out.flush()
-            self._delimiters = self._delimiters._replace(headed=True)
+            self._delimiters = self._delimiters._replace(heading_written=True)
 
-    def _lines(self, batch: Sequence[E]) -> None:
+    def _write_json_lines(self, batch: Sequence[E]) -> None:
         end = self._events.terminator
-        self._put(clean_json("".join([_compact(record) + end for record in self._batch_records(batch)])))
+        self._put(clean_json("".join([_compact(record) + end for record in self._list_records(batch)])))
 
-    def _array(self, batch: Sequence[E]) -> None:
-        records = self._batch_records(batch)
+    def _write_json_array(self, batch: Sequence[E]) -> None:
+        records = self._list_records(batch)
         if not records:
             return
         first = self._records == 0
@@ -275,12 +278,12 @@ class _Writer(Generic[E]):
             text = ",\n".join(map(_compact, records))
             self._put(clean_json(("[\n" if first else ",\n") + text))
 
-    def _single(self, batch: Sequence[E]) -> None:
-        for record in self._batch_records(batch):
+    def _write_json_documents(self, batch: Sequence[E]) -> None:
+        for record in self._list_records(batch):
             emit(Result(data=record), self._out, "json")
         self._out.flush()
 
-    def _batch_records(self, batch: Sequence[E]) -> list[Any]:
+    def _list_records(self, batch: Sequence[E]) -> list[Any]:
         records: list[Any] = []
         for record in map(self._events.record, batch):
             if type(record) is tuple:
@@ -290,35 +293,35 @@ class _Writer(Generic[E]):
         return records
 
     def _end_document(self) -> None:
-        if self._events.heading and self._delimiters is not None and not self._delimiters.headed:
-            self._values([])
+        if self._events.heading and self._delimiters is not None and not self._delimiters.heading_written:
+            self._write_values([])
         if self._json and self._events.layout == "array" and self._events.sink is None:
             self._put("\n]\n" if self._records else "[]\n")
 
     def _close_document(self) -> None:
-        """Close an array that a failure interrupts, so that the part written so far can be read."""
+        """Close an array that a failure interrupts, so that what was written so far is valid JSON."""
         if self._records:
             with contextlib.suppress(OSError, ValueError):
                 self._end_document()
 
     def _put(self, text: str) -> None:
         if text:
-            with self._timed():
+            with self._report_stalls():
                 self._out.write(text)
                 self._out.flush()
 
     @contextlib.contextmanager
-    def _timed(self) -> Iterator[None]:
-        began = time.monotonic()
+    def _report_stalls(self) -> Iterator[None]:
+        start = time.monotonic()
         yield
-        spent = time.monotonic() - began
-        if spent > STALLED and self._events.stalled is not None:
-            self._events.stalled(spent)
+        elapsed = time.monotonic() - start
+        if elapsed > STALLED and self._events.stalled is not None:
+            self._events.stalled(elapsed)
 
 
 @contextlib.asynccontextmanager
-async def _closing(batches: AsyncIterator[E]) -> AsyncIterator[AsyncIterator[E]]:
-    """Close the iterator at the end of the block, if it can be closed: generators clean up there."""
+async def _close_after(batches: AsyncIterator[E]) -> AsyncIterator[AsyncIterator[E]]:
+    """Close the iterator at the end of the block, if it has `aclose`, in which generators clean up."""
     try:
         yield batches
     finally:
@@ -327,9 +330,11 @@ async def _closing(batches: AsyncIterator[E]) -> AsyncIterator[AsyncIterator[E]]
             await close()
 
 
-def _folded(text: str, width: int, which: str) -> str:
-    """Return an event's text with its first line, or all of them, folded; empty lines may precede it."""
-    if which == "all":
+def _fold_event(text: str, width: int, lines_to_fold: str) -> str:
+    """Return an event's text with its lines folded. lines_to_fold: `all`, or `first`, which empty lines may
+    precede.
+    """
+    if lines_to_fold == "all":
         return fold_lines(text, width)
     body = text.lstrip("\n")
     first, end, rest = body.partition("\n")

@@ -1,6 +1,6 @@
 """Fitting text and tables to a terminal: which columns stay, what is cut in the middle, where lines fold.
 
-Static tables and live panes share it. Numbers are never cut; output to pipes is never fitted.
+Static tables and live screens share it. Numbers are never cut; output to pipes is never fitted.
 """
 
 import re
@@ -24,12 +24,12 @@ NUMBERS = frozenset(
         "rate",
     }
 )
-"""Kinds of columns that are aligned at the right."""
+"""Kinds of columns that are aligned to the right."""
 
 _COMMAND = re.compile(r" *(\$ |try: )?jsctl ")
 
-_COMFORTABLE = 18  #: cells of a text that are not cut for the sake of a column that can be left out
-_NARROWEST = 6  #: a column is not cut below this many cells
+_COMFORTABLE = 18  #: cells of a text that are kept before a column is left out
+_MIN_WIDTH = 6  #: a column is not cut below this many cells
 
 
 def fit_columns(
@@ -52,27 +52,31 @@ def fit_columns(
     spare columns are left out, texts are narrowed further, and then the titles above numbers.
     """
     shown = list(range(len(columns)))
-    comfortable = [_comfortable(column, width, prose) for column, width in zip(columns, widths, strict=True)]
+    comfortable = [
+        _find_comfortable_width(column, width, prose) for column, width in zip(columns, widths, strict=True)
+    ]
 
-    def wanted() -> int:
-        return sum(min(widths[at], comfortable[at]) for at in shown) + gap * (len(shown) - 1)
+    def measure_shown() -> int:
+        return sum(min(widths[index], comfortable[index]) for index in shown) + gap * (len(shown) - 1)
 
     for key in spare:
-        if wanted() <= room:
+        if measure_shown() <= room:
             break
-        shown = [at for at in shown if columns[at].data_key != key] or shown
-    over = sum(widths[at] for at in shown) + gap * (len(shown) - 1) - room
-    texts = [at for at in shown if columns[at].kind not in NUMBERS and widths[at] > _NARROWEST]
-    while over > 0 and texts:
-        widest = max(texts, key=lambda at: widths[at] - comfortable[at])
+        shown = [index for index in shown if columns[index].data_key != key] or shown
+    excess = sum(widths[index] for index in shown) + gap * (len(shown) - 1) - room
+    texts = [index for index in shown if columns[index].kind not in NUMBERS and widths[index] > _MIN_WIDTH]
+    while excess > 0 and texts:
+        widest = max(texts, key=lambda index: widths[index] - comfortable[index])
         widths[widest] -= 1
-        over -= 1
-        if widths[widest] == _NARROWEST:
+        excess -= 1
+        if widths[widest] == _MIN_WIDTH:
             texts.remove(widest)
-    titled = [at for at in shown if columns[at].kind in NUMBERS] if numbers else []
-    while over > 0 and (wide := [at for at in titled if widths[at] > max(numbers[at], _NARROWEST)]):
-        widths[max(wide, key=lambda at: widths[at])] -= 1
-        over -= 1
+    number_columns = [index for index in shown if columns[index].kind in NUMBERS] if numbers else []
+    while excess > 0 and (
+        shrinkable := [index for index in number_columns if widths[index] > max(numbers[index], _MIN_WIDTH)]
+    ):
+        widths[max(shrinkable, key=lambda index: widths[index])] -= 1
+        excess -= 1
     return shown
 
 
@@ -82,13 +86,13 @@ def cut(text: str, width: int) -> str:
         return text
     if width < 2:
         return "…"[:width]
-    tail = _beginning(text[::-1], (width - 1) // 2)[::-1]
-    return _beginning(text, width - 1 - measure(tail)) + "…" + tail
+    tail = _cut_to_width(text[::-1], (width - 1) // 2)[::-1]
+    return _cut_to_width(text, width - 1 - measure(tail)) + "…" + tail
 
 
 def cut_end(text: str, width: int) -> str:
     """Return a sentence shortened at its end to `width` cells."""
-    return text if measure(text) <= width else _beginning(text, max(width - 1, 0)) + "…"
+    return text if measure(text) <= width else _cut_to_width(text, max(width - 1, 0)) + "…"
 
 
 def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
@@ -103,22 +107,24 @@ def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
     start = re.match(r" *", text)
     line = start[0][: width // 2] if start else ""
     indent = indent[: width // 2]
-    begun = False
+    has_words = False
     for gap, word in re.findall(r"( *)([^ ]+)", text.strip(" ")):
-        if begun and measure(line) + len(gap) + measure(word) > width:
+        if has_words and measure(line) + len(gap) + measure(word) > width:
             yield line
-            line, begun = indent, False
-        *whole, rest = _pieces(word, width - measure(line), width - len(indent)) if not begun else [word]
+            line, has_words = indent, False
+        *whole, rest = (
+            _split_word(word, width - measure(line), width - len(indent)) if not has_words else [word]
+        )
         for piece in whole:
             yield line + piece
             line = indent
-        line += (gap if begun else "") + rest
-        begun = True
-    if begun:
+        line += (gap if has_words else "") + rest
+        has_words = True
+    if has_words:
         yield line
 
 
-def _pieces(word: str, first: int, room: int) -> list[str]:
+def _split_word(word: str, first: int, room: int) -> list[str]:
     """Return a word in pieces that fit: several for a path, else one. first: cells of the first line."""
     if measure(word) <= first:
         return [word]
@@ -148,19 +154,19 @@ def measure_longest_word(text: str) -> int:
     return max(map(measure, text.split()), default=0)
 
 
-def _comfortable(column: Column, width: int, prose: int) -> int:
-    """Return how narrow a column may get before another one is left out."""
-    least = prose if column.kind == "prose" else _COMFORTABLE
-    whole = column.kind in NUMBERS or column.kind in ("url", "time")
-    return width if whole else max(least, measure(column.title))
+def _find_comfortable_width(column: Column, width: int, prose: int) -> int:
+    """Return how narrow a column may become before another one is left out."""
+    min_width = prose if column.kind == "prose" else _COMFORTABLE
+    is_uncut = column.kind in NUMBERS or column.kind in ("url", "time")
+    return width if is_uncut else max(min_width, measure(column.title))
 
 
-def _beginning(text: str, width: int) -> str:
+def _cut_to_width(text: str, width: int) -> str:
     if text.isascii():
         return text[:width]
-    taken = 0
-    for at, character in enumerate(text):
-        taken += measure(character)
-        if taken > width:
-            return text[:at]
+    used = 0
+    for index, character in enumerate(text):
+        used += measure(character)
+        if used > width:
+            return text[:index]
     return text

@@ -38,21 +38,21 @@ th { background: var(--card); font-weight: 600 } tr:last-child td { border-botto
 
 def build_page(title: str, note: str, charts: Sequence[Series], tables: Sequence[Table]) -> str:
     """Return the HTML document. All text in it is escaped."""
-    drawn = "\n".join(map(_figure, charts))
-    body = "\n".join(map(_table, tables))
+    figures = "\n".join(map(_build_figure, charts))
+    body = "\n".join(map(_build_table, tables))
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{_text(title)}</title>
+<title>{_escape(title)}</title>
 <style>{_STYLE}</style>
 </head>
 <body>
-<h1>{_text(title)}</h1>
-<p>{_text(note)}</p>
+<h1>{_escape(title)}</h1>
+<p>{_escape(note)}</p>
 <div class="charts">
-{drawn}
+{figures}
 </div>
 {body}
 </body>
@@ -60,37 +60,37 @@ def build_page(title: str, note: str, charts: Sequence[Series], tables: Sequence
 """
 
 
-def _text(value: str) -> str:
+def _escape(value: str) -> str:
     return escape(clean(value))
 
 
-def _figure(chart: Series) -> str:
+def _build_figure(chart: Series) -> str:
     known = [value for value in chart.values if value is not None]
     maximum, last = show(round(max(known)), chart.kind), show(round(known[-1]), chart.kind)
     first, end = (f"{at:%Y-%m-%d %H:%M}" for at in (chart.times[0], chart.times[-1]))
-    numbers = f"<span>{_text(last)}, at most {_text(maximum)}</span>"
+    numbers = f"<span>{_escape(last)}, at most {_escape(maximum)}</span>"
     return (
-        f"<figure><figcaption>{_text(chart.title)}{numbers}</figcaption>"
-        f"{_svg(chart.values, chart.title, 300, 90)}"
+        f"<figure><figcaption>{_escape(chart.title)}{numbers}</figcaption>"
+        f"{_draw_svg(chart.values, chart.title, 300, 90)}"
         f'<div class="ends"><span>{first}</span><span>{end} UTC</span></div></figure>'
     )
 
 
-def _svg(values: Values, label: str, width: int, height: int) -> str:
+def _draw_svg(values: Values, label: str, width: int, height: int) -> str:
     """Return a curve as SVG, with gaps for unknown values; a single value is a dot."""
-    shown = squeeze(values, 200)
-    known = [value for value in shown if value is not None]
+    squeezed = squeeze(values, 200)
+    known = [value for value in squeezed if value is not None]
     if not known:
         return ""
     lowest, highest = min(0.0, *known), max(known)
     span = (highest - lowest) or 1.0
-    step = width / max(1, len(shown) - 1)
+    step = width / max(1, len(squeezed) - 1)
     runs: list[list[tuple[float, float]]] = [[]]
-    for at, value in enumerate(shown):
+    for index, value in enumerate(squeezed):
         if value is None:
             runs.append([])
         else:
-            runs[-1].append((at * step, height - 2 - (value - lowest) / span * (height - 4)))
+            runs[-1].append((index * step, height - 2 - (value - lowest) / span * (height - 4)))
     parts = []
     for run in filter(None, runs):
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in run)
@@ -101,30 +101,30 @@ def _svg(values: Values, label: str, width: int, height: int) -> str:
         parts.append(f'<polyline points="{points}"/>')
     return (
         f'<svg viewBox="0 0 {width} {height}" preserveAspectRatio="none" role="img"'
-        f' aria-label="{_text(label)}">{"".join(parts)}</svg>'
+        f' aria-label="{_escape(label)}">{"".join(parts)}</svg>'
     )
 
 
-def _table(table: Table) -> str:
-    heads = "".join(f"<th{_class(column)}>{_text(column.title)}</th>" for column in table.columns)
+def _build_table(table: Table) -> str:
+    heads = "".join(f"<th{_format_class(column)}>{_escape(column.title)}</th>" for column in table.columns)
     rows = "\n".join(
         "<tr>"
-        + "".join(_cell(value, column) for value, column in zip(row, table.columns, strict=True))
+        + "".join(_build_cell(value, column) for value, column in zip(row, table.columns, strict=True))
         + "</tr>"
         for row in table.rows
     )
     return (
-        f'<h2>{_text(table.title)}</h2>\n<div class="wide"><table>\n'
+        f'<h2>{_escape(table.title)}</h2>\n<div class="wide"><table>\n'
         f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )
 
 
-def _class(column: Column) -> str:
+def _format_class(column: Column) -> str:
     return "" if column.kind == "text" else ' class="number"'
 
 
-def _cell(value: Any, column: Column) -> str:
+def _build_cell(value: Any, column: Column) -> str:
     if isinstance(value, Cell) and isinstance(value.raw, list):  # how a number went
-        return f"<td>{_svg(value.raw, column.title, 100, 24)}</td>"
-    style = f' class="{value.style}"' if isinstance(value, Cell) and value.style else _class(column)
+        return f"<td>{_draw_svg(value.raw, column.title, 100, 24)}</td>"
+    style = f' class="{value.style}"' if isinstance(value, Cell) and value.style else _format_class(column)
     return f"<td{style}>{escape(show(value, column.kind))}</td>"

@@ -21,7 +21,7 @@ from jsctl.render.text import clean
 from jsctl.units import format_bytes
 
 _INTERVAL = 0.1
-"""Seconds between two updates: drawing costs more than publishing a thousand messages."""
+"""Seconds between two updates: drawing takes longer than publishing a thousand messages."""
 
 
 class _Rate(ProgressColumn):

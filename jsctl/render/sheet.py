@@ -1,4 +1,4 @@
-"""Info sheets: right-aligned labels, sections with titles, as the `nats` tool lays them out."""
+"""Info sheets: labels aligned to the right, sections with titles, laid out as by the `nats` tool."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from jsctl.render.style import paint
 from jsctl.render.text import clean, clean_lines, show
 from jsctl.views.result import Cell, Field, Sheet
 
-_INDENT = "    "  #: of a value that has no room beside its label
+_INDENT = "    "  #: before a value that has no room beside its label
 
 
 def format_sheet(
@@ -19,7 +19,7 @@ def format_sheet(
     labels = [len(f.label) for section in sheet.sections for f in section.fields]
     longest = max(labels, default=0) + 2
     if sheet.heading:
-        yield from _folded(clean(sheet.heading), width)
+        yield from _fold(clean(sheet.heading), width)
         yield ""
     first = True
     for section in sheet.sections:
@@ -29,17 +29,17 @@ def format_sheet(
             yield ""
         first = False
         if section.title:
-            *ahead, last = _folded(clean(section.title), width and width - 1)
+            *ahead, last = _fold(clean(section.title), width and width - 1)
             yield from ahead
             yield last + colon
             yield ""
         for field in section.fields:
-            yield from _field(field, longest, colon, color, width)
+            yield from _format_field(field, longest, colon, color, width)
 
 
-def _field(field: Field, longest: int, colon: str, color: bool, width: int | None) -> Iterator[str]:
+def _format_field(field: Field, longest: int, colon: str, color: bool, width: int | None) -> Iterator[str]:
     indent = " " * (longest + 2)
-    values, begins_below = _fitted(_values(field), width, len(indent))
+    values, begins_below = _fit(_format_values(field), width, len(indent))
     if begins_below:
         indent = _INDENT
     if color and isinstance(field.value, Cell) and field.value.style:
@@ -54,7 +54,7 @@ def _field(field: Field, longest: int, colon: str, color: bool, width: int | Non
         yield indent + value
 
 
-def _values(field: Field) -> list[str]:
+def _format_values(field: Field) -> list[str]:
     if isinstance(field.value, (list, tuple)) and not isinstance(field.value, Cell):
         return [show(item, field.kind) for item in field.value] or [""]
     if isinstance(field.value, str) and "\n" in field.value:
@@ -62,14 +62,14 @@ def _values(field: Field) -> list[str]:
     return [show(field.value, field.kind)]
 
 
-def _fitted(values: list[str], width: int | None, indent: int) -> tuple[list[str], bool]:
+def _fit(values: list[str], width: int | None, indent: int) -> tuple[list[str], bool]:
     """Return the lines of a value, and whether they begin below the label for lack of room beside it."""
     if not width or all(indent + len(value) <= width for value in values):
         return values, False
-    below = any(measure_longest_word(value) > width - indent for value in values)
-    room = width - (len(_INDENT) if below else indent)
-    return [line for value in values for line in fold(value, room)], below
+    begins_below = any(measure_longest_word(value) > width - indent for value in values)
+    room = width - (len(_INDENT) if begins_below else indent)
+    return [line for value in values for line in fold(value, room)], begins_below
 
 
-def _folded(text: str, width: int | None) -> Iterator[str]:
+def _fold(text: str, width: int | None) -> Iterator[str]:
     return fold(text, width) if width else iter((text,))

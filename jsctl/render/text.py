@@ -14,13 +14,13 @@ _UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufef
 
 def clean(text: str) -> str:
     """Return foreign text on one line, with controls escaped (ESC becomes `\\x1b`)."""
-    if text.isprintable():  # nearly always, and ten times as fast
+    if text.isprintable():  # the usual case, and ten times as fast
         return text
-    return re.sub(_UNSAFE, _visible, text)
+    return re.sub(_UNSAFE, _escape_char, text)
 
 
 def clean_lines(text: str) -> str:
-    """Return foreign text that may have several lines, with controls escaped; tabs and line ends stay."""
+    """Return foreign text that may have several lines, with controls escaped, except tabs and line ends."""
     if text.replace("\n", "").isprintable():
         return text
     return re.sub(r"[^\n\t]+", lambda m: clean(m[0]), text)
@@ -28,7 +28,7 @@ def clean_lines(text: str) -> str:
 
 def clean_json(document: str) -> str:
     """Return JSON text with C1 controls and bidirectional marks escaped as JSON does."""
-    if document.isascii() and "\x7f" not in document:  # nearly always
+    if document.isascii() and "\x7f" not in document:  # the usual case
         return document
     return re.sub(
         "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]",
@@ -37,7 +37,7 @@ def clean_json(document: str) -> str:
     )
 
 
-def _visible(match: re.Match[str]) -> str:
+def _escape_char(match: re.Match[str]) -> str:
     char = match[0]
     named = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char)
     if named:
@@ -92,7 +92,7 @@ def _show_trend(values: Sequence[float | None]) -> str:
     return draw_sparkline(values, 12) if any(values) else ""
 
 
-def _limit(form: Callable[[int], str]) -> Callable[[int], str]:
+def _make_limit_form(form: Callable[[int], str]) -> Callable[[int], str]:
     return lambda value: "unlimited" if value <= 0 else form(value)
 
 
@@ -102,16 +102,16 @@ _FORMS: Mapping[str, Callable[[Any], str]] = {
     "duration": units.format_duration,
     "span": units.format_exact_duration,
     "ago": units.format_age,
-    "limit": _limit(units.format_count),
-    "bytes_limit": _limit(units.format_bytes),
-    "span_limit": _limit(units.format_exact_duration),
+    "limit": _make_limit_form(units.format_count),
+    "bytes_limit": _make_limit_form(units.format_bytes),
+    "span_limit": _make_limit_form(units.format_exact_duration),
     "time": _show_time,
     "bool": lambda value: "true" if value else "false",
     "percent": lambda value: f"{value * 100:.0f}%",
     "rate": _show_rate,
     "trend": _show_trend,
 }
-"""How people read a value, by its kind; text and numbers as they are have none."""
+"""The human forms of values by kind; text and plain numbers have none."""
 
 
 def measure(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Progress of transfers of messages on a terminal: how many, their bytes, rate and the time left."""
+"""Progress of message transfers on a terminal: their number, bytes, rate and the remaining time."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ class Transfer(ErasedBar):
     def __init__(self, out: TextIO, label: str, messages: int, size: int) -> None:
         self._messages = messages
         self._size = size
-        self._began = time.monotonic()
+        self._start = time.monotonic()
         self._part = 0.0
         self._lock = threading.Lock()
         numbers = TextColumn("{task.fields[numbers]}", markup=False)
@@ -29,9 +29,9 @@ class Transfer(ErasedBar):
         self._task = self._progress.add_task(clean(label), total=1.0, numbers=self.numbers(0.0))
 
     def reach(self, part: float) -> None:
-        """Set the share that is done, from 0 to 1; callable from any thread.
+        """Set the share that is done, from 0 to 1; may be called from any thread.
 
-        The bar never moves backwards, though Spark adds new tasks while others end.
+        The bar never moves backwards, even when Spark adds tasks while others end.
         """
         with self._lock:
             part = self._part = max(part, self._part)
@@ -42,14 +42,14 @@ class Transfer(ErasedBar):
         known.
         """
         done = round(self._messages * part)
-        took = time.monotonic() - self._began
+        elapsed = time.monotonic() - self._start
         text = f"{format_count(done)}/{format_count(self._messages)} messages"
         if self._size:
             text += f", {format_bytes(round(self._size * part))}"
-        if 0 < part < 1 and took > 0:
-            seconds = max(1, round(took * (1 - part) / part))
-            left = f"{seconds}s" if seconds < 60 else format_duration(seconds * SECOND)
-            text += f", {format_count(round(done / took))}/s, {left} left"
+        if 0 < part < 1 and elapsed > 0:
+            seconds = max(1, round(elapsed * (1 - part) / part))
+            remaining = f"{seconds}s" if seconds < 60 else format_duration(seconds * SECOND)
+            text += f", {format_count(round(done / elapsed))}/s, {remaining} left"
         return text
 
 

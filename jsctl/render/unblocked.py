@@ -1,5 +1,5 @@
 """Output that never waits for its reader: what a full pipe or a stopped terminal does not accept is written
-later; above a limit it is dropped.
+later, and dropped above a limit.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any, Protocol, TextIO, cast
 
-WAITING = 4 << 20
+MAX_WAITING_BYTES = 4 << 20
 """Bytes that may wait for a slow reader."""
 
-_AGAIN = 0.05  #: seconds between two looks whether the reader takes more
-_LAST = 2.0  #: seconds that a reader has at the end
-_PIECE = min(getattr(select, "PIPE_BUF", 512), 4096)  #: bytes that what is ready for writing takes at once
+_RETRY_INTERVAL = 0.05  #: seconds between two attempts to write more
+_FINISH_SECONDS = 2.0  #: seconds that the reader has at the end
+_MAX_WRITE = min(getattr(select, "PIPE_BUF", 512), 4096)  #: bytes of one write, which never blocks
 
 
 class OutputStreams(Protocol):
@@ -30,24 +30,24 @@ class OutputStreams(Protocol):
 async def unblocked(streams: OutputStreams) -> AsyncIterator[None]:
     """Replace the output streams by ones that do not wait; at the end, report on stderr what was dropped."""
     out, err = streams.stdout, streams.stderr
-    if sys.platform == "win32":  # where nothing says whether a pipe takes more
+    if sys.platform == "win32":  # where select does not work for pipes
         yield
         return
-    patient = [Unblocked(out), Unblocked(err)]
-    streams.stdout, streams.stderr = (cast(TextIO, stream) for stream in patient)
+    replacements = [Unblocked(out), Unblocked(err)]
+    streams.stdout, streams.stderr = (cast(TextIO, stream) for stream in replacements)
     try:
         yield
     finally:
-        ended = await asyncio.gather(*(stream.finish() for stream in patient))
+        finished = await asyncio.gather(*(stream.finish() for stream in replacements))
         streams.stdout, streams.stderr = out, err
-        left_out = patient[0].left_out
-        if left_out and ended[1]:
+        left_out = replacements[0].left_out
+        if left_out and finished[1]:
             err.write(f"jsctl: {left_out:,} bytes of output were dropped: the reader was too slow\n")
             err.flush()
 
 
 class Unblocked:
-    """A text stream that does not wait. One without a file below it, as in tests, is written at once.
+    """A text stream that does not wait. A stream without a file, as in tests, is written immediately.
 
     left_out: bytes that were dropped.
     """
@@ -66,7 +66,7 @@ class Unblocked:
             self._fd = -1
 
     def __getattr__(self, name: str) -> Any:
-        if name == "buffer":  # bytes come as text, so that all is in order
+        if name == "buffer":  # bytes are written as text, to keep the order
             raise AttributeError(name)
         return getattr(self._out, name)
 
@@ -77,7 +77,7 @@ class Unblocked:
         if self._error:
             raise self._error
         data = text.encode(self._out.encoding or "utf-8", self._out.errors or "surrogateescape")
-        if self._size + len(data) > WAITING:
+        if self._size + len(data) > MAX_WAITING_BYTES:
             self.left_out += len(data)
         else:
             self._waiting.append(memoryview(data))
@@ -98,7 +98,7 @@ class Unblocked:
         try:
             while self._waiting and select.select([], [self._fd], [], 0)[1]:
                 data = self._waiting.popleft()
-                written = os.write(self._fd, data[:_PIECE])
+                written = os.write(self._fd, data[:_MAX_WRITE])
                 self._size -= written
                 if written < len(data):
                     self._waiting.appendleft(data[written:])
@@ -106,15 +106,15 @@ class Unblocked:
             self._error = error
             self._waiting.clear()
         if self._waiting and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_AGAIN, self._drain)
+            self._timer = asyncio.get_running_loop().call_later(_RETRY_INTERVAL, self._drain)
 
     async def finish(self) -> bool:
         """Wait until everything is written or the reader's time is up. Returns whether everything was
         written.
         """
-        end = asyncio.get_running_loop().time() + _LAST
+        end = asyncio.get_running_loop().time() + _FINISH_SECONDS
         while self._waiting and not self._error and asyncio.get_running_loop().time() < end:  # noqa: ASYNC110
-            await asyncio.sleep(_AGAIN)
+            await asyncio.sleep(_RETRY_INTERVAL)
         if self._timer:
             self._timer.cancel()
         self.left_out += self._size if self._waiting else 0

@@ -47,7 +47,7 @@ def resolve(name: str) -> str:
     matching = [candidate for candidate in known if candidate.rpartition(".")[2] == name]
     if len(matching) != 1:
         short = [candidate.rpartition(".")[2] for candidate in known]
-        raise NotFound(*registry.find_noun("schema").missing(name, known=[*known, *short]))
+        raise NotFound(*registry.find_noun("schema").missing(name, existing=[*known, *short]))
     return matching[0]
 
 

@@ -1,4 +1,4 @@
-"""The state of a screen as lines of styled text: (model, size) -> cells. Pure."""
+"""The state of a screen as lines of styled text: (model, size) -> lines. No I/O."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -16,23 +16,24 @@ from jsctl.views.board import Grid, GridColumn
 from jsctl.views.result import Cell, Chart, ChartStack, Result, Text
 
 Fragment = tuple[str, str]
-"""A style (`good`, `warn`, `bad`, `dim`, `bold`, `heading`, `tab`, `changed`, ...; several are joined by a
-blank) and a text."""
+"""A style (`good`, `warn`, `bad`, `dim`, `bold`, `heading`, `tab`, `changed`, ..., several separated by
+spaces) and a text.
+"""
 
 Line = list[Fragment]
 
 _GAP = 2  #: cells between columns
-_MARK = 2  #: cells ahead of each row
-_LEAST = {"count": 7, "bytes": 8, "rate": 7, "ago": 7, "duration": 7, "trend": 12, "percent": 4}
-"""Cells of a number that comes and goes: columns that move while one looks are tiring."""
-_LONG_NAME = 40  #: cells of a name that are always shown where there is room
-_PROSE = 22
+_MARK_WIDTH = 2  #: cells ahead of each row
+_MIN_WIDTHS = {"count": 7, "bytes": 8, "rate": 7, "ago": 7, "duration": 7, "trend": 12, "percent": 4}
+"""Minimum cells of a column by the kind of its numbers, so that columns do not move when numbers change."""
+_LONG_NAME = 40  #: cells of a name that a column keeps when there is room
+_PROSE = 22  #: minimum cells of a sentence
 
 _LEVELS = {WARN: "warn", BAD: "bad"}
 
 
 class _Column(NamedTuple):
-    """A column at its position. first: its first cell. width: its cells."""
+    """A column that is shown. width: its cells. right: whether it is aligned to the right."""
 
     column: GridColumn
     width: int
@@ -42,45 +43,43 @@ class _Column(NamedTuple):
 def draw(model: Model, width: int, height: int) -> list[Line]:
     """Return exactly `height` lines of at most `width` cells."""
     if height < 4 or width < 16:
-        return [[("warn", cut_end("the terminal is too small", width))], *_blank(height - 1)][:height]
-    head = _head(model, width, height)
-    foot = [_foot(model, width)]
+        return [[("warn", cut_end("the terminal is too small", width))], *_make_blank(height - 1)][:height]
+    head = _draw_head(model, width, height)
+    foot = [_draw_foot(model, width)]
     room = height - len(head) - len(foot)
-    body = _body(model, width, room)[:room]
-    return [*head, *body, *_blank(room - len(body)), *foot]
+    body = _draw_body(model, width, room)[:room]
+    return [*head, *body, *_make_blank(room - len(body)), *foot]
 
 
 def find_top_row(model: Model, height: int) -> int:
-    """Return the first row on a screen of `height` rows, so that the selected one is on it."""
-    at, top = model.view.at, model.view.top
+    """Return the first row to show on a screen of `height` rows, so that the selected one is visible."""
+    selected, top = model.view.at, model.view.top
     top = min(top, max(0, len(model.rows) - height))
-    return at if at < top else at - height + 1 if at >= top + height else max(0, top)
+    return selected if selected < top else selected - height + 1 if selected >= top + height else max(0, top)
 
 
 def settle(model: Model) -> Model:
-    """Return the state scrolled so that the selected row, or the end of its page, is on the screen."""
+    """Return the state scrolled so that the selected row, or at most the end of its page, is shown."""
+    room = model.height - len(_draw_head(model, model.width, model.height)) - 1
     if model.mode == "table" and model.rows:
-        room = max(1, model.height - len(_head(model, model.width, model.height)) - 2)
-        return model.with_view(top=find_top_row(model, room))
+        return model.with_view(top=find_top_row(model, max(1, room - 1)))
     if model.mode == "page" and model.board.page is not None:
-        room = model.height - len(_head(model, model.width, model.height)) - 1
-        length = len(_page_lines(model, model.width))
-        return model._replace(page_top=max(0, min(model.page_top, length - room)))
-    if model.mode == "table" and isinstance(model.board.picture, Result):
-        room = model.height - len(_head(model, model.width, model.height)) - 1
-        length = len(_result_lines(model.board.picture, model.width))
-        return model._replace(page_top=max(0, min(model.page_top, length - room)))
-    return model
+        lines = _list_page_lines(model, model.width)
+    elif model.mode == "table" and isinstance(model.board.picture, Result):
+        lines = _list_result_lines(model.board.picture, model.width)
+    else:
+        return model
+    return model._replace(page_top=max(0, min(model.page_top, len(lines) - room)))
 
 
 # -- above and below the table -----------------------------------------------------------------------------
 
 
-def _head(model: Model, width: int, height: int) -> list[Line]:
-    lines = [_title(model, width)]
+def _draw_head(model: Model, width: int, height: int) -> list[Line]:
+    lines = [_draw_title(model, width)]
     parts = model.board.parts
     if height >= 8 and (len(parts) > 1 or (parts and parts[0].title)):
-        lines.append(_tabs(model, width))
+        lines.append(_draw_tabs(model, width))
     limit = 1 if height < 16 else 4 if height < 40 else 10
     notices = model.board.notices
     shown = notices if len(notices) <= limit else notices[: limit - 1]
@@ -90,44 +89,44 @@ def _head(model: Model, width: int, height: int) -> list[Line]:
     return lines
 
 
-def _title(model: Model, width: int) -> Line:
+def _draw_title(model: Model, width: int) -> Line:
     state = "paused" if model.paused else f"every {format_exact_duration(model.interval)}"
     if model.times:
         state = f"round {model.position + 1} of {len(model.times)}, {model.speed:g}x"
         state += ", paused" if model.paused else ""
     left, right = f"{model.start.title}  ", f"  {state}"
-    chosen = _chosen(model, width)
+    filter_text = _describe_filter(model, width)
     middle = clean(model.board.heading) or ("waiting for the first answer" if model.board.is_empty else "")
-    room = width - measure(left) - measure(chosen) - measure(right)
+    room = width - measure(left) - measure(filter_text) - measure(right)
     if room < 8:
-        short = cut_end(f"{left}{middle}".rstrip(), max(0, width - measure(chosen)))
-        return [("bold", short), ("warn", cut_end(chosen, width - measure(short)))]
+        short = cut_end(f"{left}{middle}".rstrip(), max(0, width - measure(filter_text)))
+        return [("bold", short), ("warn", cut_end(filter_text, width - measure(short)))]
     middle = cut(middle, room)
     gap = " " * max(0, room - measure(middle))
     return [
         ("bold", left),
         ("dim", middle + gap),
-        ("warn", chosen),
+        ("warn", filter_text),
         ("warn" if model.paused else "dim", right),
     ]
 
 
-def _chosen(model: Model, width: int) -> str:
-    """Return a line about what hides rows: the filter, and the restriction to problems."""
+def _describe_filter(model: Model, width: int) -> str:
+    """Return which rows are hidden: by the filter, and by the restriction to problems."""
     words = f"  /{cut(clean(model.filter), width // 3)}" if model.filter and model.mode != "filter" else ""
     return words + ("  only what is wrong" if model.faults else "")
 
 
-def _tabs(model: Model, width: int) -> Line:
-    # Where they do not fit, the titles of parts that are not shown become shorter.
+def _draw_tabs(model: Model, width: int) -> Line:
+    # When they do not fit, the titles of the other parts are shortened.
     for limit in (width, 24, 16, 10, 6, 0):
         line: Line = []
         for at, part in enumerate(model.board.parts, 1):
-            on, title = part.key == model.part, clean(part.title)
-            count = f"{format_count(len(model.rows))} " if on and model.grid is not None else ""
-            number = f"{at} " if len(model.board.parts) > 1 else ""
-            words = f" {number}{title if on else cut(title, limit)} {count}"
-            line.append(("tab on" if on else "tab", words))
+            is_shown, title = part.key == model.part, clean(part.title)
+            count = f"{format_count(len(model.rows))} " if is_shown and model.grid is not None else ""
+            number_text = f"{at} " if len(model.board.parts) > 1 else ""
+            words = f" {number_text}{title if is_shown else cut(title, limit)} {count}"
+            line.append(("tab on" if is_shown else "tab", words))
         if sum(measure(words) for _, words in line) <= width:
             return line
     return [(style, cut_end(words, width // len(line))) for style, words in line]
@@ -151,7 +150,7 @@ _PAGE_KEYS = (("esc", "back"), ("↑↓", "scroll"), ("p", "pause"), ("?", "keys
 _REPLAY_KEYS = (("[ ]", "step"), ("{ }", "ten"), ("< >", "speed"), ("g", "time"))
 
 
-def _foot(model: Model, width: int) -> Line:
+def _draw_foot(model: Model, width: int) -> Line:
     if model.mode in ("filter", "go", "time"):
         mark = {"filter": "/", "go": ":"}.get(model.mode, "time: ")
         line: Line = [("key", mark), ("bold", cut(model.typed, width - 1 - measure(mark))), ("cursor", " ")]
@@ -183,40 +182,41 @@ def _has_no_pages(model: Model) -> bool:
 # -- between them ------------------------------------------------------------------------------------------
 
 
-def _body(model: Model, width: int, height: int) -> list[Line]:
+def _draw_body(model: Model, width: int, height: int) -> list[Line]:
     if model.mode == "help":
-        return _scrolled(_help_lines(model), model, width, height)
+        return _draw_scrolled(_list_help_lines(model), model, width, height)
     if model.mode == "json" and model.grid is not None and model.selected is not None:
         text = json.dumps(model.grid.record(model.selected), indent=2, ensure_ascii=False, default=str)
-        return _scrolled([Text(line) for line in text.split("\n")], model, width, height)
+        return _draw_scrolled([Text(line) for line in text.split("\n")], model, width, height)
     if model.mode == "page":
-        return _scrolled(_page_lines(model, width), model, width, height)
+        return _draw_scrolled(_list_page_lines(model, width), model, width, height)
     if isinstance(model.board.picture, ChartStack):
-        return _plain(stack_charts(model.board.picture.charts, width, height), width)
+        return _draw_plain(stack_charts(model.board.picture.charts, width, height), width)
     if model.board.picture is not None:
-        return _scrolled(_result_lines(model.board.picture, width), model, width, height)
-    return _table(model, width, height)
+        return _draw_scrolled(_list_result_lines(model.board.picture, width), model, width, height)
+    return _draw_table(model, width, height)
 
 
-def _page_lines(model: Model, width: int) -> list[Text]:
+def _list_page_lines(model: Model, width: int) -> list[Text]:
     if model.board.page is None:
         return [Text("waiting for the answer", "dim")]
-    return _result_lines(model.board.page, width)
+    return _list_result_lines(model.board.page, width)
 
 
-def _result_lines(result: Result, width: int) -> list[Text]:
+def _list_result_lines(result: Result, width: int) -> list[Text]:
     lines: list[Text] = []
     for part in result.parts:
         lines += [Text("")] * bool(lines)
         style = part.style if isinstance(part, Text) else "good" if isinstance(part, Chart) else ""
         texts = "\n".join(format_lines(Result([part]), True, width=width)).split("\n")
         lines += [
-            Text(text, style if not isinstance(part, Chart) or at else "") for at, text in enumerate(texts)
+            Text(text, style if not isinstance(part, Chart) or index else "")
+            for index, text in enumerate(texts)
         ]
     return lines
 
 
-def _help_lines(model: Model) -> list[Text]:
+def _list_help_lines(model: Model) -> list[Text]:
     pairs = PICTURE_HELP if model.board.picture is not None else HELP
     pairs = (*pairs, *REPLAY_HELP) if model.times else pairs
     return [Text("Keys. None of them changes anything on a server.", "bold"), Text("")] + [
@@ -224,80 +224,80 @@ def _help_lines(model: Model) -> list[Text]:
     ]
 
 
-def _scrolled(lines: Sequence[Text], model: Model, width: int, height: int) -> list[Line]:
+def _draw_scrolled(lines: Sequence[Text], model: Model, width: int, height: int) -> list[Line]:
     top = max(0, min(model.page_top, len(lines) - height))
-    return _plain(lines[top : top + height], width)
+    return _draw_plain(lines[top : top + height], width)
 
 
-def _plain(lines: Sequence[Text], width: int) -> list[Line]:
+def _draw_plain(lines: Sequence[Text], width: int) -> list[Line]:
     return [[(line.style, cut_end(clean(line.text), width))] for line in lines]
 
 
-def _table(model: Model, width: int, height: int) -> list[Line]:
+def _draw_table(model: Model, width: int, height: int) -> list[Line]:
     grid = model.grid
     if grid is None:
         return []
     if not model.rows:
-        return [[], [("dim", cut_end("  " + _why_empty(model, grid), width))]]
+        return [[], [("dim", cut_end("  " + _explain_empty(model, grid), width))]]
     room = max(1, height - 1)
     top = find_top_row(model, room)
     shown = model.rows[top : top + room]
-    columns = _columns(model, grid, shown, width)
-    lines = [_titles(model, columns, width)]
-    before = find_previous_grid(model)
-    for at, row in enumerate(shown, top):
-        lines.append(_row(model, grid, row, columns, before, at == model.view.at, width))
+    columns = _choose_columns(model, grid, shown, width)
+    lines = [_draw_titles(model, columns, width)]
+    previous_rows = find_previous_grid(model)
+    for index, row in enumerate(shown, top):
+        lines.append(_draw_row(grid, row, columns, previous_rows, index == model.view.at, width))
     return lines
 
 
 def find_previous_grid(model: Model) -> Any:
-    """Return the rows of the round before by key; None if there was none, so that no row counts as new."""
+    """Return the rows of the previous round by key; None without one, so that no row counts as new."""
     return model.grid_before.by_key if model.grid_before is not None and model.grid_before.rows else None
 
 
-def _why_empty(model: Model, grid: Grid) -> str:
+def _explain_empty(model: Model, grid: Grid) -> str:
     if grid.rows and model.filter:
-        many = f"{format_count(len(grid.rows))} {grid.noun}"
-        which = "that is wrong matches" if model.faults else "matches"
-        return f"none of {many} {which} /{clean(model.filter)}; esc clears it"
+        row_count = f"{format_count(len(grid.rows))} {grid.noun}"
+        verb_words = "that is wrong matches" if model.faults else "matches"
+        return f"none of {row_count} {verb_words} /{clean(model.filter)}; esc clears it"
     if grid.rows and model.faults:
         return f"nothing is wrong with {format_count(len(grid.rows))} {grid.noun}; f shows all"
     return grid.empty or f"there are no {grid.noun}"
 
 
-def _columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list[_Column]:
+def _choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list[_Column]:
     candidates = [
         column
         for column in grid.columns
-        if (model.wide or not column.wide) and (not column.optional or any(_raws(column, grid.rows)))
+        if (model.wide or not column.wide) and (not column.optional or any(_read_raw(column, grid.rows)))
     ]
     widths = []
     for column in candidates:
-        widest = max((measure(_shown(column, row)) for row in shown), default=0)
+        widest = max((measure(_format_cell(column, row)) for row in shown), default=0)
         if column.kind == "text" and len(grid.rows) > len(shown):
-            widest = max(widest, min(_LONG_NAME, _longest(column, grid.rows)))
-        widths.append(max(widest, measure(column.title) + 1, _LEAST.get(column.kind, 0)))
+            widest = max(widest, min(_LONG_NAME, _find_longest(column, grid.rows)))
+        widths.append(max(widest, measure(column.title) + 1, _MIN_WIDTHS.get(column.kind, 0)))
     plain = [column.column for column in candidates]
     spare = [column.column.data_key for key in grid.spare for column in candidates if column.key == key]
-    places = fit_columns(plain, widths, spare, width - _MARK, _GAP, prose=_PROSE)
-    columns = [_Column(candidates[at], widths[at], _is_right(candidates[at])) for at in places]
-    # What is left over belongs to the sentences.
-    spent = sum(column.width for column in columns) + _GAP * (len(columns) - 1)
-    over = spent - (width - _MARK)
-    while over > 0 and columns:
+    indices = fit_columns(plain, widths, spare, width - _MARK_WIDTH, _GAP, prose=_PROSE)
+    columns = [_Column(candidates[index], widths[index], _is_right(candidates[index])) for index in indices]
+    # The last column is cut or dropped when all together are too wide.
+    used_cells = sum(column.width for column in columns) + _GAP * (len(columns) - 1)
+    excess = used_cells - (width - _MARK_WIDTH)
+    while excess > 0 and columns:
         last = columns.pop()
-        over -= last.width + _GAP
-        if over < 0 and -over > _GAP + 2:
-            columns.append(last._replace(width=-over - _GAP))
+        excess -= last.width + _GAP
+        if excess < 0 and -excess > _GAP + 2:
+            columns.append(last._replace(width=-excess - _GAP))
     return columns
 
 
-def _longest(column: GridColumn, rows: Sequence[Any]) -> int:
-    return max((len(value) for value in _raws(column, rows) if isinstance(value, str)), default=0)
+def _find_longest(column: GridColumn, rows: Sequence[Any]) -> int:
+    return max((len(value) for value in _read_raw(column, rows) if isinstance(value, str)), default=0)
 
 
-def _raws(column: GridColumn, rows: Sequence[Any]) -> Iterator[Any]:
-    """Yield the raw values of a column, without a call for each: this runs for all rows in every round."""
+def _read_raw(column: GridColumn, rows: Sequence[Any]) -> Iterator[Any]:
+    """Yield the raw values of a column, without a function call for each, as this runs for all rows."""
     for value in map(column.value, rows):
         yield value.raw if type(value) is Cell else value
 
@@ -306,17 +306,17 @@ def _is_right(column: GridColumn) -> bool:
     return column.kind in NUMBERS
 
 
-def _titles(model: Model, columns: Sequence[_Column], width: int) -> Line:
-    line: Line = [("heading", " " * _MARK)]
+def _draw_titles(model: Model, columns: Sequence[_Column], width: int) -> Line:
+    line: Line = [("heading", " " * _MARK_WIDTH)]
     order = sort_key(model)
-    used = _MARK
-    for at, (column, room, right) in enumerate(columns):
+    used = _MARK_WIDTH
+    for index, (column, room, right) in enumerate(columns):
         title = column.title
         if column.key == order:
-            down = model.view.reverse == (column.kind in ("text", "prose", "url", "time"))
-            title += "↓" if down else "↑"
-        title = _padded(cut_end(title, room), room, right)
-        gap = " " * _GAP if at + 1 < len(columns) else ""
+            is_descending = model.view.reverse == (column.kind in ("text", "prose", "url", "time"))
+            title += "↓" if is_descending else "↑"
+        title = _pad(cut_end(title, room), room, right)
+        gap = " " * _GAP if index + 1 < len(columns) else ""
         line.append(("heading on" if column.key == order else "heading", title))
         line.append(("heading", gap))
         used += room + len(gap)
@@ -324,70 +324,70 @@ def _titles(model: Model, columns: Sequence[_Column], width: int) -> Line:
     return line
 
 
-def _row(
-    model: Model, grid: Grid, row: Any, columns: Sequence[_Column], before: Any, chosen: bool, width: int
+def _draw_row(
+    grid: Grid, row: Any, columns: Sequence[_Column], previous_rows: Any, is_selected: bool, width: int
 ) -> Line:
-    base = "selected" if chosen else ""
+    base = "selected" if is_selected else ""
     level = grid.level(row)
     dim = grid.dim(row)
-    old = before.get(grid.key(row)) if before is not None else row
-    if old is None:
+    previous = previous_rows.get(grid.key(row)) if previous_rows is not None else row
+    if previous is None:
         mark: Fragment = ("good", "+ ")
     elif level:
         mark = (_LEVELS[level], "● " if level == BAD else "◌ ")
     else:
         mark = ("", "  ")
     line: Line = [(_join(base, "dim" if dim else mark[0]), mark[1])]
-    used = _MARK
-    for at, (column, room, right) in enumerate(columns):
+    used = _MARK_WIDTH
+    for index, (column, room, right) in enumerate(columns):
         value = column.value(row)
-        text = _fitted(column, _text(value, column), room)
-        style = "dim" if dim else _style(column, value, level, at)
+        text = _fit(column, _format_value(value, column), room)
+        style = "dim" if dim else _find_style(column, value, level, index)
         if (
             not dim
             and not column.quiet
-            and old is not None
+            and previous is not None
             and column.kind in NUMBERS
-            and column.raw(old) != column.raw(row)
+            and column.raw(previous) != column.raw(row)
         ):
             style = _join(style, "changed")
-        gap = " " * _GAP if at + 1 < len(columns) else ""
-        line.append((_join(base, style), _padded(text, room, right) + gap))
+        gap = " " * _GAP if index + 1 < len(columns) else ""
+        line.append((_join(base, style), _pad(text, room, right) + gap))
         used += room + len(gap)
-    if base:  # what is not drawn is blank, and costs nothing
+    if base:  # only the selected row is coloured to the end of the line
         line.append((base, " " * max(0, width - used)))
     return line
 
 
-def _style(column: GridColumn, value: Any, level: int, at: int) -> str:
+def _find_style(column: GridColumn, value: Any, level: int, index: int) -> str:
     if isinstance(value, Cell) and value.style:
         return value.style
     if column.kind == "prose":
         return _LEVELS.get(level, "")
     if column.kind == "trend":
         return "trend"
-    if at == 0 and level == BAD:
+    if index == 0 and level == BAD:
         return "bad"
     if value in (0, None, "") and column.kind in NUMBERS:
         return "dim"
     return ""
 
 
-def _shown(column: GridColumn, row: Any) -> str:
-    return _text(column.value(row), column)
+def _format_cell(column: GridColumn, row: Any) -> str:
+    return _format_value(column.value(row), column)
 
 
-def _text(value: Any, column: GridColumn) -> str:
+def _format_value(value: Any, column: GridColumn) -> str:
     if column.kind == "bytes" and value == 0:
         return "0"
     return show(value, column.kind)
 
 
-def _fitted(column: GridColumn, text: str, room: int) -> str:
+def _fit(column: GridColumn, text: str, room: int) -> str:
     return cut_end(text, room) if column.kind in ("prose", "trend") else cut(text, room)
 
 
-def _padded(text: str, room: int, right: bool) -> str:
+def _pad(text: str, room: int, right: bool) -> str:
     gap = " " * max(0, room - measure(text))
     return gap + text if right else text + gap
 
@@ -396,5 +396,5 @@ def _join(*styles: str) -> str:
     return " ".join(filter(None, styles))
 
 
-def _blank(number: int) -> list[Line]:
+def _make_blank(number: int) -> list[Line]:
     return [[] for _ in range(number)]

@@ -1,4 +1,4 @@
-"""What keys do: (model, key) -> model. Pure; no key changes anything on a server.
+"""The effect of keys: (model, key) -> model. No I/O; no key changes anything on a server.
 
 Keys have the names of prompt_toolkit: a character, or `up`, `pagedown`, `enter`, `escape`, `c-c`.
 """
@@ -46,7 +46,7 @@ PICTURE_HELP = (
     ("+ -", "ask less often, more often"),
     ("q, ctrl-C", "quit"),
 )
-"""The same for a picture, which has no rows."""
+"""The keys of a picture, which has no rows, and what they do."""
 
 REPLAY_HELP = (
     ("[ ]", "step a round back, on"),
@@ -54,7 +54,7 @@ REPLAY_HELP = (
     ("g", "go to a time: 06:57, 2026-11-21T06:57:05Z, or -10m"),
     ("< >", "play slower, faster"),
 )
-"""Keys of a replay."""
+"""The keys of a replay, and what they do."""
 
 
 def press(model: Model, key: str) -> Model:
@@ -62,7 +62,7 @@ def press(model: Model, key: str) -> Model:
     if key == "c-c":
         return model._replace(ended="interrupted")
     if model.mode in ("filter", "go", "time"):
-        return _typed(model, key)
+        return _press_in_input(model, key)
     model = model._replace(notice="")
     if model.mode in ("help", "json"):
         if key in ("escape", "q", "?", "J", "enter"):
@@ -75,50 +75,50 @@ def press(model: Model, key: str) -> Model:
     if key in _ANYWHERE:
         return _ANYWHERE[key](model)
     if model.mode == "page":
-        return _page(model, key)
-    return _table(model, key)
+        return _press_in_page(model, key)
+    return _press_in_table(model, key)
 
 
-def _table(model: Model, key: str) -> Model:
+def _press_in_table(model: Model, key: str) -> Model:
     if key in _MOVES:
         return move_to(model, _MOVES[key](model))
     if key.isdigit() and key != "0":
-        at = int(key) - 1
+        index = int(key) - 1
         parts = model.board.parts
-        return with_part(model, parts[at].key) if at < len(parts) else model
+        return with_part(model, parts[index].key) if index < len(parts) else model
     act = _TABLE.get(key)
     return act(model) if act else model
 
 
-def _page(model: Model, key: str) -> Model:
+def _press_in_page(model: Model, key: str) -> Model:
     if key in ("escape", "enter", "h", "left", "backspace"):
         pages = model.pages[:-1]
         return model._replace(pages=pages, page_top=0, mode="page" if pages else "table")
     if key.isdigit() and key != "0":
-        return _table(model, key)
+        return _press_in_table(model, key)
     return _scroll(model, key)
 
 
 def _scroll(model: Model, key: str) -> Model:
     """Scroll a page. The drawing knows its length and stops at its end."""
     page = max(1, model.height - 6)
-    by = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": page, "pageup": -page, " ": page}.get(key, 0)
+    step = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": page, "pageup": -page, " ": page}.get(key, 0)
     if key in ("home", "g"):
         return model._replace(page_top=0)
     if key in ("end", "G"):
         return model._replace(page_top=1_000_000)
-    return model._replace(page_top=max(0, model.page_top + by))
+    return model._replace(page_top=max(0, model.page_top + step))
 
 
-def _typed(model: Model, key: str) -> Model:
+def _press_in_input(model: Model, key: str) -> Model:
     if key == "escape":
-        done = model._replace(mode="table", typed="", notice="")
-        return with_filter(done, "") if model.mode == "filter" else done
+        closed = model._replace(mode="table", typed="", notice="")
+        return with_filter(closed, "") if model.mode == "filter" else closed
     if key == "enter":
-        done = model._replace(mode="table", typed="")
+        closed = model._replace(mode="table", typed="")
         if model.mode == "time":
-            return seek(done, model.typed) if model.typed.strip() else done
-        return done if model.mode == "filter" else _go(done, model.typed)
+            return seek(closed, model.typed) if model.typed.strip() else closed
+        return closed if model.mode == "filter" else _go(closed, model.typed)
     if key in ("backspace", "c-h"):
         typed = model.typed[:-1]
     elif key == "c-u":
@@ -132,9 +132,7 @@ def _typed(model: Model, key: str) -> Model:
 
 
 def _go(model: Model, text: str) -> Model:
-    """Go to a part by the beginning of its name, else to the first row that contains these words; `q`
-    quits.
-    """
+    """Go to the part whose name begins with a text, or to the first row that contains it; `q` quits."""
     words = text.strip().lower()
     if not words:
         return model
@@ -144,28 +142,28 @@ def _go(model: Model, text: str) -> Model:
         if part.title.lower().startswith(words) or part.key.startswith(words):
             return with_part(model, part.key)
     if model.grid is not None:
-        for at, row in enumerate(model.rows):
+        for index, row in enumerate(model.rows):
             if words in model.grid.words(row).lower():
-                return move_to(model, at)
+                return move_to(model, index)
     return model._replace(notice=f"no part or row is called {text.strip()!r}")
 
 
-def _next_part(model: Model, by: int) -> Model:
+def _switch_part(model: Model, step: int) -> Model:
     keys = [part.key for part in model.board.parts]
     if not keys:
         return model
-    at = keys.index(model.part) if model.part in keys else 0
-    return with_part(model, keys[(at + by) % len(keys)])
+    index = keys.index(model.part) if model.part in keys else 0
+    return with_part(model, keys[(index + step) % len(keys)])
 
 
-def _sort(model: Model, by: int) -> Model:
+def _sort(model: Model, step: int) -> Model:
     keys = sort_keys(model)
     if not keys:
         return model
-    now = sort_key(model) or "trouble"
-    at = keys.index(now) if now in keys else 0
-    chosen = keys[(at + by) % len(keys)]
-    return arrange(model.with_view(sort=chosen, reverse=False, selected=None, at=0, top=0))
+    current = sort_key(model) or "trouble"
+    index = keys.index(current) if current in keys else 0
+    next_key = keys[(index + step) % len(keys)]
+    return arrange(model.with_view(sort=next_key, reverse=False, selected=None, at=0, top=0))
 
 
 def _reverse(model: Model) -> Model:
@@ -183,12 +181,12 @@ def _open(model: Model) -> Model:
     return model._replace(pages=(*model.pages, page), mode="page", page_top=0, board=board)
 
 
-def _line(model: Model) -> Model:
-    line = model.grid.line(model.selected) if model.grid is not None and model.selected is not None else ""
-    if not line:
+def _show_command(model: Model) -> Model:
+    command = model.grid.line(model.selected) if model.grid is not None and model.selected is not None else ""
+    if not command:
         return model
-    lines = model.lines if line in model.lines else (*model.lines, line)
-    return model._replace(notice=line, lines=lines)
+    commands = model.lines if command in model.lines else (*model.lines, command)
+    return model._replace(notice=command, lines=commands)
 
 
 def _show_json(model: Model) -> Model:
@@ -197,7 +195,7 @@ def _show_json(model: Model) -> Model:
     return model._replace(mode="json", back=model.mode, page_top=0)
 
 
-def _rows_shown(model: Model) -> int:
+def _count_visible_rows(model: Model) -> int:
     return max(1, model.height - 6)
 
 
@@ -206,10 +204,10 @@ _MOVES: Mapping[str, Callable[[Model], int]] = {
     "k": lambda m: m.view.at - 1,
     "down": lambda m: m.view.at + 1,
     "j": lambda m: m.view.at + 1,
-    "pageup": lambda m: m.view.at - _rows_shown(m),
-    "c-b": lambda m: m.view.at - _rows_shown(m),
-    "pagedown": lambda m: m.view.at + _rows_shown(m),
-    "c-f": lambda m: m.view.at + _rows_shown(m),
+    "pageup": lambda m: m.view.at - _count_visible_rows(m),
+    "c-b": lambda m: m.view.at - _count_visible_rows(m),
+    "pagedown": lambda m: m.view.at + _count_visible_rows(m),
+    "c-f": lambda m: m.view.at + _count_visible_rows(m),
     "home": lambda m: 0,
     "end": lambda m: len(m.rows) - 1,
     "g": lambda m: 0,
@@ -235,9 +233,9 @@ _ANYWHERE: Mapping[str, Act] = {
     "+": lambda m: step_interval(m, 1),
     "=": lambda m: step_interval(m, 1),
     "-": lambda m: step_interval(m, -1),
-    "tab": lambda m: _next_part(m, 1),
-    "s-tab": lambda m: _next_part(m, -1),
-    "y": _line,
+    "tab": lambda m: _switch_part(m, 1),
+    "s-tab": lambda m: _switch_part(m, -1),
+    "y": _show_command,
     "J": _show_json,
     ":": lambda m: m._replace(mode="go", typed="", pages=()),
 }

@@ -1,4 +1,4 @@
-"""The state of a live screen, and how boards change it. Pure."""
+"""The state of a live screen, and how boards change it. No I/O."""
 
 import re
 from bisect import bisect_left
@@ -12,7 +12,7 @@ from jsctl.views.board import Board, Filter, Grid, Query, Start, parse_filter
 Mode = Literal["table", "filter", "go", "time", "help", "json", "page"]
 
 INTERVALS = tuple(round(seconds * SECOND) for seconds in (0.2, 0.5, 1, 2, 5, 10, 30, 60, 300))
-"""What `+` and `-` choose from, in ns."""
+"""The intervals that `+` and `-` choose from, in ns."""
 
 _NO_BOARD = Board((), number=-1)
 
@@ -33,14 +33,14 @@ class View(NamedTuple):
 class Model(NamedTuple):
     """The state of a screen.
 
-    board: the last answer. before: the board of the round before. grid: the table of the part that is shown.
-    grid_before: that table in the round before. rows: the rows that are shown, in their order. views: by
-    part. filter: as it was typed. search: the parsed filter. typed: what is being typed. pages: the open
-    pages, the last on top. page_top: the first line of the page on the screen. width, height: of the
+    board: the last answer. before: the board of the previous round. grid: the table of the part that is
+    shown. grid_before: that table in the previous round. rows: the rows that are shown, in their order.
+    views: by part. filter: as it was typed. search: the parsed filter. typed: what is being typed. pages: the
+    open pages, the last on top. page_top: the first line of the page on the screen. width, height: of the
     terminal. refresh: counts the requests for an immediate round. ended: how the user has ended it. lines:
-    command lines that `y` gave, to be printed at the end. times: of the rounds of a replay, in seconds since
-    1970; empty for live data. position: the round of the replay that is shown. speed: of the replay; 1 is
-    that of the recording.
+    command lines that `y` showed, to be printed at the end. times: of the rounds of a replay, in seconds
+    since 1970; empty for live data. position: the round of the replay that is shown. speed: of the replay; 1
+    is the speed of the recording.
     """
 
     start: Start
@@ -117,13 +117,15 @@ def with_board(model: Model, board: Board) -> Model:
     keys = [part.key for part in board.parts]
     if model.part not in keys and keys:
         return with_part(model, keys[0])
-    return arrange(model._replace(grid=_build(board, model.part)))
+    return arrange(model._replace(grid=_build_grid(board, model.part)))
 
 
 def with_part(model: Model, key: str) -> Model:
     """Return the state with another part shown; its page is closed."""
     model = model._replace(part=key, mode="table", pages=(), page_top=0)
-    return arrange(model._replace(grid=_build(model.board, key), grid_before=_build(model.before, key)))
+    return arrange(
+        model._replace(grid=_build_grid(model.board, key), grid_before=_build_grid(model.before, key))
+    )
 
 
 def with_size(model: Model, width: int, height: int) -> Model:
@@ -132,7 +134,7 @@ def with_size(model: Model, width: int, height: int) -> Model:
 
 
 def with_filter(model: Model, text: str) -> Model:
-    """Return the state with another filter; one that is not valid is reported, and the last one stays."""
+    """Return the state with another filter. An invalid one is reported, and the last valid one is kept."""
     try:
         search = parse_filter(text)
     except ValueError as error:
@@ -150,31 +152,31 @@ def arrange(model: Model) -> Model:
     if model.faults:
         rows = [row for row in rows if grid.level(row)]
     if model.search is not None:
-        takes, words = model.search.takes, grid.words
-        rows = [row for row in rows if takes(words(row))]
+        matches, words = model.search.takes, grid.words
+        rows = [row for row in rows if matches(words(row))]
     order = sort_key(model)
     column = next((candidate for candidate in grid.columns if candidate.key == order), None)
     if column is None:
         rows.sort(key=grid.level, reverse=not view.reverse)
     else:
         read = column.raw
-        known = [(value, at, row) for at, row in enumerate(rows) if (value := read(row)) is not None]
+        sortable = [(value, index, row) for index, row in enumerate(rows) if (value := read(row)) is not None]
         unknown = [row for row in rows if read(row) is None]
-        texts = column.kind in ("text", "prose", "url", "time")
-        pairs = [(_orderable(value), at, row) for value, at, row in known]
-        pairs.sort(key=lambda pair: pair[0], reverse=view.reverse == texts)
+        is_text = column.kind in ("text", "prose", "url", "time")
+        pairs = [(_make_orderable(value), index, row) for value, index, row in sortable]
+        pairs.sort(key=lambda pair: pair[0], reverse=view.reverse == is_text)
         rows = [row for _, _, row in pairs] + unknown
-    at = view.at
+    index = view.at
     if view.selected is not None:
-        at = next((n for n, row in enumerate(rows) if grid.key(row) == view.selected), at)
-    at = max(0, min(at, len(rows) - 1))
-    return model._replace(rows=rows).with_view(at=at)
+        index = next((n for n, row in enumerate(rows) if grid.key(row) == view.selected), index)
+    index = max(0, min(index, len(rows) - 1))
+    return model._replace(rows=rows).with_view(at=index)
 
 
 def sort_key(model: Model) -> str:
     """Return the key of the column that rows are sorted by; empty for problems first."""
-    chosen = model.view.sort or model.start.sort or (model.grid.order if model.grid else "")
-    return "" if chosen == "trouble" else chosen
+    order = model.view.sort or model.start.sort or (model.grid.order if model.grid else "")
+    return "" if order == "trouble" else order
 
 
 def sort_keys(model: Model) -> list[str]:
@@ -184,12 +186,12 @@ def sort_keys(model: Model) -> list[str]:
     return ["trouble", *(column.key for column in model.grid.columns if column.kind != "trend")]
 
 
-def move_to(model: Model, at: int) -> Model:
+def move_to(model: Model, index: int) -> Model:
     """Return the state with another row selected."""
     if model.grid is None or not model.rows:
         return model
-    at = max(0, min(at, len(model.rows) - 1))
-    return model.with_view(at=at, selected=model.grid.key(model.rows[at]))
+    index = max(0, min(index, len(model.rows) - 1))
+    return model.with_view(at=index, selected=model.grid.key(model.rows[index]))
 
 
 def step_interval(model: Model, by: int) -> Model:
@@ -205,7 +207,7 @@ def step_interval(model: Model, by: int) -> Model:
 
 def step_replay(model: Model, by: int) -> Model:
     """Return the paused state of a replay, moved by some rounds."""
-    return _at_round(model, model.position + by)._replace(paused=True)
+    return _move_to_round(model, model.position + by)._replace(paused=True)
 
 
 def tick(model: Model) -> Model:
@@ -214,7 +216,7 @@ def tick(model: Model) -> Model:
         return model
     if model.position + 1 >= len(model.times):
         return model._replace(paused=True)
-    return _at_round(model, model.position + 1)
+    return _move_to_round(model, model.position + 1)
 
 
 def seek(model: Model, text: str) -> Model:
@@ -232,7 +234,7 @@ def seek(model: Model, text: str) -> Model:
             target = parse_time(text).timestamp()
     except (ValueError, OverflowError):
         return model._replace(notice=f"{text!r} is not a time: write 06:57, 2026-11-21T06:57:05Z or -10m")
-    return _at_round(model, bisect_left(model.times, target))
+    return _move_to_round(model, bisect_left(model.times, target))
 
 
 def change_speed(model: Model, factor: float) -> Model:
@@ -240,16 +242,16 @@ def change_speed(model: Model, factor: float) -> Model:
     return model._replace(speed=max(0.125, min(64.0, model.speed * factor)))
 
 
-def _at_round(model: Model, position: int) -> Model:
+def _move_to_round(model: Model, position: int) -> Model:
     return model._replace(position=max(0, min(position, len(model.times) - 1)))
 
 
-def _build(board: Board, key: str) -> Grid | None:
+def _build_grid(board: Board, key: str) -> Grid | None:
     return next((part.build() for part in board.parts if part.key == key), None)
 
 
-def _orderable(value: Any) -> Any:
-    """Return a value that can be compared: lists by their last number, texts without regard to case."""
+def _make_orderable(value: Any) -> Any:
+    """Return a value that can be compared: texts without regard to case, lists as text."""
     if isinstance(value, str):
         return value.lower()
     if isinstance(value, (list, tuple)):

@@ -28,7 +28,7 @@ class _Screen:
         self.model = settle(press(before, key))
         if self.model.ended:
             self.terminal.close()
-        elif _waits_for(self.model) != _waits_for(before):
+        elif _select_wait_state(self.model) != _select_wait_state(before):
             self._wake.set()
         self.terminal.redraw()
 
@@ -38,12 +38,12 @@ class _Screen:
         return draw(self.model, width, height)
 
     async def work(self) -> None:
-        """Fetch repeatedly, at most once an interval unless a key asks for a round at once."""
+        """Fetch repeatedly, at most once per interval unless a key asks for an immediate round."""
         loop, ticking = asyncio.get_running_loop(), True
         while True:
             self._wake.clear()
             self.model = tick(self.model) if ticking else self.model
-            began, query, ticking = loop.time(), self.model.query, False
+            start, query, ticking = loop.time(), self.model.query, False
             await self._round()
             self.rounds += 1
             if self._live.rounds and self.rounds >= self._live.rounds:
@@ -51,12 +51,12 @@ class _Screen:
             if self._live.status() is not ExitStatus.OK:
                 return
             while self.model.query == query:
-                left = began + self.model.interval / SECOND / self.model.speed - loop.time()
-                if left <= 0 and not self.model.paused:
+                remaining = start + self.model.interval / SECOND / self.model.speed - loop.time()
+                if remaining <= 0 and not self.model.paused:
                     ticking = True
                     break
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(None if self.model.paused else left):
+                    async with asyncio.timeout(None if self.model.paused else remaining):
                         await self._wake.wait()
                 self._wake.clear()
 
@@ -67,16 +67,16 @@ class _Screen:
         self.terminal.redraw()
 
     async def _round(self) -> None:
-        # A round that was demanded during a pause is shown; one that a pause interrupts is not.
-        demanded = self.model.paused
+        # A round that was requested during a pause is shown; one during which the pause began is not.
+        is_paused = self.model.paused
         boards = self._live.fetch(lambda: self.model.query)
         try:
             async for board in boards:
-                if demanded or not self.model.paused or self.model.board.is_empty:
+                if is_paused or not self.model.paused or self.model.board.is_empty:
                     self.model = settle(with_board(self.model, board))
                     self.terminal.redraw()
         except JsctlError as error:
-            # What was known stays, with the reason why it is old; the next round tries again.
+            # The last answer stays, with the reason why it is old; the next round tries again.
             if self.model.board.is_empty:
                 raise
             self.notice(str(error))
@@ -87,7 +87,7 @@ class _Screen:
 
 
 TakeNotices = Callable[[Callable[[str], None] | None], None]
-"""Is called with what shows a line on a screen, and with None when that is gone."""
+"""A function that is called with the function that shows a line on a screen, and with None at the end."""
 
 
 async def run_screen(
@@ -100,10 +100,10 @@ async def run_screen(
     take_notices: TakeNotices = lambda show: None,
 ) -> ExitStatus:
     """Show a live screen until the user quits or its rounds are done; then print what it showed last, and the
-    command lines that were asked for.
+    command lines of `y`.
 
-    endless: ctrl-C is the ordinary end, unless there were fewer rounds than wanted. Raises ValueError for a
-    filter that is not valid, and what the first round raises.
+    endless: ctrl-C is the ordinary end, unless there were fewer rounds than requested. Raises ValueError for
+    a filter that is not valid, and what the first round raises.
     """
     screen = _Screen(live, out, stdin, color)
     take_notices(screen.notice)
@@ -149,8 +149,8 @@ async def screen_beside(
     showing.result()
 
 
-def _waits_for(model: Model) -> object:
-    """Return the part of the state that decides when to fetch next."""
+def _select_wait_state(model: Model) -> object:
+    """Return the part of the state that decides when to fetch again."""
     return model.query, model.interval, model.paused, model.speed
 
 

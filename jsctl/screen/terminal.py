@@ -1,4 +1,4 @@
-"""A terminal for a screen; prompt_toolkit reads keys, tracks the size and redraws what differs.
+"""The terminal of a screen; prompt_toolkit reads keys, follows the size and redraws what differs.
 
 No other module of the screen imports it; it is imported when a screen starts. The terminal is restored on
 every exit: an end, an error, ctrl-C, ctrl-Z, SIGTERM, SIGHUP.
@@ -61,9 +61,9 @@ _PLAIN = {
     "notice": "bold",
     "cursor": "reverse",
 }
-"""The same without colours (NO_COLOR)."""
+"""The styles without colours (NO_COLOR)."""
 
-_ESCAPE = 0.05  #: seconds after which an escape is the key, not the beginning of another one
+_ESCAPE_TIMEOUT = 0.05  #: seconds after which an escape is taken as the key alone
 _CODES = ("good", "warn", "bad", "dim", "bold")
 
 _NAMES = {Keys.ControlM: "enter", Keys.ControlI: "tab", Keys.ControlH: "backspace", Keys.BackTab: "s-tab"}
@@ -95,10 +95,10 @@ class Terminal:
 
     async def run(self) -> None:
         """Show the screen until `close`."""
-        with self._input() as keys:
+        with self._open_input() as keys:
             output = create_output(self._out)
-            self._application = application = self._make(keys, output)
-            with restoring_first(self.close), handled(self._handlers()):
+            self._application = application = self._make_application(keys, output)
+            with restoring_first(self.close), handled(self._list_handlers()):
                 if not self._closing:
                     await application.run_async(set_exception_handler=False, handle_sigint=False)
 
@@ -118,7 +118,7 @@ class Terminal:
         if self._application is not None:
             self._application.output.bell()
 
-    def _make(self, keys: Input, output: Output) -> Application[None]:
+    def _make_application(self, keys: Input, output: Output) -> Application[None]:
         bindings = KeyBindings()
 
         @bindings.add(Keys.Any)
@@ -154,23 +154,23 @@ class Terminal:
             output=output,
             min_redraw_interval=0.02,
         )
-        application.ttimeoutlen = _ESCAPE
+        application.ttimeoutlen = _ESCAPE_TIMEOUT
         application.timeoutlen = 0.1
         return application
 
     @contextlib.contextmanager
-    def _input(self) -> Iterator[Input]:
-        """Yield the source of keys; one without any keys when there is no terminal, or in the background."""
+    def _open_input(self) -> Iterator[Input]:
+        """Yield the source of keys; one that never sends any without a terminal, or in the background."""
         file = -1
         with contextlib.suppress(OSError, ValueError):  # a stream without a file
             file = self._stdin.fileno() if self._stdin.isatty() else -1
         if file < 0 or (hasattr(os, "tcgetpgrp") and os.getpgrp() != os.tcgetpgrp(file)):
-            with create_pipe_input() as nothing:
-                yield nothing
+            with create_pipe_input() as silent_input:
+                yield silent_input
         else:
             yield create_input(self._stdin)
 
-    def _handlers(self) -> dict[int, Callable[[int], object]]:
+    def _list_handlers(self) -> dict[int, Callable[[int], object]]:
         handlers: dict[int, Callable[[int], object]] = {signal.SIGINT: lambda number: self._press("c-c")}
         if hasattr(signal, "SIGTSTP"):
             handlers[signal.SIGTSTP] = lambda number: self._suspend()
@@ -188,23 +188,25 @@ class _Control(UIControl):
         self._draw = draw
 
     def create_content(self, width: int, height: int) -> UIContent:
-        lines = [_fragments(line) for line in self._draw(width, height)]
-        return UIContent(lambda at: lines[at], len(lines), cursor_position=Point(0, 0), show_cursor=False)
+        lines = [_to_fragments(line) for line in self._draw(width, height)]
+        return UIContent(
+            lambda index: lines[index], len(lines), cursor_position=Point(0, 0), show_cursor=False
+        )
 
 
-def _fragments(line: Line) -> StyleAndTextTuples:
-    return [(_classes(style), text) for style, text in line]
+def _to_fragments(line: Line) -> StyleAndTextTuples:
+    return [(_to_style_classes(style), text) for style, text in line]
 
 
 @cache
-def _classes(style: str) -> str:
+def _to_style_classes(style: str) -> str:
     if style == "tab on":
         return "class:tab.on"
     return " ".join(f"class:{name}" for name in style.split())
 
 
 def format_lines(lines: Sequence[Line], *, color: bool) -> str:
-    """Return lines as text with colours, for what stays on the terminal after the screen."""
+    """Return lines as text that stays on the terminal after the screen."""
     texts = []
     for line in lines:
         if color:

@@ -128,7 +128,7 @@ def _warn_of(malformed: Sequence[str], warn: Callable[[str], None]) -> None:
 async def missing_error(connection: Connection, service: str) -> NotFound:
     """Return the error for a service that does not run."""
     known = await _names(connection)
-    return NotFound(*registry.find_noun("service").missing(service, known=known))
+    return NotFound(*registry.find_noun("service").missing(service, existing=known))
 
 
 async def list_names(api: Api) -> list[str]:

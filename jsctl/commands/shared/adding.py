@@ -95,7 +95,7 @@ async def ask_all(
             ([], "") if words[0] == "context" else (list_place_flags(env), find_secret_variable(env))
         )
         title += f", with the secret in {secret}" * bool(secret)
-        env.last_words.append(f"\n{title}:\n  {shlex.join(['jsctl', *words, *place])}")
+        env.closing_lines.append(f"\n{title}:\n  {shlex.join(['jsctl', *words, *place])}")
 
     try:
         outcome = await interview.run(questions)
