@@ -51,6 +51,7 @@ from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
+from jsctl.spark.sink.rights import check_may_publish
 from jsctl.units import format_exact_duration
 
 if TYPE_CHECKING:
@@ -106,18 +107,21 @@ class Counts(NamedTuple):
     bytes: int = 0
 
 
-def check_stream(job: WriteJob) -> list[str]:
-    """Return warnings about this write, one sentence each.
+def check_stream(job: WriteJob, subject: str = "") -> list[str]:
+    """Return warnings about this write, one sentence each. subject: of all messages, empty when each row has
+    its own.
 
     Raises NotFound when the stream does not exist, BadInput when it accepts no messages, Denied without the
-    permission to look it up, and what a connection raises.
+    permission to look it up or to publish to the subject, and what a connection raises.
     """
-    return loops.run_in_loop(_check_stream(job))
+    return loops.run_in_loop(_check_stream(job, subject))
 
 
-async def _check_stream(job: WriteJob) -> list[str]:
+async def _check_stream(job: WriteJob, subject: str) -> list[str]:
     connection = await Connection.open(job.settings, reconnect=False)
     try:
+        if subject:
+            await check_may_publish(connection, subject)
         config = await _fetch_stream_config(_create_api(connection, job), job)
     finally:
         await connection.close()

@@ -152,7 +152,8 @@ def create_writer(
     job = parse_write_options(options, schema, settings=settings)
     provide_pynacl()  # Spark plans in a Python of the executors, too
     may_be_repeated = any(name.lower() == "writeid" for name in options)
-    _warn(publishing.check_stream(job), has_ids(schema) or not may_be_repeated)
+    subject = "" if "subject" in schema.names else job.subject
+    _warn(publishing.check_stream(job, subject), has_ids(schema) or not may_be_repeated)
     return JetStreamWriter(job)
 
 

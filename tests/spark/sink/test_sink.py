@@ -143,6 +143,8 @@ authorization { users: [
   {user: admin, password: admin},
   {user: writer, password: writer, permissions: {
     publish: ["S.x", "$JS.API.STREAM.INFO.S"], subscribe: ["_INBOX.>"]}},
+  {user: some, password: some, permissions: {publish: {deny: ["S.no.*"]}}},
+  {user: asking, password: asking, permissions: {publish: ["S.x", "$SYS.REQ.USER.INFO", "$JS.API.>"]}},
   {user: mute, password: mute, permissions: {publish: ["nothing"], subscribe: ["_INBOX.>"]}}
 ] }
 """
@@ -159,6 +161,12 @@ def test_the_rights_that_writing_needs(tmp_path: Path) -> None:
         assert publishing.publish(writer, 0, rows).published == 1
         with pytest.raises(Denied, match=r"S\.other"):
             publishing.publish(writer, 0, [publishing.Row("S.other", b"1")])
+        for user, subject in (("some", "S.no.x"), ("asking", "S.other")):
+            job = WriteJob(Settings(url=server.url_for(user)), "S", write_id="w")
+            assert publishing.check_stream(job, "S.x") == publishing.check_stream(job) == []
+            with pytest.raises(Denied, match=f"not allowed to publish to {subject}"):
+                publishing.check_stream(job, subject)
+        assert publishing.check_stream(writer, "S.x") == []  # it may not ask
         mute = WriteJob(Settings(url=server.url_for("mute")), "S", write_id="w")
         with pytest.raises(Denied, match=r"\$JS\.API\.STREAM\.INFO\.S"):
             publishing.check_stream(mute)
