@@ -39,7 +39,7 @@ KEYWORDS = {
 """Words of what the help lists."""
 
 NEW = {
-    *("NAME", "ROLE", "DEST", "DESTINATION", "TO_OBJECT"),
+    *("NAME", "ROLE", "DEST", "DESTINATION"),
     *(f"{verb} --subjects" for verb in ("stream add", "stream copy")),
     *(
         f"consumer {verb} --{kind}-groups"
@@ -53,17 +53,11 @@ NEW = {
         "consumer sub --deliver-group",
         "server run --domain",
     ),
-    *(
-        "server request raft --group",
-        "server stream-check --raft-group",
-        "server consumer-check --raft-group",
-    ),
 }
 """Words, and single parameters, whose names are new, or are those of clients and of the server's inside."""
 
 ELSEWHERE = {
-    *("--user", "account report connections --username", "server report connections --username"),
-    *("server request connections --filter-user", "auth account callout --xkey"),
+    *("--user", "auth account callout --xkey"),
     *("auth account keys add --public-key", "auth user add --public-key"),
 }
 """Parameters whose names nobody lists: users of other servers, keys that others keep."""
@@ -128,6 +122,9 @@ def test_names_of_an_account_and_its_servers(
     js.ask(url, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": pinned})
     js.bucket(url, "CONFIG")
     js.publish(url, "$KV.CONFIG.color")
+    for bucket in "AB":
+        cli(f"object add {bucket}", status=0)
+    cli("object put B - --name report", stdin="x", status=0)
     check(
         cli,
         [
@@ -136,6 +133,8 @@ def test_names_of_an_account_and_its_servers(
             ("consumer unpin ORDERS NEW ", "blue"),
             ("server check kv --bucket CONFIG --key ", "color"),
             ("export kv CONFIG --key c", "color"),
+            ("object link A latest B ", "report"),
+            ("account report connections --username ", own_account.user),
             ("bench js get sync --stream O", "ORDERS"),
             ("trace ORD", "ORDERS.>"),
             ("audit analyze --skip ACC", "ACCOUNTS_001"),
@@ -207,14 +206,17 @@ def test_names_of_the_store(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.cluster
-def test_names_of_peers(cluster_cli: Cli, shared_cluster: Cluster) -> None:
+def test_names_of_peers(cluster_cli: Cli, shared_cluster: Cluster, tmp_path: Path) -> None:
     js.stream(shared_cluster.url, "PEERS", "peers", num_replicas=3)
+    group = cluster_cli("stream info PEERS --json", status=0).json["cluster"]["raft_group"]
+    check(Cli(tmp_path / "system", shared_cluster.system_url), [("server request raft --group S", group)])
     check(
         cluster_cli,
         [
             ("stream cluster peer-remove PEERS ", "n2"),
             ("stream cluster step-down PEERS --preferred ", "n3"),
             ("stream find --leader ", "n1"),
+            ("server stream-check --raft-group ", group),
             (
                 "stream report --cluster ",
                 cluster_cli("stream info PEERS --json", status=0).json["cluster"]["name"],

@@ -1,5 +1,7 @@
 """`jsctl object link`."""
 
+import click
+
 from jsctl.commands.cli import argument, command
 from jsctl.commands.object.flags import BUCKET, bucket_argument
 from jsctl.env import Env
@@ -8,6 +10,13 @@ from jsctl.jetstream.object.buckets import validate_bucket
 from jsctl.jetstream.object.model import Link
 from jsctl.views.object import sheets as view
 from jsctl.views.result import Result
+
+
+def _complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from jsctl.commands.shared.complete import complete_names
+
+    target = str(ctx.params.get("target") or "")
+    return complete_names("object", ctx, incomplete, target) if target else []
 
 
 @command(
@@ -20,7 +29,7 @@ from jsctl.views.result import Result
 @bucket_argument(required=True)
 @argument("name", metavar="NAME", label="Name of the link")
 @argument("target", noun=BUCKET, metavar="TO_BUCKET")
-@argument("target_object", metavar="[TO_OBJECT]", default="")
+@argument("target_object", metavar="[TO_OBJECT]", default="", shell_complete=_complete_target)
 async def link(env: Env, bucket: str, name: str, target: str, target_object: str) -> Result:
     """Name the link NAME in BUCKET. Without TO_OBJECT it leads to the whole bucket. `object get` follows
     links to objects.

@@ -29,13 +29,13 @@ _MAX_SUBJECTS = 200  #: of a stream whose subjects are listed
 _MAX_STREAMS = 8  #: whose subjects are listed
 
 
-def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[str]:
-    """Return the names of a noun that begin with the incomplete word, in the parent that is on the command
-    line.
+def complete_names(noun_name: str, ctx: click.Context, incomplete: str, parent: str = "") -> list[str]:
+    """Return the names of a noun that begin with the incomplete word, in `parent`, by default the first one
+    on the command line.
     """
     env: Env = ctx.obj
     noun = registry.find_noun(noun_name)
-    parent = find_name(ctx, noun.parent) or find_first_name(ctx, noun.parent)
+    parent = parent or find_name(ctx, noun.parent) or find_first_name(ctx, noun.parent)
     if noun.parent and not parent:
         return []
     if noun.offline:

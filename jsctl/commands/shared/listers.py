@@ -100,6 +100,35 @@ async def list_accounts(env: "Env", parents: Sequence[str]) -> set[str]:
     return {name for reply in replies for name in reply["data"].get("accounts") or ()}
 
 
+async def list_users(env: "Env", parents: Sequence[str]) -> set[str]:
+    """Return the users of connections; without the system account, of those of the account."""
+    from jsctl.errors import Denied
+    from jsctl.monitor.server.requests import ping, ping_account
+
+    connection = await env.connection()
+    try:
+        replies = await ping(connection, "CONNZ", {"auth": True})
+    except Denied:
+        replies = await ping_account(connection, "CONNZ", {"auth": True})
+    lists = (reply["data"].get("connections") or () for reply in replies)
+    return {str(client.get("authorized_user") or "") for clients in lists for client in clients}
+
+
+async def list_raft_groups(env: "Env", parents: Sequence[str]) -> set[str]:
+    """Return the Raft groups of streams; without the system account, of those of the account."""
+    from jsctl.errors import Denied
+    from jsctl.monitor.server.requests import ping
+
+    body = {"accounts": True, "streams": True, "raft": True}
+    try:
+        replies = await ping(await env.connection(), "JSZ", body)
+    except Denied:
+        return {str(group.get("raft_group") or "") for group in await _fetch_groups(env)}
+    accounts = (account for reply in replies for account in reply["data"].get("account_details") or ())
+    streams = (stream for account in accounts for stream in account.get("stream_detail") or ())
+    return {"_meta_", *(str(stream.get("stream_raft_group") or "") for stream in streams)}
+
+
 async def list_instances(env: "Env", parents: Sequence[str]) -> set[str]:
     """Return the IDs of a service's instances."""
     return {str(info["id"]) for info in await _fetch_service_infos(env, parents[0])}
@@ -134,6 +163,8 @@ SERVER_LISTERS: dict[str, tuple[Callable[["Env", Sequence[str]], Any], tuple[str
     "host": (_make_server_lister("host"), ()),
     "domain": (list_domains, ()),
     "account": (list_accounts, ()),
+    "connection user": (list_users, ()),
+    "raft group": (list_raft_groups, ()),
     "instance": (list_instances, ("service",)),
     "endpoint": (list_endpoints, ("service",)),
     "group": (list_groups, ("stream", "consumer")),
