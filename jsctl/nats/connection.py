@@ -27,6 +27,7 @@ from jsctl.nats.events import (
 )
 from jsctl.nats.failures import choose_most_telling, connection_error, describe_error
 from jsctl.nats.message import REPLIES_SIZE, Message, MessageHandler, OutgoingMessage, is_no_responders
+from jsctl.nats.replies import iterate_replies
 from jsctl.nats.subscription import Subscription as Subscription
 from jsctl.nats.tls import build_tls_options
 from jsctl.units import SECOND
@@ -199,28 +200,12 @@ class Connection:
         stall: int = SECOND // 4,
         max_bytes: int = REPLIES_SIZE,
     ) -> list[Message]:
-        """Return all replies: until `expect` of them, `stall` ns of silence after one, or `timeout` ns.
-
-        Raises NoResponders when nobody listens, JsctlError when the replies have more than `max_bytes` bytes.
-        """
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + (timeout or self.settings.timeout) / SECOND
-        replies, bytes_left = list[Message](), max_bytes
-        inbox = self.new_inbox()
-        async with self.subscribe(inbox) as subscription:
-            await self.publish(subject, data, reply=inbox)
-            while not expect or len(replies) < expect:
-                seconds_left = deadline - loop.time()
-                limit = min(seconds_left, stall / SECOND) if replies else seconds_left
-                message = await subscription.next(int(limit * SECOND))
-                if message is None:
-                    break
-                if is_no_responders(message):
-                    raise NoResponders(f"nobody answers on {subject}")
-                replies.append(message)
-                if (bytes_left := bytes_left - message.size - 1024) < 0:  # 1 KiB: what a Message object takes
-                    raise JsctlError(f"the replies on {subject} have more than {max_bytes:,} bytes")
-        return replies
+        """Return all replies (see `iterate_replies`)."""
+        work = iterate_replies(
+            self, subject, data, expect=expect, timeout=timeout, stall=stall, max_bytes=max_bytes
+        )
+        async with contextlib.aclosing(work) as replies:
+            return [reply async for reply in replies]
 
     # -- publishing and subscribing -----------------------------------------------------------------
 

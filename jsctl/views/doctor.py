@@ -60,7 +60,7 @@ def _summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
         f" {pluralize(streams, 'stream')} and {pluralize(len(snapshot.servers), 'server')}"
     )
     if not findings and not snapshot.domains and not snapshot.has_system:
-        return Text("Only the connection was checked: JetStream could not be reached", "warn")
+        return Text("Only the connection was checked: no JetStream is available", "warn")
     if not findings:
         return Text(f"Nothing is wrong with {scope}", "good")
     return Text(f"{pluralize(len(findings), 'finding')} on {scope}", "bad")

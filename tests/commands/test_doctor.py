@@ -324,7 +324,7 @@ def test_an_account_without_jetstream_is_not_called_well(tmp_path: Path) -> None
         patient.context("none", server.url_for("none"))
         out = patient.cli("doctor --context none", status=0).out
         assert "none: its account has no JetStream" in out
-        assert "Nothing was checked but the connection" in out
+        assert "Only the connection was checked" in out
         assert "Nothing is wrong" not in out
 
 

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from jsctl.errors import ApiError, Denied, MalformedAnswer, NoResponders, NotFound
 from jsctl.json_text import parse_json
 from jsctl.monitor.server.shapes import check_reply
 from jsctl.nats.connection import Connection
+from jsctl.nats.replies import iterate_replies
 from jsctl.units import SECOND
 
 Json = dict[str, Any]
@@ -55,16 +57,18 @@ async def ping(
     request = {**(body or {}), **(server_filter.body() if server_filter else {})}
     subject = f"$SYS.REQ.SERVER.PING.{endpoint}" if endpoint else "$SYS.REQ.SERVER.PING"
     try:
-        messages = await connection.request_many(
+        work = iterate_replies(
+            connection,
             subject,
             json.dumps(request).encode(),
             expect=expect,
             timeout=timeout or _filtered_timeout(connection, server_filter),
             max_bytes=MAX_REPLY_BYTES,
         )
+        async with aclosing(work) as messages:  # the first malformed one ends it
+            return [parse_reply(message.data, subject) async for message in messages]
     except NoResponders:
         raise no_system_account_error() from None
-    return [parse_reply(message.data, subject) for message in messages]
 
 
 async def ping_account(
@@ -79,12 +83,18 @@ async def ping_account(
     """
     subject = f"$SYS.REQ.ACCOUNT.PING.{endpoint}"
     try:
-        messages = await connection.request_many(
-            subject, json.dumps(dict(body or {})).encode(), expect=expect, max_bytes=MAX_REPLY_BYTES
+        work = iterate_replies(
+            connection,
+            subject,
+            json.dumps(dict(body or {})).encode(),
+            expect=expect,
+            max_bytes=MAX_REPLY_BYTES,
         )
+        async with aclosing(work) as messages:  # the first malformed one ends it
+            replies = [parse_reply(message.data, subject) async for message in messages]
     except NoResponders:
         raise Denied(f"no server answers on {subject}", "the login needs permission for it") from None
-    return deduplicate_servers(parse_reply(message.data, subject) for message in messages)
+    return deduplicate_servers(replies)
 
 
 def deduplicate_servers(replies: Iterable[Json]) -> list[Json]:
