@@ -13,7 +13,8 @@ DISK_FULL = "No space left on device"
 
 def extract_message(error: BaseException) -> str:
     """Return the message of a Spark error without its class, SQLSTATE and Java stack. For a call that failed
-    in the JVM it is the cause; for a full disk, always DISK_FULL."""
+    in the JVM it is the cause; for a failed task, what its Python raised; for a full disk, always
+    DISK_FULL."""
     try:
         text = str(error)
     except Exception:  # a Java error has its text in the JVM, which may be gone
@@ -25,6 +26,9 @@ def extract_message(error: BaseException) -> str:
     if line.startswith("An error occurred while calling"):  # it only names the function that was called
         causes = re.findall(r"^(?:Caused )?(?:by)?: [\w.$]+: (.+)", text, re.MULTILINE)
         line = causes[-1] if causes else line
+    elif line.startswith("An exception was thrown from the Python worker"):
+        raised = re.search(r"^\S.*", text.rpartition("Traceback (most recent call last):\n")[2], re.MULTILINE)
+        line = raised[0] if raised else line
     return re.sub(r"^\[[A-Z0-9_.]+\] | SQLSTATE: .*", "", line)
 
 

@@ -11,6 +11,11 @@ CALLED = (
     "An error occurred while calling o79.save.\n: org.apache.spark.SparkException: Job aborted.\n\tat X\n"
     "Caused by: java.nio.file.AccessDeniedException: /data/x\n\tat Y"
 )
+IN_TASK = (
+    'An exception was thrown from the Python worker:\nTraceback (most recent call last):\n  File "a.py"\n'
+    "OSError: first\n\nDuring handling, another exception occurred:\n\nTraceback (most recent call last):\n"
+    "  File \"a.py\", line 2\n    raise KeyError\nKeyError: 'a\nb'\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -18,6 +23,7 @@ CALLED = (
     [
         (FULL, "No space left on device"),
         (CALLED, "/data/x"),
+        (IN_TASK, "KeyError: 'a"),
         ("An error occurred while calling o1.load.\n: java.lang.Error: broken\n\tat X", "broken"),
         ("[NO_TABLE] no such table. SQLSTATE: 42P01", "no such table."),
     ],
