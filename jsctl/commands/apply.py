@@ -84,7 +84,7 @@ async def apply(
     Keys are those of `jsctl stream info --json`. What a file does not name stays as it is; null removes a
     key; a key that jsctl does not know yet goes below `extra:`. {{name}} is a variable, \\{{name}} plain
     text. On a terminal it asks before it changes what exists; only --prune removes anything.
-    With --push, accounts are sent to the servers before streams are made.
+    With --push, accounts are sent to the servers before streams are created.
     """
     texts, variables = read_texts(env, files), parse_variables(var)
     declared = load(texts, variables)

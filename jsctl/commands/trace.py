@@ -17,7 +17,7 @@ from jsctl.views.result import Result
 from jsctl.views.trace import trace as view
 
 HELP = """\
-Shows each server that a message on SUBJECT reaches, and which subscribers and streams get it, or why nobody
+Show each server that a message on SUBJECT reaches, and which subscribers and streams get it, or why nobody
 does. The message itself is not delivered, except with --deliver. Servers need version 2.11.
 
 jsctl trace diff FIRST SECOND compares two traces that were saved with --json; if they differ, the exit status

@@ -12,5 +12,5 @@ from jsctl.views.result import Result
 @argument("subject", noun="counter")
 @stream_flag
 async def view(env: Env, subject: str, stream: str) -> Result:
-    """Show also what each source contributes, if the stream has sources."""
+    """Leave out what sources contribute if the stream has none."""
     return counters_view.sheet(await counters.get(await env.jetstream(), subject, stream))

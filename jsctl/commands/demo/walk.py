@@ -29,7 +29,10 @@ def _walkthrough_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
     """Declare the flags that both walkthroughs take."""
     for declare in (
         option(
-            "--to", metavar="DIR", default="", help="New folder for all files, which stays (a temporary one)"
+            "--to",
+            metavar="DIR",
+            default="",
+            help="New folder for all files, which is kept (a temporary one)",
         ),
         option("--keep", is_flag=True, help="Leave the network running"),
         option("--list", "show_list", is_flag=True, help="List the parts and steps, and run nothing"),

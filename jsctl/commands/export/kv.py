@@ -62,7 +62,7 @@ class ObjectOptions:
 @argument("buckets", metavar="BUCKET...", nargs=-1, required=True, shell_complete=make_completer("bucket"))
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
-@option("--history", is_flag=True, help="All changes that the bucket has, not only the latest of each key")
+@option("--history", is_flag=True, help="All changes that the bucket keeps, not only the latest of each key")
 @option("--key", "keys", metavar="KEY", multiple=True, help="Only these keys, with * and >; may be repeated")
 @decode_options
 @destructive("Replace tables that exist, without asking", "Only show which tables would be written")
@@ -70,7 +70,7 @@ class ObjectOptions:
 def kv(env: Env, options: Options) -> Result:
     """Write a table for each bucket with the columns bucket, key, value, revision, operation (put, delete,
     purge) and created. Without --history, a deleted key has a row that says so, as long as the bucket keeps
-    its marker. With --decode, the columns of the values are behind the others, and values that do not fit go
+    its marker. With --decode, the columns of the values follow the others, and values that do not fit go
     into the column bad_payload.
     """
     settings = env.settings()
@@ -90,7 +90,9 @@ def kv(env: Env, options: Options) -> Result:
 )
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
-@option("--history", is_flag=True, help="All that the bucket has, not only the latest of each object")
+@option(
+    "--history", is_flag=True, help="All changes that the bucket keeps, not only the latest of each object"
+)
 @destructive("Replace tables that exist, without asking", "Only show which tables would be written")
 @spark_options
 def objects(env: Env, options: ObjectOptions) -> Result:

@@ -35,7 +35,7 @@ class Options:
 @spark_options
 @argument("sql", label="SQL query")
 def query(env: Env, options: Options) -> Result:
-    """Query the folders below DIR, each a table of that name. SQL is one SELECT of Spark's dialect."""
+    """Query the folders below DIR, each a table of that name. SQL is a SELECT in Spark's dialect."""
     path = parse_folder(options.folder, "--from")
     spark_query.find_tables(path)  # before the seconds that Spark takes to start
     master, remote = options.spark.master, options.spark.remote

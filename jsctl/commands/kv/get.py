@@ -29,7 +29,9 @@ from jsctl.views.kv import entries as view
 @argument("bucket")
 @argument("key", nargs=-1, required=True)
 @option("--revision", type=revision_type(), metavar="REVISION", help="The value at this revision")
-@option("--raw", is_flag=True, help="Only the value, in a pipe byte for byte; of several keys a line each")
+@option(
+    "--raw", is_flag=True, help="Only the value, in a pipe byte for byte; with several keys, one per line"
+)
 async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None, raw: bool) -> Events[Entry]:
     """Show the value of KEY, a key or a pattern: in 'user.*' the * stands for one token, in 'user.>' the >
     for the rest. For a deleted key, the exit status is 3 and the error says why.

@@ -18,7 +18,7 @@ from jsctl.views.result import Result
 @command("status", examples=["jsctl object status FILES", "jsctl object status"])
 @bucket_argument()
 async def status(env: Env, bucket: str) -> Result:
-    """Show also unfinished puts, which are still running or were interrupted; jsctl object rm BUCKET
+    """Also show unfinished puts, which are still running or were interrupted; jsctl object rm BUCKET
     --unfinished removes what the latter left.
     """
     api = await env.jetstream()

@@ -58,7 +58,7 @@ class Options:
 @destructive("Replace and remove without asking", "Only show what would change")
 async def sync(env: Env, options: Options) -> Result:
     """Compare files by size and SHA-256. Names in the bucket are paths below FOLDER. Objects whose names
-    cannot be files below it are left out, with a warning; so are links to folders and to nothing.
+    cannot be files below it are left out, with a warning; so are links to folders and broken links.
     """
     if options.up is None:
         raise BadInput(

@@ -54,7 +54,7 @@ async def generate(env: Env, options: Options) -> Result:
     --defaults, or without a terminal, it takes the defaults.
 
     A bundle is what the nats tool takes: bundle.yaml, form.yaml with the questions, and the folder scaffold
-    with templates in Go's language.
+    with Go templates.
     """
     from jsctl.localserver.templates import parse_answers
 

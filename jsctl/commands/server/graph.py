@@ -21,7 +21,7 @@ from jsctl.views.server import graph as view
     ],
 )
 @argument("name", metavar="SERVER")
-@option("--jetstream", "-j", is_flag=True, help="What JetStream does")
+@option("--jetstream", "-j", is_flag=True, help="Draw the charts of JetStream")
 @option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two samples (1s)")
 @option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many samples")
 async def graph(env: Env, name: str, jetstream: bool, every: int, count: int | None) -> Events[ServerSample]:

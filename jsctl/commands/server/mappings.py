@@ -12,7 +12,7 @@ from jsctl.views.result import Result, Text
 @argument("destination", metavar="[DEST]", required=False, default="")
 @argument("subject", required=False, default="")
 async def mappings(env: Env, source: str, destination: str, subject: str) -> Result:
-    """Map SUBJECT from SOURCE to DEST as the server does it. No server is asked."""
+    """Map SUBJECT from SOURCE to DEST as a server does. No server is asked."""
     prompter = env.prompter
     source = source or await prompter.text("Source subject pattern", flag="SOURCE")
     destination = destination or await prompter.text("Destination subject pattern", flag="DEST")

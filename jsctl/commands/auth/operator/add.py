@@ -33,7 +33,7 @@ async def add(
     system_account: str,
     tags: tuple[str, ...],
 ) -> Result:
-    """Store the seeds of its keys, readable by you alone."""
+    """Store the seeds of its keys in files that only you can read."""
     name = await ask_name(env, name, "operator")
 
     def change(nats: Json) -> None:

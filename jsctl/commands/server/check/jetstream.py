@@ -26,19 +26,19 @@ _DEFAULTS = {
     loop_free=True,
     examples=["jsctl server check jetstream", "jsctl server check jetstream --streams-warn 80"],
 )
-@threshold("--mem-warn", int, "PERCENT", "Warn above this percentage of the memory; 75")
-@threshold("--mem-critical", int, "PERCENT", "Critical above this percentage of the memory; 90")
-@threshold("--store-warn", int, "PERCENT", "Warn above this percentage of the disk space; 75")
-@threshold("--store-critical", int, "PERCENT", "Critical above this percentage of the disk space; 90")
+@threshold("--mem-warn", int, "PERCENT", "Warn above this percentage of the memory (75)")
+@threshold("--mem-critical", int, "PERCENT", "Critical above this percentage of the memory (90)")
+@threshold("--store-warn", int, "PERCENT", "Warn above this percentage of the disk space (75)")
+@threshold("--store-critical", int, "PERCENT", "Critical above this percentage of the disk space (90)")
 @threshold("--streams-warn", int, "PERCENT", "Warn above this percentage of the streams")
 @threshold("--streams-critical", int, "PERCENT", "Critical above this percentage of the streams")
 @threshold("--consumers-warn", int, "PERCENT", "Warn above this percentage of the consumers")
 @threshold("--consumers-critical", int, "PERCENT", "Critical above this percentage of the consumers")
 @option("--replicas/--no-replicas", default=True, help="Check the replicas of all streams")
 @threshold(
-    "--replica-seen-critical", DURATION, "DURATION", "Critical if a replica was last seen longer ago; 5s"
+    "--replica-seen-critical", DURATION, "DURATION", "Critical if a replica was last seen longer ago (5s)"
 )
-@threshold("--replica-lag-critical", int, "OPERATIONS", "Critical above this lag of a replica; 200")
+@threshold("--replica-lag-critical", int, "OPERATIONS", "Critical above this lag of a replica (200)")
 async def jetstream(env: Env, replicas: bool, thresholds: Mapping[str, Any]) -> Result:
     """Compare usage with the account's limits; percentages are of these."""
 

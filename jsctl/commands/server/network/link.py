@@ -25,8 +25,8 @@ MODES = ("up", "down", "delay", "limit", "drop")
 @argument("mode", required=False, default="", metavar="[up|down|delay|limit|drop]")
 @argument("links", nargs=-1, metavar="[LINK]...")
 @option("--all", "-a", "everything", is_flag=True, help="All links")
-@option("--by", "delay", type=DURATION, metavar="DURATION", help="delay: how long each way takes")
-@option("--to", "limit", type=SIZE, metavar="SIZE", help="limit: bytes per second on each way")
+@option("--by", "delay", type=DURATION, metavar="DURATION", help="delay: the delay in each direction")
+@option("--to", "limit", type=SIZE, metavar="SIZE", help="limit: bytes per second in each direction")
 @choose_network
 async def link(
     env: Env,

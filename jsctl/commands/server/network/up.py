@@ -33,7 +33,7 @@ from jsctl.views.server import network as view
 @option(
     "--port", "-p", type=click.IntRange(0, 65535), help="Port of the first server; 0: free ports everywhere"
 )
-@option("--into-contexts", is_flag=True, help="Copy the network's contexts to yours; none of yours changes")
+@option("--into-contexts", is_flag=True, help="Copy the network's contexts to yours, which stay as they are")
 async def up(env: Env, source: str, name: str, store: str, port: int | None, into_contexts: bool) -> Result:
     """Start real nats-servers that continue to run after this command, and wait until all is ready: servers
     healthy, a leader in every JetStream domain. If the network already runs, start servers that have ended,

@@ -18,7 +18,7 @@ from jsctl.views.server import reports as view
 @option("--top", type=click.IntRange(min=1), default=1000, help="Only this many, the largest (1000)")
 @report_flags
 async def accounts(env: Env, account: str, limit: int | None, order: str, top: int, servers: Flags) -> Report:
-    """Add up the connections of each account. The wait ends once LIMIT servers have answered."""
+    """Add up the connections of each account. Stop waiting once LIMIT servers have answered."""
     return await report(
         env,
         "CONNZ",

@@ -44,7 +44,7 @@ async def connections(
     """Filter by EXPRESSION, in the language of jsctl stream find --expression, over the fields of a
     connection as jsctl server request connections shows them: "in_msgs > 1000 && lang == 'go'".
 
-    The wait ends once LIMIT servers have answered.
+    Stop waiting once LIMIT servers have answered.
     """
     try:
         matches = compile_expression(expression) if expression else None

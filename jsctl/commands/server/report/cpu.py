@@ -10,5 +10,5 @@ from jsctl.views.server import reports as view
 @command("cpu", examples=["jsctl server report cpu", "jsctl server report cpu --cluster hub --watch 2s"])
 @report_flags
 async def cpu(env: Env, limit: int | None, servers: Flags) -> Report:
-    """End the wait once LIMIT servers have answered."""
+    """Stop waiting once LIMIT servers have answered."""
     return await report(env, "VARZ", {}, limit, servers, lambda replies: view.usage(replies, "cpu"))

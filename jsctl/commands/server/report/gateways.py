@@ -17,7 +17,7 @@ from jsctl.views.server import reports as view
 @option("--sort", "order", type=click.Choice(["server", "cluster"]), default="cluster", help="Sort by this")
 @report_flags
 async def gateways(env: Env, limit: int | None, filter_name: str, order: str, servers: Flags) -> Report:
-    """End the wait once LIMIT servers have answered."""
+    """Stop waiting once LIMIT servers have answered."""
     return await report(
         env,
         "GATEWAYZ",

@@ -27,7 +27,7 @@ async def health(
     consumer: str,
     servers: Flags,
 ) -> Report:
-    """End the wait once LIMIT servers have answered."""
+    """Stop waiting once LIMIT servers have answered."""
     body = {
         "js-enabled-only": js_enabled,
         "js-server-only": server_only,

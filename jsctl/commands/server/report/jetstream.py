@@ -39,7 +39,7 @@ async def jetstream(
     leaders: bool,
     servers: Flags,
 ) -> Report:
-    """End the wait once LIMIT servers have answered."""
+    """Stop waiting once LIMIT servers have answered."""
     watch = servers.get("watch")
     check_interval(watch)
     server_filter = build_server_filter(servers)

@@ -17,7 +17,7 @@ from jsctl.views.server import reports as view
 @option("--sort", "order", type=click.Choice(list(view.LINK_SORTS)), default="server", help="Sort by this")
 @report_flags
 async def leafnodes(env: Env, limit: int | None, account: str, order: str, servers: Flags) -> Report:
-    """End the wait once LIMIT servers have answered."""
+    """Stop waiting once LIMIT servers have answered."""
     body = {"account": account} if account else {}
 
     return await report(

@@ -10,5 +10,5 @@ from jsctl.views.server import reports as view
 @command("mem", examples=["jsctl server report mem", "jsctl server report mem --cluster hub --watch 2s"])
 @report_flags
 async def mem(env: Env, limit: int | None, servers: Flags) -> Report:
-    """End the wait once LIMIT servers have answered."""
+    """Stop waiting once LIMIT servers have answered."""
     return await report(env, "VARZ", {}, limit, servers, lambda replies: view.usage(replies, "mem"))

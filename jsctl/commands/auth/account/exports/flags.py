@@ -20,7 +20,7 @@ def export_flags(function: F) -> F:
             "--token-position",
             metavar="N",
             type=click.IntRange(min=0),
-            help="Token of the subject where the importing account's public key stands; 0 for none",
+            help="Position of the token that is the importing account's public key; 0 for none",
         ),
         _flag("--advertise/--no-advertise", default=None, help="Advertise the export"),
         _flag(

@@ -13,6 +13,6 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 async def info(env: Env, subject: str, account: str, operator: str) -> Result:
-    """Show also which accounts of the operator import it."""
+    """Also show which accounts of the operator import it."""
     store, owner = await pick_operator_account(env, operator, account)
     return view.export_sheet(await pick_export(env, owner, subject), store, owner)
