@@ -19,13 +19,13 @@ class ExitStatus(IntEnum):
         return status
 
     OK = 0, "done; or the answer to a question was no, and nothing was changed"
-    FAILURE = 1, "the command could not do what it should"
+    FAILURE = 1, "the command failed"
     DIFFERENT = 2, "`diff` or `edit --dry-run` found a difference"
     NOT_FOUND = 3, "the stream, consumer, context or message does not exist"
     UNREACHABLE = 4, "no server, no JetStream in that domain, or no reply in time"
     DENIED = 5, "the login was refused, or a permission is missing"
     USAGE = 64, "the command line is not valid; nothing was done"
-    INTERRUPTED = 130, "stopped with ctrl-C, at a question too"
+    INTERRUPTED = 130, "stopped with ctrl-C, also at a question"
 
 
 class JsctlError(Exception):
