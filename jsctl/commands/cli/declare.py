@@ -157,6 +157,17 @@ class NamedOption(PromptedParameter, click.Option):
     """An option that takes the name of a noun, which is asked for when the option is required and missing."""
 
 
+class CheckedOption(click.Option):
+    """An option with a condition that is checked before anything is asked, so that no answer is lost.
+
+    check: raises JsctlError where the verb cannot do anything.
+    """
+
+    def __init__(self, *args: Any, check: Callable[[Any], None], **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        self.check = check
+
+
 def find_name(ctx: click.Context, noun: str) -> str:
     """Return the name of a noun on the command line; empty without one."""
     for param in ctx.command.params:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.declare import PromptedParameter, find_name
+from jsctl.commands.cli.declare import CheckedOption, PromptedParameter, find_name
 from jsctl.commands.shared.nouns import load
 from jsctl.commands.shared.pick import pick, validate_name
 from jsctl.errors import BadInput
@@ -35,6 +35,9 @@ def ask_missing(ctx: click.Context, param: PromptedParameter) -> Any:
 
 def _ask_all(ctx: click.Context) -> dict[str, str]:
     env: Env = ctx.obj
+    for param in ctx.command.params:
+        if isinstance(param, CheckedOption):
+            param.check(env)
     missing = [
         param
         for param in ctx.command.params

@@ -24,7 +24,8 @@ from jsctl.views.result import Result
 async def delete(env: Env, bucket: str, key: tuple[str, ...], force: bool) -> Result:
     """Delete KEY, or the whole bucket without KEY. KEY is a key or a pattern: in 'user.*' the * stands for
     one token, in 'user.>' the > for the rest. Earlier values of deleted keys stay as long as the bucket's
-    history keeps them; jsctl kv purge removes them, too.
+    history keeps them; jsctl kv purge removes them, too. A key that does not exist, or is deleted
+    already, is an error with status 3.
     """
     store = await open_named(env, bucket)
     if key:

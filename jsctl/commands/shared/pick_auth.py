@@ -10,6 +10,7 @@ from jsctl.auth.folders import Choices, make_choices
 from jsctl.auth.records import Record, SigningKey, list_signing_keys
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import argument, option
+from jsctl.commands.cli.declare import CheckedOption
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.prompts.prompter import Choice
@@ -28,10 +29,9 @@ async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -
 
     Raises NotFound, BadInput.
     """
+    _check_operators(env)
     choices = read_choices(env)
     folders, names = choices.folders, choices.folders.list_operators()
-    if not names:
-        raise NotFound(f"there are no operators in {folders.stores}", "jsctl auth operator add creates one")
     if name:
         _check_exists(name, names, f"there is no operator {name!r}", "jsctl auth operator ls lists them")
     else:
@@ -183,8 +183,21 @@ def operator_option() -> Callable[[F], F]:
     """Declare --operator."""
     text = "The operator, if there are several and none is selected"
     return option(
-        "--operator", metavar="NAME", default="", help=text, shell_complete=_make_completer("operator")
+        "--operator",
+        cls=CheckedOption,
+        check=_check_operators,
+        metavar="NAME",
+        default="",
+        help=text,
+        shell_complete=_make_completer("operator"),
     )
+
+
+def _check_operators(env: Env) -> None:
+    """Raise NotFound where no operator exists."""
+    folders = read_choices(env).folders
+    if not folders.list_operators():
+        raise NotFound(f"there are no operators in {folders.stores}", "jsctl auth operator add creates one")
 
 
 def account_argument(name: str = "account", **attrs: Any) -> Callable[[F], F]:

@@ -1,5 +1,7 @@
 """`auth user add`."""
 
+import pytest
+
 from jsctl.auth.store import AuthStore
 from tests.support.run import Cli
 
@@ -23,3 +25,10 @@ def test_nothing_is_written_for_credentials_that_have_no_place(acme: AuthStore, 
     err = auth_cli("auth user add bob ORDERS --credential /no/such/folder/bob.creds", status=64).err
     assert "there is no folder /no/such/folder" in err
     assert acme.list_user_names("ORDERS") == ["alice"]
+
+
+@pytest.mark.parametrize("line", ["auth user add", "auth account add"])
+def test_nothing_is_asked_without_an_operator(offline_cli: Cli, line: str) -> None:
+    outcome = offline_cli(line, tty=True, answers=[], status=3)
+    assert "there are no operators in" in outcome.err
+    assert outcome.asked == []
