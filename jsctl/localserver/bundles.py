@@ -1,8 +1,8 @@
 """Bundles of templates, as `nats server generate --source` takes them: a folder, a ZIP file or its address.
 
 bundle.yaml    description, requires.operator, post_scaffold
-form.yaml      what is asked: name, description, type, default and conditional of each property
-scaffold/      the files, with templates in Go's language; _partials/ holds what others render
+form.yaml      the questions: name, description, type, default and conditional of each property
+scaffold/      the files, as Go templates; _partials/ holds templates that others render
 """
 
 import io
@@ -28,38 +28,40 @@ def load_bundle(source: str) -> Template:
     """Return the template in a folder, a ZIP file or at an address of one. Raises BadInput, JsctlError."""
     files = _read(source)
     if "bundle.yaml" not in files:
-        raise BadInput(f"{source} holds no bundle.yaml", "name a folder or ZIP file with one, or a template")
-    about = _yaml(source, files, "bundle.yaml")
-    description = str(about.get("description") or "").strip()
+        raise BadInput(
+            f"{source} contains no bundle.yaml", "name a folder or ZIP file with one, or a template"
+        )
+    manifest = _parse_yaml(source, files, "bundle.yaml")
+    description = str(manifest.get("description") or "").strip()
     if not description:
         raise BadInput(f"bundle.yaml of {source} has no description", "add one")
     folder = "scaffold"
     if "scaffold.json" in files:
-        folder = str(_yaml(source, files, "scaffold.json").get("source_directory") or folder)
+        folder = str(_parse_yaml(source, files, "scaffold.json").get("source_directory") or folder)
     templates = {
-        name.removeprefix(f"{folder}/"): _text(source, name, data)
+        name.removeprefix(f"{folder}/"): _decode_text(source, name, data)
         for name, data in files.items()
         if name.startswith(f"{folder}/")
     }
     if not templates:
         raise BadInput(f"{source} has no files in {folder}", "put the templates there")
-    form = _yaml(source, files, "form.yaml") if "form.yaml" in files else {}
-    after = str(about.get("post_scaffold") or "")
-    requires = about.get("requires") or {}
+    form = _parse_yaml(source, files, "form.yaml") if "form.yaml" in files else {}
+    closing_text = str(manifest.get("post_scaffold") or "")
+    requires = manifest.get("requires") or {}
 
-    def make(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
-        return _make(source, templates, _data(answers, operator))
+    def make_files(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
+        return _render_files(source, templates, _build_data(answers, operator))
 
-    def message(answers: Answers, operator: Operator | None) -> str:
-        return _render(f"post_scaffold of {source}", after, _data(answers, operator), {}).strip()
+    def render_message(answers: Answers, operator: Operator | None) -> str:
+        return _render(f"post_scaffold of {source}", closing_text, _build_data(answers, operator), {}).strip()
 
     name = PurePosixPath(source.rstrip("/")).stem
-    questions = list(_questions(source, form.get("properties") or []))
+    questions = list(_list_questions(source, form.get("properties") or []))
     keys = [question.key for question in questions]
     if unknown := [question.when for question in questions if question.when and question.when not in keys]:
         raise BadInput(f"form.yaml of {source} has no {unknown[0]}, on which others depend", "add it")
     needs_operator = bool(isinstance(requires, Mapping) and requires.get("operator"))
-    return Template(name, description, questions, make, needs_operator, message=message)
+    return Template(name, description, questions, make_files, needs_operator, message=render_message)
 
 
 def is_bundle(source: str) -> bool:
@@ -96,7 +98,7 @@ def _download(address: str) -> bytes:
 
     if not address.startswith(("http://", "https://")):
         raise BadInput(
-            f"{address} is not an address of a bundle", "give http:// or https://, a file or a folder"
+            f"{address} is not an address of a bundle", "use http:// or https://, a file or a folder"
         )
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer:
@@ -124,24 +126,24 @@ def _unzip(source: str, data: bytes) -> dict[str, bytes]:
                             f"{source} is larger than 16 MiB when unpacked", "check that it is a bundle"
                         )
     except ValueError as error:
-        raise BadInput(f"cannot unpack {source}: {error}", "give a folder or a ZIP file") from None
+        raise BadInput(f"cannot unpack {source}: {error}", "use a folder or a ZIP file") from None
     tops = {name.partition("/")[0] for name in files}
     if len(tops) == 1 and "bundle.yaml" not in files:
         return {name.partition("/")[2]: data for name, data in files.items()}
     return files
 
 
-def _text(source: str, name: str, data: bytes) -> str:
+def _decode_text(source: str, name: str, data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
         raise BadInput(f"{name} of {source} is not text", "templates are UTF-8") from None
 
 
-def _yaml(source: str, files: Mapping[str, bytes], name: str) -> dict[str, Any]:
-    """Return what a file holds, an object; empty for an empty file. Raises BadInput."""
+def _parse_yaml(source: str, files: Mapping[str, bytes], name: str) -> dict[str, Any]:
+    """Return the object in a file; empty for an empty file. Raises BadInput."""
     path = f"{source.rstrip('/')}/{name}"
-    documents = list(parse_documents(_text(source, name, files[name]), path))
+    documents = list(parse_documents(_decode_text(source, name, files[name]), path))
     if not documents:
         return {}
     documents[0].as_object(name)
@@ -149,45 +151,47 @@ def _yaml(source: str, files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     return document
 
 
-# -- what is asked -----------------------------------------------------------------------------------------
+# -- questions ---------------------------------------------------------------------------------------------
 
 _KINDS = {"bool": "bool", "integer": "number"}
 
 
-def _questions(source: str, properties: Any, above: str = "", when: str = "") -> Iterator[Question]:
-    """Yield the questions of a form, also those of its groups, whose keys begin with the group's."""
+def _list_questions(
+    source: str, properties: Any, prefix: str = "", condition: str = ""
+) -> Iterator[Question]:
+    """Yield the questions of a form and of its groups, whose keys begin with the group's key."""
     if not isinstance(properties, list):
         raise BadInput(f"form.yaml of {source} is not valid", "properties are a list")
     for prop in properties:
         if not isinstance(prop, dict) or not prop.get("name"):
             raise BadInput(f"form.yaml of {source} is not valid", "each property has a name")
-        key, condition = f"{above}{prop['name']}", when
+        key, own_condition = f"{prefix}{prop['name']}", condition
         if text := prop.get("conditional"):
             match = _CONDITION.fullmatch(str(text))
             if match is None:
                 raise BadInput(
                     f"form.yaml of {source}: condition {text!r} is not known", "write input.KEY == true"
                 )
-            condition = match[1]
+            own_condition = match[1]
         if prop.get("properties"):
-            yield from _questions(source, prop["properties"], f"{key}.", condition)
+            yield from _list_questions(source, prop["properties"], f"{key}.", own_condition)
             continue
         default = prop.get("default")
-        shown = ("yes" if default else "no") if isinstance(default, bool) else str(default or "")
+        default_text = ("yes" if default else "no") if isinstance(default, bool) else str(default or "")
         message = str(prop.get("description") or key).strip().split("\n")[0]
         kind = _KINDS.get(str(prop.get("type") or ""), "text" if prop.get("required") else "any")
-        yield Question(key, message, shown, kind, condition)  # type: ignore[arg-type]
+        yield Question(key, message, default_text, kind, own_condition)  # type: ignore[arg-type]
 
 
-def _data(answers: Answers, operator: Operator | None) -> dict[str, Any]:
-    """Return answers as templates see them: groups as objects."""
+def _build_data(answers: Answers, operator: Operator | None) -> dict[str, Any]:
+    """Return the data of templates: answers, with groups as objects, and the operator."""
     data: dict[str, Any] = {}
     for key, value in answers.items():
         *groups, last = key.split(".")
-        inside = data
+        target = data
         for group in groups:
-            inside = inside.setdefault(group, {})
-        inside[last] = value
+            target = target.setdefault(group, {})
+        target[last] = value
     if operator is not None:
         system = {"Name": operator.system_key, "Subject": operator.system_key, "JWT": operator.system}
         own = {"Name": operator.name, "JWT": operator.token, "SystemAccount": system}
@@ -195,10 +199,10 @@ def _data(answers: Answers, operator: Operator | None) -> dict[str, Any]:
     return data
 
 
-# -- what is written ---------------------------------------------------------------------------------------
+# -- files -------------------------------------------------------------------------------------------------
 
 
-def _make(source: str, templates: Mapping[str, str], data: Mapping[str, Any]) -> Mapping[str, str]:
+def _render_files(source: str, templates: Mapping[str, str], data: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the rendered files by path, without empty ones."""
     files: dict[str, str] = {}
 
@@ -220,14 +224,14 @@ def _make(source: str, templates: Mapping[str, str], data: Mapping[str, Any]) ->
     for name in files:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
-            raise BadInput(f"{source} writes to {name}", "its files are in the target folder")
+            raise BadInput(f"{source} writes to {name}", "its files must be in the target folder")
     return files
 
 
-def _render(what: str, template: str, data: Any, functions: Mapping[str, Any]) -> str:
+def _render(description: str, template: str, data: Any, functions: Mapping[str, Any]) -> str:
     try:
         return render(template, data, functions)
     except TemplateError as error:
-        raise BadInput(f"{what}: {error}") from None
+        raise BadInput(f"{description}: {error}") from None
     except RecursionError:
-        raise BadInput(f"{what}: templates that render each other never end") from None
+        raise BadInput(f"{description}: templates render each other without end") from None

@@ -22,15 +22,15 @@ from jsctl.localserver.topology import CLIENT, Link, Login, Node, Topology
 
 Json = dict[str, Any]
 
-_ACCOUNTS = "accounts.conf"
-_OPERATOR = "operator.conf"
+_ACCOUNTS_FILE = "accounts.conf"
+_OPERATOR_FILE = "operator.conf"
 _HOST = "127.0.0.1"
 
 
 def compile_network(spec: NetworkSpec, folder: Path, *, keep_accounts: bool = False) -> Topology:
     """Return the servers of a network.
 
-    folder: where an operator's keys are kept; they are created there. keep_accounts: as they are there, where
+    folder: where an operator's keys are kept and created. keep_accounts: keep the stored accounts, which
     `jsctl auth` may have changed them. Raises BadInput, JsctlError.
     """
     try:
@@ -54,18 +54,20 @@ class _Compiler:
         clusters = sorted(spec.clusters, key=lambda cluster: len(cluster.remotes))
         return Topology(
             spec.name,
-            tuple(self._node(cluster, server) for cluster in clusters for server in cluster.servers),
-            tuple(self._login(context) for context in spec.contexts),
-            {_OPERATOR: self._operator()} if spec.operator else {_ACCOUNTS: self._accounts()},
-            tuple(self._links()),
+            tuple(self._build_node(cluster, server) for cluster in clusters for server in cluster.servers),
+            tuple(self._build_login(context) for context in spec.contexts),
+            {_OPERATOR_FILE: self._format_operator()}
+            if spec.operator
+            else {_ACCOUNTS_FILE: self._format_accounts()},
+            tuple(self._build_links()),
         )
 
     # -- servers ----------------------------------------------------------------------------------
 
-    def _node(self, cluster: ClusterSpec, server: ServerSpec) -> Node:
+    def _build_node(self, cluster: ClusterSpec, server: ServerSpec) -> Node:
         ports = {CLIENT: server.ports.get(CLIENT, 0)}
         for purpose, is_needed in (
-            # JetStream behind gateways wants routes, if only to the server itself.
+            # JetStream behind gateways needs routes, even if only to the server itself.
             ("cluster", len(cluster.servers) > 1 or cluster.name in self._spec.gateways),
             ("leafnodes", self._is_hub(cluster)),
             (GATEWAY, cluster.name in self._spec.gateways),
@@ -75,8 +77,8 @@ class _Compiler:
         ):
             if is_needed or purpose in server.ports:
                 ports[purpose] = server.ports.get(purpose, 0)
-        options = self._options(cluster, server, ports)
-        include = _OPERATOR if self._spec.operator else _ACCOUNTS
+        options = self._build_options(cluster, server, ports)
+        include = _OPERATOR_FILE if self._spec.operator else _ACCOUNTS_FILE
         text = format_config(options, [f"./{include}"])
         return Node(server.name, ports, text, cluster.domain, None, cluster.name, server.binary)
 
@@ -87,11 +89,11 @@ class _Compiler:
             for remote in cluster_spec.remotes
         )
 
-    def _options(self, cluster: ClusterSpec, server: ServerSpec, ports: Mapping[str, int]) -> Json:
-        def listen(purpose: str) -> str:
+    def _build_options(self, cluster: ClusterSpec, server: ServerSpec, ports: Mapping[str, int]) -> Json:
+        def format_listen(purpose: str) -> str:
             return f"{_HOST}:@{server.name}.{purpose}@"
 
-        options: Json = {"listen": listen(CLIENT), "server_name": server.server_name}
+        options: Json = {"listen": format_listen(CLIENT), "server_name": server.server_name}
         if CLIENT_LINK in self._spec.links:
             options["client_advertise"] = f"{_HOST}:@link.client-{cluster.name}.{server.name}@"
         if cluster.jetstream is not None:
@@ -102,22 +104,26 @@ class _Compiler:
             options["jetstream"].update(cluster.jetstream)
         if "cluster" in ports:
             routes = [f"nats-route://{_HOST}:@{other.name}.cluster@" for other in cluster.servers]
-            options["cluster"] = {"name": cluster.cluster_name, "listen": listen("cluster"), "routes": routes}
+            options["cluster"] = {
+                "name": cluster.cluster_name,
+                "listen": format_listen("cluster"),
+                "routes": routes,
+            }
         if "leafnodes" in ports or cluster.remotes:
-            leafnodes: Json = {"listen": listen("leafnodes")} if "leafnodes" in ports else {}
+            leafnodes: Json = {"listen": format_listen("leafnodes")} if "leafnodes" in ports else {}
             leafnodes["no_advertise"] = True  # discovered addresses would lead past the relay
             if cluster.remotes:
                 leafnodes["reconnect"] = "1s"
-                leafnodes["remotes"] = [self._remote(cluster, remote) for remote in cluster.remotes]
+                leafnodes["remotes"] = [self._build_remote(cluster, remote) for remote in cluster.remotes]
             options["leafnodes"] = leafnodes
         if GATEWAY in ports:
-            options["gateway"] = self._gateway(cluster, server, listen(GATEWAY))
+            options["gateway"] = self._build_gateway(cluster, server, format_listen(GATEWAY))
         if "monitoring" in ports:
-            options["http"] = listen("monitoring")
+            options["http"] = format_listen("monitoring")
         if "mqtt" in ports:
-            options["mqtt"] = {"listen": listen("mqtt")}
+            options["mqtt"] = {"listen": format_listen("mqtt")}
         if "websocket" in ports:
-            options["websocket"] = {"listen": listen("websocket"), "no_tls": True}
+            options["websocket"] = {"listen": format_listen("websocket"), "no_tls": True}
         if self._spec.operator:
             # Each server keeps the JWTs that are pushed to it in a folder of its own.
             options["resolver"] = {
@@ -130,9 +136,9 @@ class _Compiler:
             options["tls"] = {"cert_file": tls["cert"], "key_file": tls["key"], "ca_file": tls["ca"]}
         return options
 
-    def _remote(self, cluster: ClusterSpec, remote: Remote) -> Json:
+    def _build_remote(self, cluster: ClusterSpec, remote: Remote) -> Json:
         account = self._spec.get_account(remote.user)
-        hub = self._spec.cluster(remote.to)
+        hub = self._spec.get_cluster(remote.to)
         login = "" if self._identities else f"{remote.user}:{account.users[remote.user]}@"
         relayed = LEAF in self._spec.links
         ports = [
@@ -147,20 +153,20 @@ class _Compiler:
             options["account"] = account.name
         return options
 
-    def _gateway(self, cluster: ClusterSpec, server: ServerSpec, listen: str) -> Json:
+    def _build_gateway(self, cluster: ClusterSpec, server: ServerSpec, listen: str) -> Json:
         relayed = GATEWAY in self._spec.links
 
-        def port(other: ClusterSpec, server: ServerSpec) -> str:
+        def format_port(other: ClusterSpec, server: ServerSpec) -> str:
             return f"@link.gateway-{other.name}.{server.name}@" if relayed else f"@{server.name}.{GATEWAY}@"
 
-        others = [self._spec.cluster(name) for name in self._spec.gateways if name != cluster.name]
+        others = [self._spec.get_cluster(name) for name in self._spec.gateways if name != cluster.name]
         options: Json = {"name": cluster.cluster_name, "listen": listen}
         if relayed:
-            options["advertise"] = f"{_HOST}:{port(cluster, server)}"
+            options["advertise"] = f"{_HOST}:{format_port(cluster, server)}"
         options["gateways"] = [
             {
                 "name": other.cluster_name,
-                "urls": [f"nats://{_HOST}:{port(other, server)}" for server in other.servers],
+                "urls": [f"nats://{_HOST}:{format_port(other, server)}" for server in other.servers],
             }
             for other in others
         ]
@@ -168,9 +174,9 @@ class _Compiler:
 
     # -- accounts ---------------------------------------------------------------------------------
 
-    def _accounts(self) -> str:
+    def _format_accounts(self) -> str:
         options: Json = {
-            "accounts": {account.name: _account_options(account) for account in self._spec.accounts}
+            "accounts": {account.name: _build_account_options(account) for account in self._spec.accounts}
         }
         for account in self._spec.accounts:
             if account.system:
@@ -179,7 +185,7 @@ class _Compiler:
             options["no_auth_user"] = self._spec.no_login
         return format_config(options)
 
-    def _operator(self) -> str:
+    def _format_operator(self) -> str:
         if self._identities is None:
             raise RuntimeError("a network without an operator has no operator.conf")
         system = next(account.name for account in self._spec.accounts if account.system)
@@ -193,14 +199,14 @@ class _Compiler:
 
     # -- contexts and links -----------------------------------------------------------------------
 
-    def _login(self, context: ContextSpec) -> Login:
+    def _build_login(self, context: ContextSpec) -> Login:
         account = self._spec.get_account(context.user)
         clusters = [c for c in self._spec.clusters if context.cluster in ("", c.name)]
         creds = str(self._folder / self._identities.creds[context.user]) if self._identities else ""
         anonymous = context.user == self._spec.no_login
         password = "" if creds or anonymous else account.users[context.user]
         relayed = CLIENT_LINK in self._spec.links and context.cluster
-        reached = self._reached(clusters[0], account)
+        reached = self._find_reached(clusters[0], account)
         domains = tuple(dict.fromkeys(c.domain for c in reached if c.jetstream is not None))
         return Login(
             context.name,
@@ -215,43 +221,43 @@ class _Compiler:
             f"link.client-{context.cluster}.{{node}}" if relayed else "{node}." + CLIENT,
         )
 
-    def _reached(self, start: ClusterSpec, account: AccountSpec) -> list[ClusterSpec]:
+    def _find_reached(self, start: ClusterSpec, account: AccountSpec) -> list[ClusterSpec]:
         """Return the clusters that a login on `start` reaches over leaf node connections and gateways."""
         reached, waiting = [start], [start]
         while waiting:
             cluster = waiting.pop()
             for other in self._spec.clusters:
-                if other not in reached and self._joins(cluster, other, account):
+                if other not in reached and self._is_joined(cluster, other, account):
                     reached.append(other)
                     waiting.append(other)
         return reached
 
-    def _joins(self, cluster: ClusterSpec, other: ClusterSpec, account: AccountSpec) -> bool:
+    def _is_joined(self, cluster: ClusterSpec, other: ClusterSpec, account: AccountSpec) -> bool:
         gateways = self._spec.gateways
         if cluster.name in gateways and other.name in gateways:
             return True
         pairs = ((cluster, other), (other, cluster))
         return any(r.to == hub.name and r.user in account.users for leaf, hub in pairs for r in leaf.remotes)
 
-    def _links(self) -> Iterator[Link]:
+    def _build_links(self) -> Iterator[Link]:
         spec = self._spec
         if LEAF in spec.links:
             for leaf in spec.clusters:
                 for name in dict.fromkeys(remote.to for remote in leaf.remotes):
-                    yield self._link(f"{leaf.name}-{name}", LEAF, spec.cluster(name), "leafnodes")
+                    yield self._build_link(f"{leaf.name}-{name}", LEAF, spec.get_cluster(name), "leafnodes")
         if GATEWAY in spec.links:
             for name in spec.gateways:
-                yield self._link(f"gateway-{name}", GATEWAY, spec.cluster(name), GATEWAY)
+                yield self._build_link(f"gateway-{name}", GATEWAY, spec.get_cluster(name), GATEWAY)
         if CLIENT_LINK in spec.links:
             for cluster in spec.clusters:
-                yield self._link(f"client-{cluster.name}", CLIENT_LINK, cluster, CLIENT)
+                yield self._build_link(f"client-{cluster.name}", CLIENT_LINK, cluster, CLIENT)
 
-    def _link(self, name: str, kind: str, cluster: ClusterSpec, purpose: str) -> Link:
+    def _build_link(self, name: str, kind: str, cluster: ClusterSpec, purpose: str) -> Link:
         hops = {f"link.{name}.{server.name}": f"{server.name}.{purpose}" for server in cluster.servers}
         return Link(name, kind, hops)
 
 
-def _account_options(account: AccountSpec) -> Json:
+def _build_account_options(account: AccountSpec) -> Json:
     users = [{"user": name, "password": password} for name, password in account.users.items()]
     options: Json = {"users": users}
     if account.jetstream is not None:

@@ -145,18 +145,18 @@ class Demo:
         self._url = url
         self._environ = {name: value for name, value in environ.items() if not name.startswith("NATS_")}
 
-    def arguments(self, step: Step) -> list[str]:
+    def build_arguments(self, step: Step) -> list[str]:
         """Return the arguments of a step's command line."""
-        return self._filled(step.args)
+        return self._fill(step.args)
 
-    def _filled(self, args: Sequence[str]) -> list[str]:
+    def _fill(self, args: Sequence[str]) -> list[str]:
         return [self._values.get(arg.strip("{}"), arg) if arg.startswith("{") else arg for arg in args]
 
-    async def run_in_turn(self, lines: Sequence[Sequence[str]]) -> None:
+    async def run_lines(self, lines: Sequence[Sequence[str]]) -> None:
         """Run command lines one after the other, without their output, up to the first that fails."""
         for line in lines:
             nowhere = asyncio.subprocess.DEVNULL  # a progress bar would tear the live screen
-            status, _ = await self.run(self._filled(line), nowhere, gentle=False, stderr=nowhere)
+            status, _ = await self.run(self._fill(line), nowhere, gentle=False, stderr=nowhere)
             if status:
                 return
 

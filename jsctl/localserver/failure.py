@@ -1,4 +1,4 @@
-"""Why a nats-server ended, in one line, from its log."""
+"""The reason why a nats-server ended, in one line, from its log."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,7 @@ def explain(name: str, status: int, log: Path, store: str = "") -> JsctlError:
         return BadInput("the configuration has its own store_dir", "leave out --store")
     if fatal:
         return JsctlError(f"nats-server ({name}) does not start: {fatal}", where)
-    # What is wrong with a command line is logged without a prefix.
+    # Mistakes in a command line are logged without a prefix.
     first = status and next((line.strip() for line in lines if line.strip() and "[INF]" not in line), "")
     how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
     return JsctlError(f"nats-server ({name}) {how}{f': {first}' if first else ''}", where)

@@ -1,6 +1,6 @@
 """The folder of a network: its lock, its configurations, its logs.
 
-See `processes` for the locks that say which servers run.
+See `processes` for the locks that show which servers run.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from jsctl.posix import CLOEXEC
 from jsctl.user_folders import find_data_folder
 
 LOCK = ".changing"
-_MOMENT_SECONDS = 0.5  #: a process that a killed jsctl was starting has its lock for a moment
-_ELSEWHERE = ".elsewhere"  #: among the default folders: links to the other ones
+_MOMENT_SECONDS = 0.5  #: a process that a killed jsctl was starting holds its lock this long
+_ELSEWHERE = ".elsewhere"  #: a folder beside the default ones, with links to the others
 
 _HEAD = "# Written by jsctl, and written again unless edited: "
 
@@ -45,9 +45,9 @@ def list_known(environ: Mapping[str, str]) -> list[Path]:
 
 
 def remember(environ: Mapping[str, str], folder: Path) -> None:
-    """Record a network's folder that is not a default one. Where that cannot be written, the network is found
-    by its path alone."""
-    link = _link_to(environ, folder)
+    """Record a network's folder that is not a default one. If the record cannot be written, the network is
+    found only by its path."""
+    link = _get_link(environ, folder)
     if folder.resolve().parent != link.parent.parent.resolve():
         with contextlib.suppress(OSError):
             link.parent.mkdir(parents=True, exist_ok=True)
@@ -56,16 +56,16 @@ def remember(environ: Mapping[str, str], folder: Path) -> None:
 
 def forget(environ: Mapping[str, str], folder: Path) -> None:
     """Remove the record of a folder that `remember` wrote."""
-    _link_to(environ, folder).unlink(missing_ok=True)
+    _get_link(environ, folder).unlink(missing_ok=True)
 
 
-def _link_to(environ: Mapping[str, str], folder: Path) -> Path:
-    return get_default(environ, _ELSEWHERE) / _digest(str(folder.resolve()))
+def _get_link(environ: Mapping[str, str], folder: Path) -> Path:
+    return get_default(environ, _ELSEWHERE) / _compute_digest(str(folder.resolve()))
 
 
 @contextlib.contextmanager
 def changing(folder: Path) -> Iterator[None]:
-    """Create a folder, and hold its lock: one jsctl at a time changes a network.
+    """Create a folder and hold its lock, so that only one jsctl at a time changes a network.
 
     Raises JsctlError.
     """
@@ -79,7 +79,7 @@ def changing(folder: Path) -> Iterator[None]:
     try:
         if not processes.take_lock(handle, _MOMENT_SECONDS):
             raise JsctlError(
-                f"another jsctl starts or stops servers in {folder}", "try again when it has finished"
+                f"another jsctl is starting or stopping servers in {folder}", "try again when it has finished"
             )
         yield
     finally:
@@ -102,7 +102,7 @@ def refuse_in_use(folder: Path) -> None:
 
 
 def write_configs(folder: Path, topology: Topology, ports: Mapping[str, int]) -> list[str]:
-    """Write the configurations of a topology, except those that somebody edited. Returns the names of these.
+    """Write the configurations of a topology, except edited ones, whose names it returns.
 
     Raises JsctlError.
     """
@@ -115,7 +115,7 @@ def write_configs(folder: Path, topology: Topology, ports: Mapping[str, int]) ->
                 edited.append(name)
             else:
                 text = fill(template, ports)
-                write_atomically(path, f"{_HEAD}{_digest(text)}\n{text}", mode=None)
+                write_atomically(path, f"{_HEAD}{_compute_digest(text)}\n{text}", mode=None)
     except OSError as error:
         raise JsctlError(
             f"cannot write {error.filename}: {error.strerror}", "choose another folder with --store"
@@ -138,7 +138,7 @@ def start_log(folder: Path, name: str) -> Path:
 
 
 def read_last_lines(path: Path, count: int) -> list[str]:
-    """Return the last lines of a log; none of one that does not exist."""
+    """Return the last `count` lines of a log; an empty list if it does not exist."""
     try:
         with path.open(encoding="utf-8", errors="replace") as log:
             return [line.rstrip() for line in deque(log, maxlen=count)]
@@ -147,12 +147,13 @@ def read_last_lines(path: Path, count: int) -> list[str]:
 
 
 async def follow_log(path: Path, last: int | None = None) -> AsyncIterator[str]:
-    """Yield the lines of a log as they are written, without end, also those of the log of a restart.
+    """Yield the lines of a log as they are written, without end, and continue with the new log after a
+    restart.
 
-    last: how many of the lines that are there to begin with; None for all. A log that does not exist is
-    waited for.
+    last: how many existing lines to begin with; None for all. A log that does not exist yet is
+    awaited.
     """
-    while not path.exists():  # noqa: ASYNC110 nobody tells us of files
+    while not path.exists():  # noqa: ASYNC110 files send no events
         await asyncio.sleep(0.2)
     log = path.open(encoding="utf-8", errors="replace")
     try:
@@ -172,8 +173,8 @@ async def follow_log(path: Path, last: int | None = None) -> AsyncIterator[str]:
 
 def _is_ours(text: str) -> bool:
     head, _, rest = text.partition("\n")
-    return head == _HEAD + _digest(rest)
+    return head == _HEAD + _compute_digest(rest)
 
 
-def _digest(text: str) -> str:
+def _compute_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]

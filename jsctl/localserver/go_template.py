@@ -38,17 +38,17 @@ class _Block(NamedTuple):
 
 
 def render(template: str, data: Any, functions: Mapping[str, Function] | None = None) -> str:
-    """Return a template filled in. data: what `.` is. functions: beside those that are known. Raises
+    """Return a template filled in. data: the value of `.`. functions: further ones, besides FUNCTIONS. Raises
     TemplateError."""
     blocks, rest = _parse(iter(_split(template)))
     if rest is not None:
         raise TemplateError(f"there is no block for {rest!r} to end")
     run = _Run({**FUNCTIONS, **(functions or {})})
-    return "".join(run.blocks(blocks, data, [{"$": data}]))
+    return "".join(run.render_blocks(blocks, data, [{"$": data}]))
 
 
 def _split(template: str) -> Iterator[tuple[str, str]]:
-    """Yield texts and actions, each with what it is."""
+    """Yield the parts of a template, each as its kind, "text" or "action", and its text."""
     at, trims = 0, False
     for match in _ACTION.finditer(template):
         text = template[at : match.start()]
@@ -60,7 +60,7 @@ def _split(template: str) -> Iterator[tuple[str, str]]:
 
 
 def _parse(parts: Iterator[tuple[str, str]]) -> tuple[list[_Block], str | None]:
-    """Return blocks, and the action that ended them: `end`, `else` or `else if ...`; None for the text's
+    """Return blocks, and the action that ended them: `end`, `else` or `else if ...`; None at the text's
     end."""
     blocks: list[_Block] = []
     for kind, text in parts:
@@ -84,32 +84,32 @@ def _parse_block(word: str, rest: str, parts: Iterator[tuple[str, str]]) -> _Blo
     names, condition = _parse_pipeline(rest)
     branches: list[tuple[Any, Sequence[_Block]]] = []
     while True:
-        inner, ended = _parse(parts)
+        inner, end_action = _parse(parts)
         branches.append((condition, inner))
-        if ended is None:
+        if end_action is None:
             raise TemplateError(f"{word} {rest} has no end")
-        if ended == "end":
+        if end_action == "end":
             return _Block(word, rest, names, branches[0][0], branches)
-        again = ended.removeprefix("else").strip()
-        condition = _parse_pipeline(again.removeprefix("if "))[1] if again else None
+        condition_text = end_action.removeprefix("else").strip()
+        condition = _parse_pipeline(condition_text.removeprefix("if "))[1] if condition_text else None
 
 
 def _parse_pipeline(text: str) -> tuple[list[str], Any]:
     """Return the variables that are set, and the pipeline: commands, each a list of operands."""
-    tokens = _tokens(text)
+    tokens = _tokenize(text)
     names: list[str] = []
     marks = [at for at, token in enumerate(tokens) if token.text in (":=", "=")]
     if marks:
         names = [token.text for token in tokens[: marks[0]] if token.kind == "path"]
         names = [f"={name}" if tokens[marks[0]].text == "=" else name for name in names]
         tokens = tokens[marks[0] + 1 :]
-    pipeline, rest = _commands(tokens)
+    pipeline, rest = _parse_commands(tokens)
     if rest or not pipeline[0]:
         raise TemplateError(f"{{{{ {text} }}}} is not valid")
     return names, pipeline
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokenize(text: str) -> list[_Token]:
     tokens, at = [], 0
     while at < len(text.rstrip()):
         match = _TOKEN.match(text, at)
@@ -120,7 +120,7 @@ def _tokens(text: str) -> list[_Token]:
     return tokens
 
 
-def _commands(tokens: Sequence[_Token]) -> tuple[list[list[Any]], Sequence[_Token]]:
+def _parse_commands(tokens: Sequence[_Token]) -> tuple[list[list[Any]], Sequence[_Token]]:
     commands: list[list[Any]] = [[]]
     while tokens:
         token, tokens = tokens[0], tokens[1:]
@@ -129,7 +129,7 @@ def _commands(tokens: Sequence[_Token]) -> tuple[list[list[Any]], Sequence[_Toke
         if token.text == "|" and token.kind == "mark":
             commands.append([])
         elif token.text == "(" and token.kind == "mark":
-            inner, tokens = _commands(tokens)
+            inner, tokens = _parse_commands(tokens)
             if not tokens:
                 raise TemplateError("a parenthesis is not closed")
             tokens = tokens[1:]
@@ -145,59 +145,61 @@ class _Run:
     def __init__(self, functions: Mapping[str, Function]) -> None:
         self._functions = functions
 
-    def blocks(self, blocks: Sequence[_Block], dot: Any, scopes: list[dict[str, Any]]) -> Iterator[str]:
+    def render_blocks(
+        self, blocks: Sequence[_Block], dot: Any, scopes: list[dict[str, Any]]
+    ) -> Iterator[str]:
         """Yield the text of blocks. scopes: variables, the innermost last."""
         for block in blocks:
             match block.word:
                 case "text":
                     yield block.text
                 case "show":
-                    yield format_value(self._value(block.value, dot, scopes))
+                    yield format_value(self._evaluate(block.value, dot, scopes))
                 case "set":
-                    self._set(block.names[0], self._value(block.value, dot, scopes), scopes)
+                    self._set(block.names[0], self._evaluate(block.value, dot, scopes), scopes)
                 case "range":
-                    yield from self._range(block, dot, scopes)
+                    yield from self._render_range(block, dot, scopes)
                 case _:
-                    yield from self._choose(block, dot, scopes)
+                    yield from self._render_branch(block, dot, scopes)
 
-    def _choose(self, block: _Block, dot: Any, scopes: list[dict[str, Any]]) -> Iterator[str]:
+    def _render_branch(self, block: _Block, dot: Any, scopes: list[dict[str, Any]]) -> Iterator[str]:
         for condition, inner in block.branches:
-            value = True if condition is None else self._value(condition, dot, scopes)
+            value = True if condition is None else self._evaluate(condition, dot, scopes)
             if value:
                 is_with = block.word == "with" and condition is not None
                 scope = {block.names[0]: value} if block.names else {}
-                yield from self.blocks(inner, value if is_with else dot, [*scopes, scope])
+                yield from self.render_blocks(inner, value if is_with else dot, [*scopes, scope])
                 return
 
-    def _range(self, block: _Block, dot: Any, scopes: list[dict[str, Any]]) -> Iterator[str]:
-        value = self._value(block.value, dot, scopes)
+    def _render_range(self, block: _Block, dot: Any, scopes: list[dict[str, Any]]) -> Iterator[str]:
+        value = self._evaluate(block.value, dot, scopes)
         pairs = list(value.items()) if isinstance(value, Mapping) else list(enumerate(value or ()))
-        for key, one in pairs:
-            names = dict(zip(block.names[::-1], (one, key), strict=False))
-            yield from self.blocks(block.branches[0][1], one, [*scopes, names])
+        for key, item in pairs:
+            names = dict(zip(block.names[::-1], (item, key), strict=False))
+            yield from self.render_blocks(block.branches[0][1], item, [*scopes, names])
         if not pairs and len(block.branches) > 1:
-            yield from self.blocks(block.branches[1][1], dot, [*scopes, {}])
+            yield from self.render_blocks(block.branches[1][1], dot, [*scopes, {}])
 
     def _set(self, name: str, value: Any, scopes: list[dict[str, Any]]) -> None:
         scope = scopes[-1]
         if name.startswith("="):
             name = name[1:]
-            scope = next((one for one in reversed(scopes) if name in one), scope)
+            scope = next((candidate for candidate in reversed(scopes) if name in candidate), scope)
         scope[name] = value
 
-    def _value(self, pipeline: Sequence[Sequence[Any]], dot: Any, scopes: list[dict[str, Any]]) -> Any:
+    def _evaluate(self, pipeline: Sequence[Sequence[Any]], dot: Any, scopes: list[dict[str, Any]]) -> Any:
         piped: tuple[Any, ...] = ()
         for command in pipeline:
             if not command:
                 raise TemplateError("a pipeline has an empty part")
             first, *rest = command
             if isinstance(first, _Token) and first.kind == "word" and first.text not in _CONSTANTS:
-                values = [self._operand(one, dot, scopes) for one in rest]
+                values = [self._evaluate_operand(operand, dot, scopes) for operand in rest]
                 piped = (self._call(first.text, [*values, *piped]),)
             elif rest or piped:
                 raise TemplateError(f"{getattr(first, 'text', '(')} is not a function")
             else:
-                piped = (self._operand(first, dot, scopes),)
+                piped = (self._evaluate_operand(first, dot, scopes),)
         return piped[0]
 
     def _call(self, name: str, values: Sequence[Any]) -> Any:
@@ -210,17 +212,19 @@ class _Run:
         except (TypeError, ValueError, KeyError, IndexError, ArithmeticError, AttributeError) as error:
             raise TemplateError(f"{name}: {error}") from None
 
-    def _operand(self, one: Any, dot: Any, scopes: list[dict[str, Any]]) -> Any:
-        if not isinstance(one, _Token):
-            return self._value(one, dot, scopes)
-        match one.kind:
+    def _evaluate_operand(self, operand: Any, dot: Any, scopes: list[dict[str, Any]]) -> Any:
+        if not isinstance(operand, _Token):
+            return self._evaluate(operand, dot, scopes)
+        match operand.kind:
             case "text":
-                return one.text[1:-1] if one.text[0] == "`" else str(parse_json(one.text))
+                return operand.text[1:-1] if operand.text[0] == "`" else str(parse_json(operand.text))
             case "number":
-                return float(one.text) if "." in one.text else int(one.text)
+                return float(operand.text) if "." in operand.text else int(operand.text)
             case "word":
-                return _CONSTANTS[one.text] if one.text in _CONSTANTS else self._call(one.text, [])
-        start, *keys = one.text.split(".")
+                return (
+                    _CONSTANTS[operand.text] if operand.text in _CONSTANTS else self._call(operand.text, [])
+                )
+        start, *keys = operand.text.split(".")
         value = dot
         if start:
             value = next((scope[start] for scope in reversed(scopes) if start in scope), None)
@@ -233,7 +237,7 @@ _CONSTANTS = {"true": True, "false": False, "nil": None}
 
 
 def format_value(value: Any) -> str:
-    """Return a value as templates show it."""
+    """Format a value as templates show it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
@@ -246,27 +250,27 @@ def _set_key(mapping: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
     return mapping
 
 
-def _compared(compare: Callable[[Any, Any], bool]) -> Function:
-    def run(one: Any, other: Any) -> bool:
-        # Answers of a form may be text where a template has a number.
+def _make_comparison(compare: Callable[[Any, Any], bool]) -> Function:
+    def apply(left: Any, right: Any) -> bool:
+        # An answer may be text where a template has a number.
         return compare(
-            *((one, other) if type(one) is type(other) else (format_value(one), format_value(other)))
+            *((left, right) if type(left) is type(right) else (format_value(left), format_value(right)))
         )
 
-    return run
+    return apply
 
 
-def _whole(value: Any) -> int:
+def _to_int(value: Any) -> int:
     return int(value)
 
 
 FUNCTIONS: Mapping[str, Function] = {
     "eq": lambda one, *others: any(format_value(one) == format_value(other) for other in others),
     "ne": lambda one, other: format_value(one) != format_value(other),
-    "lt": _compared(lambda one, other: one < other),
-    "le": _compared(lambda one, other: one <= other),
-    "gt": _compared(lambda one, other: one > other),
-    "ge": _compared(lambda one, other: one >= other),
+    "lt": _make_comparison(lambda one, other: one < other),
+    "le": _make_comparison(lambda one, other: one <= other),
+    "gt": _make_comparison(lambda one, other: one > other),
+    "ge": _make_comparison(lambda one, other: one >= other),
     "and": lambda *values: next((value for value in values if not value), values[-1]),
     "or": lambda *values: next((value for value in values if value), values[-1]),
     "not": lambda value: not value,
@@ -291,16 +295,16 @@ FUNCTIONS: Mapping[str, Function] = {
     "seq": lambda *ends: " ".join(
         map(
             str,
-            range(*(1, _whole(ends[0]) + 1) if len(ends) == 1 else (_whole(ends[0]), _whole(ends[1]) + 1)),
+            range(*(1, _to_int(ends[0]) + 1) if len(ends) == 1 else (_to_int(ends[0]), _to_int(ends[1]) + 1)),
         )
     ),
-    "until": lambda end: list(range(_whole(end))),
-    "add": lambda *values: sum(map(_whole, values)),
-    "sub": lambda one, other: _whole(one) - _whole(other),
-    "mul": lambda one, other: _whole(one) * _whole(other),
-    "div": lambda one, other: _whole(one) // _whole(other),
-    "mod": lambda one, other: _whole(one) % _whole(other),
-    "int": _whole,
+    "until": lambda end: list(range(_to_int(end))),
+    "add": lambda *values: sum(map(_to_int, values)),
+    "sub": lambda one, other: _to_int(one) - _to_int(other),
+    "mul": lambda one, other: _to_int(one) * _to_int(other),
+    "div": lambda one, other: _to_int(one) // _to_int(other),
+    "mod": lambda one, other: _to_int(one) % _to_int(other),
+    "int": _to_int,
     "toString": format_value,
     "toJson": lambda value: json.dumps(value, ensure_ascii=False),
     "indent": lambda count, value: "\n".join(" " * count + line for line in format_value(value).split("\n")),
@@ -311,4 +315,4 @@ FUNCTIONS: Mapping[str, Function] = {
     "hasKey": lambda mapping, key: key in mapping,
     "set": _set_key,
 }
-"""Those of Go, and the most used of sprig, with its order of arguments."""
+"""Functions of templates: those of Go, and the most used of sprig, with sprig's order of arguments."""

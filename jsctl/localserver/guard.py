@@ -1,7 +1,7 @@
 """The guard: a small process that stops the servers of a network when jsctl has ended.
 
-Its stdin is a pipe from jsctl. When the pipe closes, even because jsctl was killed, the guard stops what runs
-in the folder. This works on every system and cannot miss. A line `leave` on stdin lets the servers run.
+Its stdin is a pipe from jsctl. When the pipe closes, even because jsctl was killed, the guard stops all that
+runs in the folder. This works on every system. A line `leave` on stdin keeps the servers running.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ def main() -> None:
     if contexts:
         from jsctl.localserver.contexts import forget
 
-        with contextlib.suppress(Exception):  # there is nobody to report it to
+        with contextlib.suppress(Exception):  # nobody would see the error
             forget(os.environ, contexts, str(folder))
 
 

@@ -1,7 +1,7 @@
 """The operator, accounts and users of a network in operator mode: created once, kept in its folder.
 
-The claims that the network's file gives are kept beside them: a file that has changed changes what differs in
-it, and not what `jsctl auth` has changed since.
+The claims in the network's file are stored beside them: a changed file changes only the claims that differ in
+it, and keeps what `jsctl auth` has changed since.
 """
 
 import json
@@ -52,27 +52,28 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
     Raises BadInput for a broken store, OSError.
     """
     store = AuthStore(StoreFolders.below(folder / FOLDER), spec.operator)
-    operator = _key(store, store.operator_jwt, OPERATOR)
+    operator = _read_or_create_key(store, store.operator_jwt, OPERATOR)
     accounts = {
-        account.name: _key(store, store.get_account_path(account.name), ACCOUNT) for account in spec.accounts
+        account.name: _read_or_create_key(store, store.get_account_path(account.name), ACCOUNT)
+        for account in spec.accounts
     }
     system = next(account.name for account in spec.accounts if account.system)
     account_claims: dict[str, Json] = {
         "": {"type": "operator", "version": 2, "system_account": accounts[system].public},
-        **{account.name: _account_claims(account, accounts) for account in spec.accounts},
+        **{account.name: _build_account_claims(account, accounts) for account in spec.accounts},
     }
     declared = _read_declared(folder)
     if not store.operator_jwt.exists():
         store.write_operator(_sign(account_claims[""], operator, spec.operator, operator))
-    elif not keep and (changed := _follow(store.read_operator(), declared.get(""), account_claims[""])):
-        changes.change_operator(store, changed)  # servers take no other one while they run
+    elif not keep and (changed := _find_change(store.read_operator(), declared.get(""), account_claims[""])):
+        changes.change_operator(store, changed)  # running servers accept no other operator
     tokens, creds = {}, {}
     for account in spec.accounts:
         name, key = account.name, accounts[account.name]
         if not store.get_account_path(name).exists():
             store.write_account(name, _sign(account_claims[name], key, name, operator))
         elif not keep and (
-            changed := _follow(store.read_account(name), declared.get(name), account_claims[name])
+            changed := _find_change(store.read_account(name), declared.get(name), account_claims[name])
         ):
             changes.change_account(store, name, changed)
         tokens[key.public] = store.read_account(name).token
@@ -81,7 +82,7 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
             creds[user] = str(store.get_creds_path(name, user).relative_to(folder))
     _write_nsc_settings(store, folder)
     if not keep and account_claims != declared:
-        # Last: after a kill, what was changed is what the file says.
+        # Last, so that a killed run is repeated.
         write_atomically(folder / FOLDER / _DECLARED, json.dumps(account_claims, indent=2) + "\n")
     return Identities(
         str(store.operator_jwt.relative_to(folder)),
@@ -92,13 +93,13 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
 
 
 def list_variables(folder: Path) -> dict[str, str]:
-    """Return the environment variables that show the contexts and the operator of a network to jsctl, nats
-    and nsc."""
-    named = {"XDG_CONFIG_HOME": str(folder / CONTEXTS)}
+    """Return the environment variables that point jsctl, nats and nsc to the contexts and the operator of a
+    network."""
+    variables = {"XDG_CONFIG_HOME": str(folder / CONTEXTS)}
     if (folder / FOLDER).is_dir():
-        named["NSC_HOME"] = str(folder / _NSC)
-        named["NKEYS_PATH"] = str(StoreFolders.below(folder / FOLDER).keys)
-    return named
+        variables["NSC_HOME"] = str(folder / _NSC)
+        variables["NKEYS_PATH"] = str(StoreFolders.below(folder / FOLDER).keys)
+    return variables
 
 
 def _write_nsc_settings(store: AuthStore, folder: Path) -> None:
@@ -107,7 +108,7 @@ def _write_nsc_settings(store: AuthStore, folder: Path) -> None:
     if path.exists():
         return
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Without a time nsc looks for a newer version of itself.
+    # Without this time nsc looks for a newer version of itself.
     settings = {"store_root": str(store.folders.stores), "operator": store.operator, "account": ""}
     write_atomically(path, json.dumps({**settings, "last_update": int(time.time())}))
 
@@ -120,10 +121,10 @@ def _read_declared(folder: Path) -> dict[str, Json]:
         return {}
 
 
-def _follow(record: Record, before: Json | None, after: Json) -> changes.Change | None:
+def _find_change(record: Record, before: Json | None, after: Json) -> changes.Change | None:
     """Return the change of claims that a network's file requires; None without one.
 
-    before: the claims of the file the last time; None when they are not known, and the whole file is applied.
+    before: the claims of the file the last time; None applies the whole file.
     """
     claims = after if before is None else _merge(record.nats, before, after)
     if claims == record.nats:
@@ -152,7 +153,7 @@ def _merge(live: Json, before: Json, after: Json) -> Json:
     return merged
 
 
-def _key(store: AuthStore, token_file: Path, kind: str) -> KeyPair:
+def _read_or_create_key(store: AuthStore, token_file: Path, kind: str) -> KeyPair:
     """Return the key of the subject of a JWT in the store; create one when there is no JWT."""
     if token_file.exists():
         public = str(decode_jwt(read_text(token_file)).get("sub", ""))
@@ -175,7 +176,7 @@ def _sign(claims: Json, subject: KeyPair, name: str, signer: KeyPair) -> str:
     return encode_jwt({"sub": subject.public, "name": name, "nats": claims}, signer)
 
 
-def _account_claims(account: AccountSpec, keys: Mapping[str, KeyPair]) -> Json:
+def _build_account_claims(account: AccountSpec, keys: Mapping[str, KeyPair]) -> Json:
     limits: Json = {**dict.fromkeys(_UNLIMITED, -1), "wildcards": True}
     if account.jetstream is not None:
         limits.update(dict.fromkeys(_JETSTREAM, -1))
@@ -185,21 +186,21 @@ def _account_claims(account: AccountSpec, keys: Mapping[str, KeyPair]) -> Json:
         "version": 2,
         "limits": limits,
         "default_permissions": {"pub": {}, "sub": {}},
-        "exports": [_export(export) for export in account.exports],
-        "imports": [_import(imported, keys) for imported in account.imports],
+        "exports": [_build_export(export) for export in account.exports],
+        "imports": [_build_import(imported, keys) for imported in account.imports],
     }
 
 
-def _export(option: Json) -> Json:
-    kind = _kind(option)
+def _build_export(option: Json) -> Json:
+    kind = _get_kind(option)
     claim = {"name": option[kind], "subject": option[kind], "type": kind}
     if response := option.get("response_type"):
         claim["response_type"] = str(response).capitalize()
     return claim
 
 
-def _import(option: Json, keys: Mapping[str, KeyPair]) -> Json:
-    kind = _kind(option)
+def _build_import(option: Json, keys: Mapping[str, KeyPair]) -> Json:
+    kind = _get_kind(option)
     origin = option[kind]
     subject = origin["subject"]
     local = option.get("to") or (f"{option['prefix']}.{subject}" if option.get("prefix") else "")
@@ -212,5 +213,5 @@ def _import(option: Json, keys: Mapping[str, KeyPair]) -> Json:
     return {**claim, "local_subject": local} if local else claim
 
 
-def _kind(option: Json) -> str:
+def _get_kind(option: Json) -> str:
     return "service" if "service" in option else "stream"

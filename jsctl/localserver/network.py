@@ -1,4 +1,4 @@
-"""Starts a network of real servers on this machine, waits until it replies, changes and stops it."""
+"""A network of real servers on this machine: start it, wait until it replies, change and stop it."""
 
 import asyncio
 import contextlib
@@ -78,15 +78,15 @@ class Ended(Exception):
 
 
 class Network:
-    """Servers that were started. `start` stops them when its context ends, unless `leave` is called."""
+    """A started network. The context of `start` stops it at its end, unless `leave` is called."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.folder = plan.folder
         self.servers: dict[str, Server] = {}
         self.contexts: dict[str, str] = {}  #: name of a login -> name of its context
-        self.edited: list[str] = []  #: configurations that somebody edited, which stay
-        self._left = False
+        self.edited: list[str] = []  #: configurations that somebody edited, which are kept
+        self._keeps_running = False
         self._guard: Guard | None = None
 
     @classmethod
@@ -94,7 +94,7 @@ class Network:
     async def start(cls, plan: Plan, binary: Binary, environ: Mapping[str, str]) -> AsyncIterator["Network"]:
         """Start a network, wait until it replies, and write its contexts.
 
-        Raises JsctlError when it does not start, after it has stopped everything; Ended.
+        Raises JsctlError when it does not start, after stopping everything; Ended.
         """
         network = cls(plan)
         with folder.changing(plan.folder):
@@ -110,29 +110,29 @@ class Network:
         try:
             yield network
         finally:
-            if not network._left:
+            if not network._keeps_running:
                 await guard.close()
                 # A guard that was killed has stopped nothing.
                 await processes.stop(list(processes.find_all(plan.folder).values()))
 
     async def leave(self) -> None:
         """Keep the servers running when the context ends. `stop` stops them."""
-        self._left = True
+        self._keeps_running = True
         if self._guard is not None:
             await self._guard.leave()
 
-    async def failed(self) -> JsctlError | None:
+    async def wait_for_failure(self) -> JsctlError | None:
         """Wait until a server ends; return why it ended, or None when somebody stopped the network."""
         while True:
             await asyncio.sleep(0.1)
-            ended = [server for server in self.servers.values() if not server.process.running()]
+            ended = [server for server in self.servers.values() if not server.process.is_running()]
             if self._guard is not None and not self._guard.running:
                 return JsctlError("the process that guards the servers has ended", "start them again")
             if not ended:
                 continue
             state = load_state(self.folder)
-            expected = {node.name: node.wanted for node in state.nodes} if state else {}
-            failed = [server for server in ended if expected.get(server.node.name, "up") == "up"]
+            wanted_states = {node.name: node.wanted for node in state.nodes} if state else {}
+            failed = [server for server in ended if wanted_states.get(server.node.name, "up") == "up"]
             if failed:
                 return explain(failed[0].node.name, failed[0].process.status or 0, failed[0].log)
             if len(ended) == len(self.servers):
@@ -142,13 +142,14 @@ class Network:
         """Start everything. The caller holds the lock on the folder."""
         for stale in self.folder.glob("nats-server_*.ports"):  # left by a killed server
             stale.unlink()
-        before = load_state(self.folder)
+        previous = load_state(self.folder)
         topology = self.plan.topology
-        with reserve_ports(topology, self.plan.port, before.ports if before else {}) as (ports, release):
+        with reserve_ports(topology, self.plan.port, previous.ports if previous else {}) as (ports, release):
             self.edited = folder.write_configs(self.folder, topology, ports)
-            state = self._new_state(binary, ports, before)
+            state = self._build_state(binary, ports, previous)
             if self.plan.private:
-                # All is written before the first server starts: what a kill leaves can be taken up.
+                # Written before the first server starts, so that a later jsctl can manage what a killed one
+                # leaves.
                 self._save_contexts(environ, ports, state)
             save_state(self.folder, state)
             release()
@@ -156,18 +157,18 @@ class Network:
         try:
             async with asyncio.timeout(START_SECONDS):
                 for node in topology.nodes:
-                    self._launch(node, state.node(node.name), environ)
+                    self._launch(node, state.find_node(node.name), environ)
                 for server in self.servers.values():
-                    server.url = await self._while_running(read_url(self.folder, server.pid))
-                    server.info = await self._while_running(read_info(server.url))
-                    state.node(server.node.name).url = server.url
+                    server.url = await self._await_while_running(read_url(self.folder, server.pid))
+                    server.info = await self._await_while_running(read_info(server.url))
+                    state.find_node(server.node.name).url = server.url
         except TimeoutError:
             raise JsctlError(
                 f"the servers did not start within {START_SECONDS}s", f"their logs are in {self.folder}"
             ) from None
         save_state(self.folder, state)
         for login in topology.logins:
-            await self._ready(login, ports)
+            await self._wait_for_login(login, ports)
         if not self.plan.private:
             self._save_contexts(environ, ports, state)
         save_state(self.folder, state)
@@ -177,11 +178,11 @@ class Network:
         topology = self.plan.topology
         with reserve_ports(topology, None, state.ports, keep=True) as (ports, _):
             folder.write_configs(self.folder, topology, ports)
-            changed = self._new_state(binary, ports, state)
-        before = {node.name: node for node in state.nodes}
-        state.nodes = [before.get(node.name, node) for node in changed.nodes]
-        state.ports = changed.ports
-        state.links = {name: {**state.links.get(name, {}), **link} for name, link in changed.links.items()}
+            new_state = self._build_state(binary, ports, state)
+        existing_nodes = {node.name: node for node in state.nodes}
+        state.nodes = [existing_nodes.get(node.name, node) for node in new_state.nodes]
+        state.ports = new_state.ports
+        state.links = {name: {**state.links.get(name, {}), **link} for name, link in new_state.links.items()}
         save_state(self.folder, state)
         write_links(self.folder, state)
         return [node for node in state.nodes if node.name in names]
@@ -191,8 +192,8 @@ class Network:
         self._save_contexts(environ, state.ports, state)
         save_state(self.folder, state)
 
-    def _new_state(
-        self, binary: Binary, ports: Mapping[str, int], before: NetworkState | None
+    def _build_state(
+        self, binary: Binary, ports: Mapping[str, int], previous: NetworkState | None
     ) -> NetworkState:
         topology = self.plan.topology
         nodes = [
@@ -200,13 +201,13 @@ class Network:
                 node.name,
                 node.cluster or node.name,
                 node.domain,
-                self._argv(node, binary),
+                self._build_argv(node, binary),
                 # A configuration of the user's is run in the current folder, as by nats-server itself.
                 str(Path.cwd() if node.file else self.folder),
             )
             for node in topology.nodes
         ]
-        links = {link.name: _relayed(link, ports) for link in topology.links}
+        links = {link.name: _build_relay_link(link, ports) for link in topology.links}
         return NetworkState(
             topology.name,
             self.plan.source,
@@ -216,11 +217,11 @@ class Network:
             links,
             self.plan.temporary,
             dict(ports),
-            before.scale if before else {},
+            previous.scale if previous else {},
             self.plan.digest,
         )
 
-    def _argv(self, node: Node, binary: Binary) -> list[str]:
+    def _build_argv(self, node: Node, binary: Binary) -> list[str]:
         argv = [
             node.binary or binary.path,
             "-c",
@@ -237,15 +238,15 @@ class Network:
         process = launch(self.folder, state, environ)
         self.servers[node.name] = Server(node, process, self.folder / f"{node.name}.log")
 
-    async def _while_running(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`. Raises JsctlError or Ended when a server ends before that."""
-        return await await_while_running(work, self._first_ended)
+    async def _await_while_running(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of `work`. Raises JsctlError or Ended if a server ends first."""
+        return await await_while_running(work, self._find_ended)
 
-    def _first_ended(self) -> Exception | None:
-        ended = (server for server in self.servers.values() if not server.process.running())
-        return next((self._ended(server) for server in ended), None)
+    def _find_ended(self) -> Exception | None:
+        ended = (server for server in self.servers.values() if not server.process.is_running())
+        return next((self._build_end_error(server) for server in ended), None)
 
-    def _ended(self, server: Server) -> Exception:
+    def _build_end_error(self, server: Server) -> Exception:
         status = server.process.status or 0
         if status == 0:
             output = server.log.read_text(encoding="utf-8", errors="replace")
@@ -254,13 +255,13 @@ class Network:
             return Ended(output)
         return explain(server.node.name, status, server.log, str(self.plan.store or self.folder))
 
-    async def _ready(self, login: Login, ports: Mapping[str, int]) -> None:
-        """Wait until everything that a login should reach replies. Raises JsctlError."""
+    async def _wait_for_login(self, login: Login, ports: Mapping[str, int]) -> None:
+        """Wait until everything that a login must reach replies. Raises JsctlError."""
         if not login.domains and not login.servers:
             return
-        raw = self._context(login, ports)
+        raw = self._build_context(login, ports)
         try:
-            await self._while_running(wait_for_login(raw, login.domains, login.servers))
+            await self._await_while_running(wait_for_login(raw, login.domains, login.servers))
         except TimeoutError:
             edited = f"{', '.join(self.edited)} was edited; " if self.edited else ""
             raise JsctlError(
@@ -269,7 +270,7 @@ class Network:
                 f"{edited}logs are in {self.folder}",
             ) from None
 
-    def _context(self, login: Login, ports: Mapping[str, int]) -> dict[str, Any]:
+    def _build_context(self, login: Login, ports: Mapping[str, int]) -> dict[str, Any]:
         """Return the context of a login, as its file holds it."""
         scheme = "tls" if login.ca else "nats"
         urls = [
@@ -295,7 +296,7 @@ class Network:
         if self.plan.private:
             store = open_private_store(self.folder)
         for login in self.plan.topology.logins:
-            raw = self._context(login, ports)
+            raw = self._build_context(login, ports)
             if self.plan.private:
                 store.save(login.name, raw)
                 self.contexts[login.name] = login.name
@@ -308,7 +309,7 @@ class Network:
 
 
 async def start_network(plan: Plan, binary: Binary, environ: Mapping[str, str]) -> Network:
-    """Start a network that runs on when jsctl ends. Raises JsctlError, after it has stopped everything."""
+    """Start a network that keeps running when jsctl ends. Raises JsctlError after stopping everything."""
     network = Network(plan)
     try:
         await network._start(binary, environ)
@@ -318,55 +319,57 @@ async def start_network(plan: Plan, binary: Binary, environ: Mapping[str, str]) 
     return network
 
 
-def _relayed(link: Link, ports: Mapping[str, int]) -> dict[str, Any]:
+def _build_relay_link(link: Link, ports: Mapping[str, int]) -> dict[str, Any]:
     """Return a link in the form that the relay reads."""
     hops = {str(ports[at]): ports[target] for at, target in link.hops.items()}
     return {"kind": link.kind, "hops": hops}
 
 
-def open_private_store(where: Path) -> ContextStore:
+def open_private_store(network_folder: Path) -> ContextStore:
     """Return the store of the contexts in a network's own folder."""
-    return ContextStore(where / CONTEXTS / "nats")
+    return ContextStore(network_folder / CONTEXTS / "nats")
 
 
-def start_relay(where: Path, state: NetworkState, environ: Mapping[str, str]) -> None:
+def start_relay(network_folder: Path, state: NetworkState, environ: Mapping[str, str]) -> None:
     """Start the relay of a network that has links, unless it runs."""
-    if state.links and not processes.is_running(where, RELAY):
-        write_links(where, state)
-        argv = build_module_command("jsctl.localserver.relay", str(where))
-        processes.start(where, RELAY, argv, where, folder.start_log(where, RELAY), environ)
+    if state.links and not processes.is_running(network_folder, RELAY):
+        write_links(network_folder, state)
+        argv = build_module_command("jsctl.localserver.relay", str(network_folder))
+        processes.start(
+            network_folder, RELAY, argv, network_folder, folder.start_log(network_folder, RELAY), environ
+        )
 
 
-def write_links(where: Path, state: NetworkState) -> None:
+def write_links(network_folder: Path, state: NetworkState) -> None:
     """Write the state of the links for the relay."""
-    write_atomically(where / relay.FILE, json.dumps(state.links, indent=2) + "\n", durable=False)
+    write_atomically(network_folder / relay.FILE, json.dumps(state.links, indent=2) + "\n", durable=False)
 
 
-def list_running(where: Path) -> list[str]:
+def list_running(network_folder: Path) -> list[str]:
     """Return the names of the processes of a folder that run."""
-    return sorted(processes.find_all(where))
+    return sorted(processes.find_all(network_folder))
 
 
-async def stop(where: Path, environ: Mapping[str, str] | None = None) -> None:
+async def stop(network_folder: Path, environ: Mapping[str, str] | None = None) -> None:
     """Stop the network that runs in a folder, and remove its temporary contexts.
 
     Raises JsctlError when there is none.
     """
-    running = processes.find_all(where)
+    running = processes.find_all(network_folder)
     if not running:
-        raise JsctlError(f"no local server runs in {where}")
-    with folder.changing(where):
-        state = load_state(where)
+        raise JsctlError(f"no local server runs in {network_folder}")
+    with folder.changing(network_folder):
+        state = load_state(network_folder)
         if state:
             for node in state.nodes:
                 node.wanted = "stopped"
-            with contextlib.suppress(OSError):  # on a full disk it is to stop, too
-                save_state(where, state)
+            with contextlib.suppress(OSError):  # it must also stop on a full disk
+                save_state(network_folder, state)
         order = [RELAY, *(node.name for node in state.nodes)] if state else []
-        known = sorted(
+        ordered = sorted(
             running.values(), key=lambda process: order.index(process.name) if process.name in order else -1
         )
-        await processes.stop(known)
+        await processes.stop(ordered)
         if state and state.temporary:
             names = [login.context for login in state.logins]
-            contexts.forget(os.environ if environ is None else environ, names, str(where))
+            contexts.forget(os.environ if environ is None else environ, names, str(network_folder))

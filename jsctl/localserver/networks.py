@@ -1,4 +1,4 @@
-"""The networks on this machine: which there are, and what can be done to their servers and links."""
+"""The networks on this machine, and the actions on their servers and links."""
 
 import asyncio
 import contextlib
@@ -34,7 +34,7 @@ from jsctl.similar_names import find_nearest
 from jsctl.user_folders import expand_home
 
 VARIABLE = "JSCTL_NETWORK"
-"""Names the network of a shell that `network shell` started."""
+"""The variable with the name of the network of a shell that `network shell` started."""
 
 LINK_SETTINGS = ("down", "drop", "delay_ms", "limit")
 
@@ -46,14 +46,14 @@ class LocalNetwork:
     folder: Path
     state: NetworkState
 
-    def running(self, node: NodeState) -> processes.Process | None:
+    def find_process(self, node: NodeState) -> processes.Process | None:
         """Return the process of a server; None when it does not run."""
         return processes.find(self.folder, node.name)
 
-    def status_of(self, node: NodeState) -> str:
+    def get_status(self, node: NodeState) -> str:
         """Return the status of a server: up, paused, LAME_DUCK, stopped or killed; ended if nobody stopped
         it."""
-        if self.running(node):
+        if self.find_process(node):
             return node.wanted if node.wanted in ("paused", LAME_DUCK) else "up"
         if node.wanted == LAME_DUCK:
             return "stopped"
@@ -84,7 +84,7 @@ def list_names(environ: Mapping[str, str]) -> list[str]:
 
 
 def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
-    """Return the network of a name or folder; without one that of JSCTL_NETWORK, else the only one.
+    """Return the network with a name or folder; for an empty name, that of JSCTL_NETWORK or the only one.
 
     Raises NotFound, BadInput.
     """
@@ -111,7 +111,7 @@ def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
         return LocalNetwork(path, state)
     if name == environ.get(VARIABLE):
         raise NotFound(
-            f"there is no network {name!r}, which {VARIABLE} names", "unset it, or name another one"
+            f"there is no network {name!r}, which {VARIABLE} names", "unset it, or set it to another network"
         )
     raise NotFound(*find_noun("network").missing(name, existing=[network.state.name for network in networks]))
 
@@ -123,37 +123,46 @@ def build_label(network: LocalNetwork, environ: Mapping[str, str]) -> str:
 
 
 async def bring_up(
-    spec: NetworkSpec, where: Path, source: str, binary: Binary, environ: Mapping[str, str], port: int | None
+    spec: NetworkSpec,
+    network_folder: Path,
+    source: str,
+    binary: Binary,
+    environ: Mapping[str, str],
+    port: int | None,
 ) -> tuple[LocalNetwork, Network | None]:
     """Start a network, or the parts of it that do not run.
 
-    Returns it, and what was started; None when it was running. Raises JsctlError.
+    Returns it, and the started Network; None for a network that was already running. Raises JsctlError.
     """
-    state = load_state(where)
-    if state and folder.is_in_use(where):
-        network = LocalNetwork(where, state)
+    state = load_state(network_folder)
+    if state and folder.is_in_use(network_folder):
+        network = LocalNetwork(network_folder, state)
         await start_nodes(network, state.nodes, environ)
         return network, None
-    with folder.changing(where):
+    with folder.changing(network_folder):
         digest = compute_digest(spec)
-        spec = with_scale(spec, state.scale if state else {})
-        topology = compile_network(spec, where)
-        plan = Plan(topology, where, port=port, private=True, source=source, digest=digest)
+        spec = apply_scale(spec, state.scale if state else {})
+        topology = compile_network(spec, network_folder)
+        plan = Plan(topology, network_folder, port=port, private=True, source=source, digest=digest)
         started = await start_network(plan, binary, environ)
-        state = load_state(where)
+        state = load_state(network_folder)
     if state is None:
-        raise JsctlError(f"{where / FILE} has gone")
-    return LocalNetwork(where, state), started
+        raise JsctlError(f"{network_folder / FILE} no longer exists")
+    return LocalNetwork(network_folder, state), started
 
 
 async def start_nodes(network: LocalNetwork, nodes: Sequence[NodeState], environ: Mapping[str, str]) -> None:
     """Start servers that do not run, resume those that are paused, and wait until they accept clients."""
     with folder.changing(network.folder):
         start_relay(network.folder, network.state, environ)
-        new = []
+        starting = []
         for node in nodes:
-            process = network.running(node)
-            if process and node.wanted in (LAME_DUCK, "stopped", "killed"):  # or a stop was killed
+            process = network.find_process(node)
+            if process and node.wanted in (
+                LAME_DUCK,
+                "stopped",
+                "killed",
+            ):  # a stop may have been killed, too
                 await processes.stop([process])
                 process = None
             if process is None:
@@ -162,10 +171,10 @@ async def start_nodes(network: LocalNetwork, nodes: Sequence[NodeState], environ
             elif node.wanted == "paused":
                 processes.send(process, signal.SIGCONT)
             node.wanted = "up"
-            if not node.url:  # nor may a jsctl that was killed have seen it ready
-                new.append((node, process))
+            if not node.url:  # a killed jsctl may not have seen it ready either
+                starting.append((node, process))
         save_state(network.folder, network.state)
-        await wait_for_servers(network.folder, new)
+        await wait_for_servers(network.folder, starting)
         save_state(network.folder, network.state)
 
 
@@ -201,12 +210,12 @@ async def _signal(
     status: str,
     wait: bool = True,
 ) -> None:
-    """Send a signal; None stops in order. status: the status that the servers are to have from then on."""
+    """Send a signal; None stops the servers properly. status: the new status of the servers."""
     with folder.changing(network.folder):
-        running = [process for node in nodes if (process := network.running(node))]
+        running = [process for node in nodes if (process := network.find_process(node))]
         for node in nodes:
-            # Nothing is paused that does not run, and nothing resumed that was not paused.
-            if status not in ("paused", "up") or (network.running(node) and node.wanted != LAME_DUCK):
+            # Only running servers can be paused, and only paused ones resumed.
+            if status not in ("paused", "up") or (network.find_process(node) and node.wanted != LAME_DUCK):
                 node.wanted = status
         try:
             save_state(network.folder, network.state)
@@ -225,7 +234,7 @@ async def _send(running: Sequence[processes.Process], number: signal.Signals | N
 
 
 async def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) -> None:
-    """Change links. settings: of LINK_SETTINGS; without any, the links are restored.
+    """Change links. settings: some of LINK_SETTINGS; without any, the links are restored.
 
     Raises NotFound.
     """
@@ -248,15 +257,15 @@ async def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) 
             await _wait_for_relay(network.folder)
 
 
-async def _wait_for_relay(where: Path) -> None:
-    """Wait until the relay follows the links as they were written. Raises JsctlError."""
-    written = str((where / relay.FILE).stat().st_mtime_ns)
+async def _wait_for_relay(network_folder: Path) -> None:
+    """Wait until the relay has applied the written links. Raises JsctlError."""
+    written = str((network_folder / relay.FILE).stat().st_mtime_ns)
     for _ in range(250):
         with contextlib.suppress(FileNotFoundError):
-            if (where / relay.APPLIED).read_text() == written:
+            if (network_folder / relay.APPLIED).read_text() == written:
                 return
         await asyncio.sleep(0.02)
-    raise JsctlError("the relay of the network does not answer", f"its log is {where / RELAY}.log")
+    raise JsctlError("the relay of the network does not answer", f"its log is {network_folder / RELAY}.log")
 
 
 async def take_down(network: LocalNetwork, environ: Mapping[str, str], *, keep_data: bool) -> None:
@@ -282,7 +291,7 @@ class Scaling(NamedTuple):
 def plan_scaling(network: LocalNetwork, cluster: str, size: int) -> Scaling:
     """Return the servers of a cluster that are surplus, or missing. Raises JsctlError."""
     state = network.state
-    spec = with_scale(load_spec(state.source), {**state.scale, cluster: size})
+    spec = apply_scale(load_spec(state.source), {**state.scale, cluster: size})
     members = {node.name for node in state.nodes if node.cluster == cluster}
     if not members:
         raise NotFound(
@@ -312,9 +321,9 @@ async def scale(
     with folder.changing(network.folder):
         topology = compile_network(spec, network.folder, keep_accounts=True)
         plan = Plan(topology, network.folder, private=True, source=state.source, digest=state.digest)
-        fresh = Network(plan).add_nodes(binary, state, missing)
-    await start_nodes(LocalNetwork(network.folder, state), fresh, environ)
-    return fresh
+        added = Network(plan).add_nodes(binary, state, missing)
+    await start_nodes(LocalNetwork(network.folder, state), added, environ)
+    return added
 
 
 def compute_digest(spec: NetworkSpec) -> str:
@@ -323,14 +332,17 @@ def compute_digest(spec: NetworkSpec) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def with_scale(spec: NetworkSpec, sizes: Mapping[str, int]) -> NetworkSpec:
+def apply_scale(spec: NetworkSpec, sizes: Mapping[str, int]) -> NetworkSpec:
     """Return a network whose clusters have other sizes. New servers are `CLUSTER-N`."""
     return replace(
-        spec, clusters=tuple(cluster.resized(sizes.get(cluster.name, 0)) for cluster in spec.clusters)
+        spec, clusters=tuple(cluster.resize(sizes.get(cluster.name, 0)) for cluster in spec.clusters)
     )
 
 
 def copy_contexts(network: LocalNetwork, environ: Mapping[str, str]) -> dict[str, str]:
     """Copy a network's contexts beside the user's, which stay. Returns the copies' names by theirs."""
-    own, users = open_private_store(network.folder), ContextStore.from_environment(environ)
-    return {name: contexts.save(users, name, own.load(name).raw, network.folder) for name in own.names()}
+    network_store, user_store = open_private_store(network.folder), ContextStore.from_environment(environ)
+    return {
+        name: contexts.save(user_store, name, network_store.load(name).raw, network.folder)
+        for name in network_store.names()
+    }

@@ -50,7 +50,7 @@ class Guard:
         return self._process.returncode is None
 
     def forget(self, contexts: Sequence[str]) -> None:
-        """Tell the guard to remove these contexts when the servers stop for any reason."""
+        """Let the guard remove these contexts when the servers stop for any reason."""
         self._stdin.writelines(f"{name}\n".encode() for name in contexts)
 
     async def leave(self) -> None:

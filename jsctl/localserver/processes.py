@@ -1,6 +1,6 @@
-"""The processes of a network. Each holds a lock on a file of its own in the network's folder.
+"""The processes of a network. Each holds a lock on its own file in the network's folder.
 
-The lock says whether a process runs, whoever started it and however it ended; the file holds its number. A
+The lock shows whether a process runs, whoever started it and however it ended; the file holds its number. A
 second server on the store of a running one would overwrite its files (seen with nats-server 2.15.1): it
 does not get the lock.
 """
@@ -28,7 +28,7 @@ _BIRTH_SECONDS = 5.0
 _PAUSE_SECONDS = 0.005
 
 _SUFFIX = ".lock"
-# The number stands in the file before the process is what it is to be. If it cannot be written, it ends.
+# The shell writes its number before it becomes the process; if it cannot, it ends.
 _EXEC = ("/bin/sh", "-c", 'echo $$ >"$0" && exec "$@"')
 
 
@@ -41,7 +41,7 @@ class Process:
     pid: int
     child: subprocess.Popen[bytes] | None = None
 
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Return whether the process runs."""
         if self.child is not None:
             return self.child.poll() is None
@@ -62,12 +62,12 @@ def start(
     forget_secrets(inherited)
     handle = os.open(lock, os.O_RDWR | os.O_CREAT | posix.CLOEXEC, 0o600)
     try:
-        # Those who look whether it runs have the lock for a moment, too.
+        # `is_running` also holds the lock for a moment.
         while not take_lock(handle, _PAUSE_SECONDS):
             process = find(folder, name)
             if process or is_running(folder, name):
                 owner = f" (process {process.pid})" if process else ""
-                raise JsctlError(f"{name} in {folder} runs already{owner}")
+                raise JsctlError(f"{name} in {folder} is already running{owner}")
         os.ftruncate(handle, 0)  # the number of an earlier process
         with log.open("ab") as output:
             try:
@@ -107,7 +107,7 @@ def is_running(folder: Path, name: str) -> bool:
     except OSError:
         return False
     try:
-        posix.lock(handle, wait=False, shared=True)  # shared: others may look at the same time
+        posix.lock(handle, wait=False, shared=True)  # shared: several may check at the same time
     except OSError:
         return True
     finally:
@@ -135,7 +135,7 @@ def find_all(folder: Path) -> dict[str, Process]:
 
 def send(process: Process, number: signal.Signals) -> None:
     """Send a signal to a process, if it still runs."""
-    if process.running():
+    if process.is_running():
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, number)
 
@@ -144,7 +144,7 @@ async def stop(processes: Sequence[Process]) -> None:
     """Stop processes, the last first, and wait until they have ended; by force after GRACE_SECONDS."""
     for process in reversed(processes):
         send(process, signal.SIGTERM)
-        send(process, signal.SIGCONT)  # one that is paused cannot hear
+        send(process, signal.SIGCONT)  # a paused process handles no signals
     if not await wait_until_ended(processes, GRACE_SECONDS):
         for process in processes:
             send(process, signal.SIGKILL)
@@ -155,8 +155,8 @@ async def wait_until_ended(processes: Sequence[Process], seconds: float) -> bool
     """Wait until all processes have ended. Returns whether they have."""
     try:
         async with asyncio.timeout(seconds):
-            # A lock tells nobody that it was given up.
-            while any(process.running() for process in processes):  # noqa: ASYNC110
+            # The release of a lock sends no event.
+            while any(process.is_running() for process in processes):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
     except TimeoutError:
         return False

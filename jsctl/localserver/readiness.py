@@ -1,4 +1,4 @@
-"""When a network is ready: who replies to whom, who leads, and what has been copied."""
+"""The conditions for a network to be ready: servers reply, groups have leaders, mirrors have caught up."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from jsctl.units import MS, SECOND
 Json = dict[str, Any]
 
 REPLY_SECONDS = 20
-"""How long it may take, after the servers accept clients, until all that a login should reach replies."""
+"""How long all that a login must reach may take to reply, once the servers accept clients."""
 
 _PAUSE_SECONDS = 0.05
 
@@ -65,7 +65,7 @@ async def count_servers(connection: Connection, expect: int) -> int:
 async def find_unhealthy(connection: Connection, expect: int) -> list[str]:
     """Return sentences about servers that are not healthy (`/healthz`, JetStream and its assets included)."""
     replies = await ping(connection, "HEALTHZ", HEALTH, expect=expect)
-    if any(_lone_assets(reply) for reply in replies):
+    if any(_list_lone_asset_errors(reply) for reply in replies):
         replies = forgive_lone_streams(replies, await ping(connection, "JSZ", STREAMS, expect=expect))
     rows = build_health_rows(replies)
     sentences = [f"{row.server}: {row.reason}" for row in rows if row.reason]
@@ -77,10 +77,10 @@ async def find_unhealthy(connection: Connection, expect: int) -> list[str]:
 def forgive_lone_streams(health: Sequence[Json], jsz: Sequence[Json]) -> list[Json]:
     """Return answers to HEALTHZ without the errors about streams that have one replica instead of several.
 
-    That is so after `server cluster evacuate`: they work, and nothing will change by itself. health: of
-    requests with HEALTH. jsz: of requests with STREAMS.
+    They remain after `server cluster evacuate`; they work, and will not change. health: replies to
+    requests with HEALTH. jsz: replies to requests with STREAMS.
     """
-    alone = {
+    lone_streams = {
         (reply["server"]["name"], str(account.get("name", "")), str(stream.get("name", "")))
         for reply in jsz
         for account in (reply.get("data") or {}).get("account_details") or ()
@@ -91,18 +91,18 @@ def forgive_lone_streams(health: Sequence[Json], jsz: Sequence[Json]) -> list[Js
     forgiven = []
     for reply in health:
         name, data = reply["server"]["name"], reply.get("data") or {}
-        lone = [
+        forgiven_errors = [
             error
-            for error in _lone_assets(reply)
-            if (name, error.get("account"), error.get("stream")) in alone
+            for error in _list_lone_asset_errors(reply)
+            if (name, error.get("account"), error.get("stream")) in lone_streams
         ]
-        errors = [error for error in data.get("errors") or () if error not in lone]
-        fine = {} if errors else {"status": "ok", "status_code": 200}
-        forgiven.append({**reply, "data": {**data, "errors": errors, **fine}} if lone else reply)
+        errors = [error for error in data.get("errors") or () if error not in forgiven_errors]
+        status = {} if errors else {"status": "ok", "status_code": 200}
+        forgiven.append({**reply, "data": {**data, "errors": errors, **status}} if forgiven_errors else reply)
     return forgiven
 
 
-def _lone_assets(reply: Json) -> list[Json]:
+def _list_lone_asset_errors(reply: Json) -> list[Json]:
     """Return the errors about streams and consumers that should have several replicas and have no group."""
     errors = (reply.get("data") or {}).get("errors") or ()
     return [error for error in errors if str(error.get("error", "")).endswith("group node missing")]
@@ -113,11 +113,11 @@ async def find_behind(api: Api) -> list[str]:
     sentences = []
     async for page in streams.list_info_pages(api):
         for info in page:
-            sentences.extend(_behind(info))
+            sentences.extend(_find_stream_problems(info))
     return sentences
 
 
-def _behind(info: Json) -> list[str]:
+def _find_stream_problems(info: Json) -> list[str]:
     name = info["config"]["name"]
     if "cluster" in info and not info["cluster"].get("leader"):
         return [f"stream {name} has no leader"]

@@ -1,6 +1,6 @@
 """The relay of a network: it passes connections from port to port, so that they can be disturbed.
 
-It reads `links.json` in its folder, again whenever that changes:
+It reads `links.json` in its folder, and again whenever the file changes:
 
     {"LINK": {"hops": {"PORT": PORT, ...}, "down": bool, "drop": bool, "delay_ms": int, "limit": int}}
 
@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 FILE = "links.json"
-APPLIED = "links.applied"  #: the time of the file that it follows, ns
+APPLIED = "links.applied"  #: holds the modification time (ns) of the file that was applied
 
-_PIECE = 1 << 16
-_LOOK_SECONDS = 0.05
+_PIECE_BYTES = 1 << 16
+_POLL_SECONDS = 0.05
 
 
 @dataclass(slots=True)
@@ -44,15 +44,15 @@ class Relay:
 
     async def run(self) -> None:
         """Apply the file whenever it changes, without end."""
-        seen: tuple[int, int] | None = None
+        applied: tuple[int, int] | None = None
         while True:
             status = self._file.stat()
-            if (status.st_mtime_ns, status.st_ino) != seen:
-                seen = (status.st_mtime_ns, status.st_ino)
+            if (status.st_mtime_ns, status.st_ino) != applied:
+                applied = (status.st_mtime_ns, status.st_ino)
                 for name, settings in json.loads(self._file.read_text()).items():
                     await self._apply(name, settings)
                 self._applied.write_text(str(status.st_mtime_ns))
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
 
     async def _apply(self, name: str, settings: Mapping[str, Any]) -> None:
         link = self._links.setdefault(name, _Link({}))
@@ -76,7 +76,7 @@ class Relay:
             with contextlib.suppress(OSError, asyncio.CancelledError):
                 await _carry(link, reader, writer, target)
 
-        return await asyncio.start_server(carry, "127.0.0.1", port, limit=_PIECE)
+        return await asyncio.start_server(carry, "127.0.0.1", port, limit=_PIECE_BYTES)
 
 
 async def _carry(
@@ -84,19 +84,19 @@ async def _carry(
 ) -> None:
     """Relay one connection until either side ends it."""
     try:
-        to_reader, to_writer = await asyncio.open_connection("127.0.0.1", target, limit=_PIECE)
+        to_reader, to_writer = await asyncio.open_connection("127.0.0.1", target, limit=_PIECE_BYTES)
     except OSError:
         writer.transport.abort()
         return
-    ways = [
+    copies = [
         asyncio.create_task(_copy(link, reader, to_writer)),
         asyncio.create_task(_copy(link, to_reader, writer)),
     ]
     try:
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(copies, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for way in ways:
-            way.cancel()
+        for copy in copies:
+            copy.cancel()
         for end in (writer, to_writer):
             end.transport.abort() if link.get("down") else end.close()
 
@@ -107,7 +107,7 @@ async def _copy(link: _Link, reader: asyncio.StreamReader, writer: asyncio.Strea
     queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(maxsize=1024)
 
     async def receive() -> None:
-        while data := await reader.read(_PIECE):
+        while data := await reader.read(_PIECE_BYTES):
             await queue.put((loop.time(), data))
         await queue.put((0.0, b""))
 
@@ -119,7 +119,7 @@ async def _copy(link: _Link, reader: asyncio.StreamReader, writer: asyncio.Strea
                 return
             await asyncio.sleep(max(arrived + link.get("delay_ms") / 1000 - loop.time(), 0))
             while link.get("drop"):  # noqa: ASYNC110
-                await asyncio.sleep(_LOOK_SECONDS)
+                await asyncio.sleep(_POLL_SECONDS)
             writer.write(data)
             await writer.drain()
             if limit := link.get("limit"):

@@ -1,4 +1,4 @@
-"""The networks of `jsctl server run`, with the names that its flags give."""
+"""The networks of `jsctl server run`, named as its flags require."""
 
 from dataclasses import replace
 
@@ -22,7 +22,8 @@ def build_single_server(name: str = "local", domain: str = "") -> NetworkSpec:
 
 
 def load_named(source: str, name: str = "") -> NetworkSpec:
-    """Return a network that comes with jsctl, or that of a file. name: its name, and how its contexts begin.
+    """Return a network that comes with jsctl, or that of a file. name: its name, and the prefix of its
+    contexts.
 
     Raises BadInput, NotFound.
     """

@@ -62,7 +62,7 @@ class ClusterSpec:
     jetstream: Json | None
     monitoring: bool
 
-    def resized(self, size: int) -> "ClusterSpec":
+    def resize(self, size: int) -> "ClusterSpec":
         """Return this cluster with another number of servers, or unchanged for 0.
 
         New servers are named `CLUSTER-N`.
@@ -120,7 +120,7 @@ class NetworkSpec:
         """Return the account of a user. Raises StopIteration for an unknown name: callers have checked it."""
         return next(account for account in self.accounts if user in account.users)
 
-    def cluster(self, name: str) -> ClusterSpec:
+    def get_cluster(self, name: str) -> ClusterSpec:
         """Return the cluster of this name. Raises StopIteration for an unknown name: callers have checked
         it."""
         return next(cluster for cluster in self.clusters if cluster.name == name)

@@ -1,4 +1,4 @@
-"""What an account of a network's description shares and may use, checked with the lines where it stands."""
+"""Reader of the exports, imports and limits of an account in a network's description, with line numbers."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -31,13 +31,15 @@ _FLAGS = ("max_bytes_required",)
 
 def read_limits(node: Node) -> Json:
     """Return the limits of an account's JetStream by option; sizes in bytes. Raises BadInput."""
-    return {option: _limit(option, limit, LIMITS) for option, limit in node.as_object("jetstream").items()}
+    return {
+        option: _parse_limit(option, limit, LIMITS) for option, limit in node.as_object("jetstream").items()
+    }
 
 
-def _limit(option: str, node: Node, known: Collection[str]) -> int | bool:
-    if option not in known:
-        near = find_nearest(option, list(known))
-        hint = f"did you mean {near}?" if near else f"it takes {', '.join(known)}"
+def _parse_limit(option: str, node: Node, options: Collection[str]) -> int | bool:
+    if option not in options:
+        nearest = find_nearest(option, list(options))
+        hint = f"did you mean {nearest}?" if nearest else f"use {', '.join(options)}"
         raise node.error(f"jetstream of an account has no key {option!r}", hint)
     value = node.value
     if option in _FLAGS:
@@ -47,13 +49,13 @@ def _limit(option: str, node: Node, known: Collection[str]) -> int | bool:
     if isinstance(value, int) and not isinstance(value, bool) and value >= -1:
         return value
     if option not in _COUNTS and isinstance(value, str):
-        return _bytes(node, option)
+        return _parse_bytes(node, option)
     raise node.error(
         f"{option} must be a number" if option in _COUNTS else f"{option} must be a size, such as 1GB"
     )
 
 
-def _bytes(node: Node, option: str) -> int:
+def _parse_bytes(node: Node, option: str) -> int:
     """Parse a size in bytes: 1G and the like as nats-server does, which reads them as decimal, other units as
     jsctl does."""
     text = node.as_text(option).strip()
@@ -67,35 +69,35 @@ def _bytes(node: Node, option: str) -> int:
 
 def read_export(node: Node) -> Json:
     """Return an export. Raises BadInput."""
-    kind, subject = _shared(node, "an export")
+    kind, subject = _get_shared_subject(node, "an export")
     subject.as_text(f"the {kind} of an export")
-    return _json(node)
+    return _to_json(node)
 
 
 def read_import(node: Node, accounts: Collection[str]) -> Json:
     """Return an import. accounts: the names of all. Raises BadInput."""
-    kind, origin = _shared(node, "an import")
-    write = f"write {{{kind}: {{account: ACCOUNT, subject: SUBJECT}}, to: SUBJECT}}"
+    kind, origin = _get_shared_subject(node, "an import")
+    example = f"write {{{kind}: {{account: ACCOUNT, subject: SUBJECT}}, to: SUBJECT}}"
     parts = origin.value if isinstance(origin.value, dict) else {}
     if not {"account", "subject"} <= parts.keys():
-        raise origin.error("an import needs an account and a subject", write)
+        raise origin.error("an import needs an account and a subject", example)
     parts["subject"].as_text("the subject of an import")
     name = parts["account"].as_text("the account of an import")
     if name not in accounts:
-        near = find_nearest(name, list(accounts))
-        hint = f"did you mean {near}?" if near else f"use {' or '.join(accounts)}"
+        nearest = find_nearest(name, list(accounts))
+        hint = f"did you mean {nearest}?" if nearest else f"use {' or '.join(accounts)}"
         raise parts["account"].error(f"there is no account {name!r}", hint)
-    return _json(node)
+    return _to_json(node)
 
 
-def _shared(node: Node, what: str) -> tuple[str, Node]:
-    keys = node.as_object(what)
+def _get_shared_subject(node: Node, noun: str) -> tuple[str, Node]:
+    keys = node.as_object(noun)
     kinds = [kind for kind in ("service", "stream") if kind in keys]
     if len(kinds) != 1:
-        raise node.error(f"{what} must have either service or stream")
+        raise node.error(f"{noun} must have either service or stream")
     return kinds[0], keys[kinds[0]]
 
 
-def _json(node: Node) -> Json:
+def _to_json(node: Node) -> Json:
     value: Json = node.to_json()
     return value

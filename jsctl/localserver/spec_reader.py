@@ -1,4 +1,4 @@
-"""Reads the description of a network; see `spec` for its form."""
+"""Reader of a network's description; see `spec` for its form."""
 
 import os
 from collections.abc import Callable, Collection, Mapping
@@ -7,7 +7,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jsctl.contexts.store import is_name
 from jsctl.errors import NotFound
 from jsctl.files import CONFIG_SIZE, read_text
 from jsctl.jetstream.config.documents import parse_document
@@ -24,6 +23,15 @@ from jsctl.localserver.spec import (
     ServerSpec,
 )
 from jsctl.localserver.spec_accounts import read_export, read_import, read_limits
+from jsctl.localserver.spec_nodes import (
+    check_name,
+    read_choice,
+    read_flag,
+    read_items,
+    read_keys,
+    read_name,
+    read_object,
+)
 from jsctl.similar_names import find_nearest
 from jsctl.user_folders import expand_home
 
@@ -46,8 +54,8 @@ def load_spec(name: str) -> NetworkSpec:
         return parse_spec(read_description(name), f"{name}.yaml")
     path = expand_home(name)
     if not path.exists():
-        near = find_nearest(name, BUILTIN)
-        hint = f"did you mean {near}? " if near else ""
+        nearest = find_nearest(name, BUILTIN)
+        hint = f"did you mean {nearest}? " if nearest else ""
         raise NotFound(
             f"there is no network and no file {name!r}",
             f"{hint}name a YAML file, or one of {', '.join(BUILTIN)}",
@@ -82,7 +90,7 @@ class _Reader:
         ] = {}  #: by account: cluster -> those it is a leaf node of
 
     def read(self) -> NetworkSpec:
-        known = (
+        known_keys = (
             "name",
             "operator",
             "accounts",
@@ -93,17 +101,21 @@ class _Reader:
             "tls",
             "contexts",
         )
-        keys = _keys(self._root, "a network", known)
+        keys = read_keys(self._root, "a network", known_keys)
         if "name" not in keys:
             raise self._root.error("the network has no name", "begin with name: NAME")
-        name = _name(keys["name"], "the network")
-        accounts = self._accounts(keys.get("accounts"))
-        clusters = self._clusters(keys.get("clusters"))
+        name = read_name(keys["name"], "the network")
+        accounts = self._read_accounts(keys.get("accounts"))
+        clusters = self._read_clusters(keys.get("clusters"))
         names = [cluster.name for cluster in clusters]
-        gateways = tuple(_one_of(node, names, "cluster") for node in _items(keys.get("gateways"), "gateways"))
-        links = tuple(_one_of(node, _LINKS, "kind of link") for node in _items(keys.get("links"), "links"))
-        no_login = _one_of(keys["no_login"], self._users, "user") if "no_login" in keys else ""
-        operator = _name(keys["operator"], "operator") if "operator" in keys else ""
+        gateways = tuple(
+            read_choice(node, names, "cluster") for node in read_items(keys.get("gateways"), "gateways")
+        )
+        links = tuple(
+            read_choice(node, _LINKS, "kind of link") for node in read_items(keys.get("links"), "links")
+        )
+        no_login = read_choice(keys["no_login"], self._users, "user") if "no_login" in keys else ""
+        operator = read_name(keys["operator"], "operator") if "operator" in keys else ""
         if operator and no_login:
             raise keys["no_login"].error("no_login cannot be used with an operator: every user needs a login")
         if operator and not any(account.system for account in accounts):
@@ -116,92 +128,100 @@ class _Reader:
             clusters=clusters,
             gateways=gateways,
             links=links if "links" in keys else (LEAF, GATEWAY),
-            tls=self._tls(keys.get("tls")),
-            contexts=self._contexts(keys.get("contexts"), accounts, names),
+            tls=self._read_tls(keys.get("tls")),
+            contexts=self._read_contexts(keys.get("contexts"), accounts, names),
         )
 
-    def _accounts(self, node: Node | None) -> tuple[AccountSpec, ...]:
+    def _read_accounts(self, node: Node | None) -> tuple[AccountSpec, ...]:
         if node is None:
             raise self._root.error(
                 "the network has no accounts", "see jsctl server network topology hub-leaf"
             )
-        every = node.as_object("accounts")
-        accounts = tuple(self._account(name, account, every) for name, account in every.items())
+        account_nodes = node.as_object("accounts")
+        accounts = tuple(
+            self._read_account(name, account, account_nodes) for name, account in account_nodes.items()
+        )
         system = [account.name for account in accounts if account.system]
         if len(system) > 1:
             raise node.error(f"{' and '.join(system)} are both system accounts", "a server can have only one")
         return accounts
 
-    def _account(self, name: str, node: Node, every: Collection[str]) -> AccountSpec:
-        keys = _keys(node, "an account", ("system", "users", "jetstream", "exports", "imports", "mappings"))
-        system = _flag(keys.get("system"), "system")
-        jetstream = _options(keys.get("jetstream"), read_limits, default=False)
+    def _read_account(self, name: str, node: Node, account_names: Collection[str]) -> AccountSpec:
+        keys = read_keys(
+            node, "an account", ("system", "users", "jetstream", "exports", "imports", "mappings")
+        )
+        system = read_flag(keys.get("system"), "system")
+        jetstream = _read_options(keys.get("jetstream"), read_limits, default=False)
         if system and jetstream is not None:
             raise keys["jetstream"].error("the system account cannot have JetStream", "use another account")
-        users = self._account_users(keys.get("users"), name)
+        users = self._read_users(keys.get("users"), name)
         if not users:
             raise node.error(f"account {name} has no users", "add users: {NAME: PASSWORD}")
-        exports, imports = (_items(keys.get(key), key) for key in ("exports", "imports"))
+        exports, imports = (read_items(keys.get(key), key) for key in ("exports", "imports"))
         return AccountSpec(
             name,
             system,
             users,
             jetstream,
             [read_export(export) for export in exports],
-            [read_import(imported, every) for imported in imports],
-            dict(_json(keys["mappings"], "mappings")) if "mappings" in keys else {},
+            [read_import(imported, account_names) for imported in imports],
+            dict(read_object(keys["mappings"], "mappings")) if "mappings" in keys else {},
         )
 
-    def _account_users(self, node: Node | None, account: str) -> dict[str, str]:
+    def _read_users(self, node: Node | None, account: str) -> dict[str, str]:
         """Return the users by name; in a list, the name is also the password."""
         if node is None or node.value is None:
             return {}
         if isinstance(node.value, list):
-            users = {_name(user, "a user"): (user, user.as_text("a user")) for user in node.value}
+            users = {read_name(user, "a user"): (user, user.as_text("a user")) for user in node.value}
         else:
             users = {
                 name: (password, password.as_text(f"the password of {name}"))
                 for name, password in node.as_object("users").items()
             }
-        for name, (one, _) in users.items():
+        for name, (user_node, _) in users.items():
             if name in self._users:
-                raise one.error(f"there are two users {name!r}", "users of all accounts need different names")
-            self._users[name] = one
+                raise user_node.error(
+                    f"there are two users {name!r}", "users of all accounts need different names"
+                )
+            self._users[name] = user_node
             self._account_of[name] = account
         return {name: password for name, (_, password) in users.items()}
 
-    def _clusters(self, node: Node | None) -> tuple[ClusterSpec, ...]:
+    def _read_clusters(self, node: Node | None) -> tuple[ClusterSpec, ...]:
         if node is None or not node.as_object("clusters"):
             raise self._root.error("the network has no clusters", "add clusters: {NAME: {servers: 3}}")
         names = list(node.value)
         return tuple(
-            self._cluster(name, cluster, names) for name, cluster in node.as_object("clusters").items()
+            self._read_cluster(name, cluster, names) for name, cluster in node.as_object("clusters").items()
         )
 
-    def _cluster(self, name: str, node: Node, names: Collection[str]) -> ClusterSpec:
-        _check_name(node, name, "cluster")
-        known = ("cluster_name", "domain", "servers", "remotes", "jetstream", "monitoring", "binary")
-        keys = _keys(node, "a cluster", known)
-        monitoring = _flag(keys.get("monitoring"), "monitoring")
-        binary = self._binary(keys["binary"]) if "binary" in keys else ""
-        remotes = [self._remote(remote, names, name) for remote in _items(keys.get("remotes"), "remotes")]
+    def _read_cluster(self, name: str, node: Node, names: Collection[str]) -> ClusterSpec:
+        check_name(node, name, "cluster")
+        known_keys = ("cluster_name", "domain", "servers", "remotes", "jetstream", "monitoring", "binary")
+        keys = read_keys(node, "a cluster", known_keys)
+        monitoring = read_flag(keys.get("monitoring"), "monitoring")
+        binary = self._read_binary(keys["binary"]) if "binary" in keys else ""
+        remotes = [
+            self._read_remote(remote, names, name) for remote in read_items(keys.get("remotes"), "remotes")
+        ]
         return ClusterSpec(
             name,
-            _name(keys["cluster_name"], "cluster_name") if "cluster_name" in keys else name,
-            _name(keys["domain"], "domain") if "domain" in keys else "",
-            self._cluster_servers(name, keys.get("servers"), node, binary),
+            read_name(keys["cluster_name"], "cluster_name") if "cluster_name" in keys else name,
+            read_name(keys["domain"], "domain") if "domain" in keys else "",
+            self._read_servers(name, keys.get("servers"), node, binary),
             tuple(remotes),
-            _options(keys.get("jetstream"), partial(_json, what="jetstream"), default=True),
+            _read_options(keys.get("jetstream"), partial(read_object, noun="jetstream"), default=True),
             monitoring,
         )
 
-    def _cluster_servers(
-        self, cluster: str, node: Node | None, above: Node, binary: str
+    def _read_servers(
+        self, cluster: str, node: Node | None, parent: Node, binary: str
     ) -> tuple[ServerSpec, ...]:
         if node is None:
-            raise above.error(f"cluster {cluster} has no servers", "add servers: 3, or a list of names")
+            raise parent.error(f"cluster {cluster} has no servers", "add servers: 3, or a list of names")
         if isinstance(node.value, list):
-            servers = tuple(self._server(server, binary) for server in node.value)
+            servers = tuple(self._read_server(server, binary) for server in node.value)
         else:
             count = node.value
             if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MAX_SERVERS:
@@ -216,9 +236,9 @@ class _Reader:
             self._servers[server.name] = node
         return servers
 
-    def _server(self, node: Node, binary: str) -> ServerSpec:
+    def _read_server(self, node: Node, binary: str) -> ServerSpec:
         if not isinstance(node.value, dict):
-            name = _name(node, "a server")
+            name = read_name(node, "a server")
             return ServerSpec(name, name, f"store-{name}", {}, binary)
         purposes = {
             "port": "client",
@@ -229,94 +249,99 @@ class _Reader:
             "mqtt": "mqtt",
             "websocket": "websocket",
         }
-        keys = _keys(node, "a server", ("name", "server_name", "store", "binary", *purposes))
+        keys = read_keys(node, "a server", ("name", "server_name", "store", "binary", *purposes))
         if "name" not in keys:
             raise node.error("this server has no name")
-        name = _name(keys["name"], "a server")
+        name = read_name(keys["name"], "a server")
         return ServerSpec(
             name,
-            _name(keys["server_name"], "server_name") if "server_name" in keys else name,
+            read_name(keys["server_name"], "server_name") if "server_name" in keys else name,
             keys["store"].as_text("store") if "store" in keys else f"store-{name}",
-            {purpose: self._port(keys[key]) for key, purpose in purposes.items() if key in keys},
-            self._binary(keys["binary"]) if "binary" in keys else binary,
+            {purpose: self._read_port(keys[key]) for key, purpose in purposes.items() if key in keys},
+            self._read_binary(keys["binary"]) if "binary" in keys else binary,
         )
 
-    def _port(self, node: Node) -> int:
+    def _read_port(self, node: Node) -> int:
         port = node.value
         if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port <= 65535:
             raise node.error(
                 f"{node.text or 'this'} is not a port", "use a number from 1 to 65535, or 0 for a free one"
             )
         if port in self._ports:
-            raise node.error(f"port {port} is given twice", "give another one, or 0 for a free one")
+            raise node.error(f"port {port} is used twice", "use another one, or 0 for a free one")
         if port:
             self._ports.add(port)
         return port
 
-    def _remote(self, node: Node, names: Collection[str], cluster: str) -> Remote:
-        keys = _keys(node, "a remote", ("to", "user"))
+    def _read_remote(self, node: Node, names: Collection[str], cluster: str) -> Remote:
+        keys = read_keys(node, "a remote", ("to", "user"))
         for key in ("to", "user"):
             if key not in keys:
                 raise node.error(f"this remote has no {key}", "write {to: CLUSTER, user: USER}")
-        remote = Remote(_one_of(keys["to"], names, "cluster"), _one_of(keys["user"], self._users, "user"))
+        remote = Remote(
+            read_choice(keys["to"], names, "cluster"), read_choice(keys["user"], self._users, "user")
+        )
         if remote.to == cluster:
             raise node.error(f"cluster {cluster} cannot be a leaf node of itself")
         account = self._account_of[remote.user]
         joined = self._joined.setdefault(account, {})
-        if _leads_to(joined, remote.to, cluster):
+        if _is_connected(joined, remote.to, cluster):
             raise node.error(
-                f"{remote.to} is a leaf node of {cluster} already: messages of account {account} would"
+                f"{remote.to} is already a leaf node of {cluster}: messages of account {account} would"
                 " circulate for ever",
                 "leave this remote out",
             )
         joined.setdefault(cluster, set()).add(remote.to)
         return remote
 
-    def _tls(self, node: Node | None) -> dict[str, str]:
+    def _read_tls(self, node: Node | None) -> dict[str, str]:
         if node is None:
             return {}
-        keys = _keys(node, "tls", ("cert", "key", "ca"))
+        keys = read_keys(node, "tls", ("cert", "key", "ca"))
         for key in ("cert", "key", "ca"):
             if key not in keys:
                 raise node.error(f"tls has no {key}", "write {cert: FILE, key: FILE, ca: FILE}")
-        return {key: self._path(file) for key, file in keys.items()}
+        return {key: self._read_path(file) for key, file in keys.items()}
 
-    def _binary(self, node: Node) -> str:
-        path = self._path(node)
+    def _read_binary(self, node: Node) -> str:
+        path = self._read_path(node)
         if not os.access(path, os.X_OK):
-            raise node.error(f"{node.text} cannot be run", "name a nats-server, and let it be executable")
+            raise node.error(f"{node.text} cannot be run", "name an executable nats-server")
         return path
 
-    def _path(self, node: Node) -> str:
+    def _read_path(self, node: Node) -> str:
         """Return the absolute path of a file that must exist."""
         path = self._folder / expand_home(node.as_text("the path"))
         if not path.is_file():
             raise node.error(f"there is no file {node.text}")
         return str(path)
 
-    def _contexts(
+    def _read_contexts(
         self, node: Node | None, accounts: Collection[AccountSpec], clusters: Collection[str]
     ) -> tuple[ContextSpec, ...]:
         if node is None:
-            return tuple(_default_contexts(accounts, clusters))
+            return tuple(_build_default_contexts(accounts, clusters))
         return tuple(
-            self._context(name, context, clusters) for name, context in node.as_object("contexts").items()
+            self._read_context(name, context, clusters)
+            for name, context in node.as_object("contexts").items()
         )
 
-    def _context(self, name: str, node: Node, clusters: Collection[str]) -> ContextSpec:
-        _check_name(node, name, "context")
-        keys = _keys(node, "a context", ("cluster", "user", "description"))
+    def _read_context(self, name: str, node: Node, clusters: Collection[str]) -> ContextSpec:
+        check_name(node, name, "context")
+        keys = read_keys(node, "a context", ("cluster", "user", "description"))
         if "user" not in keys:
             raise node.error(f"context {name} has no user", "write {cluster: CLUSTER, user: USER}")
         return ContextSpec(
             name,
-            _one_of(keys["cluster"], clusters, "cluster") if "cluster" in keys else "",
-            _one_of(keys["user"], self._users, "user"),
+            read_choice(keys["cluster"], clusters, "cluster") if "cluster" in keys else "",
+            read_choice(keys["user"], self._users, "user"),
             keys["description"].as_text("description") if "description" in keys else "",
         )
 
 
-def _default_contexts(accounts: Collection[AccountSpec], clusters: Collection[str]) -> list[ContextSpec]:
+def _build_default_contexts(
+    accounts: Collection[AccountSpec], clusters: Collection[str]
+) -> list[ContextSpec]:
     """Return a context for each cluster and account, `CLUSTER` or `CLUSTER-ACCOUNT`, and `system` for all
     servers."""
     apps = [account for account in accounts if not account.system]
@@ -334,35 +359,7 @@ def _default_contexts(accounts: Collection[AccountSpec], clusters: Collection[st
     return [*specs, *(ContextSpec("system", "", user, "All servers, system account") for user in system)]
 
 
-def _keys(node: Node, what: str, known: Collection[str]) -> dict[str, Node]:
-    keys = node.as_object(what)
-    for key, value in keys.items():
-        if key not in known:
-            near = find_nearest(key, list(known))
-            hint = f"did you mean {near}?" if near else f"it takes {', '.join(known)}"
-            raise value.error(f"{what} has no key {key!r}", hint)
-    return {key: value for key, value in keys.items() if value.value is not None}
-
-
-def _items(node: Node | None, what: str) -> list[Node]:
-    return node.as_list(what) if node is not None else []
-
-
-def _json(node: Node, what: str) -> Json:
-    node.as_object(what)
-    value: Json = node.to_json()
-    return value
-
-
-def _flag(node: Node | None, what: str) -> bool:
-    if node is None:
-        return False
-    if not isinstance(node.value, bool):
-        raise node.error(f"{what} must be true or false")
-    return node.value
-
-
-def _options(node: Node | None, read: Callable[[Node], Json], *, default: bool) -> Json | None:
+def _read_options(node: Node | None, read: Callable[[Node], Json], *, default: bool) -> Json | None:
     """Return JetStream's options; None for off."""
     if node is None or isinstance(node.value, bool):
         on = default if node is None else node.value
@@ -370,31 +367,11 @@ def _options(node: Node | None, read: Callable[[Node], Json], *, default: bool) 
     return read(node)
 
 
-def _leads_to(joined: Mapping[str, Collection[str]], start: str, end: str) -> bool:
+def _is_connected(joined: Mapping[str, Collection[str]], start: str, end: str) -> bool:
     """Return whether leaf node connections lead from one cluster to another.
 
     There must be no cycle among them yet.
     """
     return end in joined.get(start, ()) or any(
-        _leads_to(joined, following, end) for following in joined.get(start, ())
+        _is_connected(joined, following, end) for following in joined.get(start, ())
     )
-
-
-def _name(node: Node, what: str) -> str:
-    return _check_name(node, node.as_text(what), what)
-
-
-def _check_name(node: Node, name: str, what: str) -> str:
-    if not is_name(name) or not name.isprintable() or any(char in " .*>{}#\"'@$\\" for char in name):
-        raise node.error(f"{name!r} is not a valid name of {what}", "use letters, digits and dashes")
-    return name
-
-
-def _one_of(node: Node, known: Collection[str], what: str) -> str:
-    name = node.as_text(what)
-    if name not in known:
-        near = find_nearest(name, list(known))
-        raise node.error(
-            f"there is no {what} {name!r}", f"did you mean {near}?" if near else f"use {' or '.join(known)}"
-        )
-    return name

@@ -1,4 +1,4 @@
-"""Starts single servers, and waits until they accept clients."""
+"""The start of single servers, and the wait until they accept clients."""
 
 import asyncio
 import contextlib
@@ -22,21 +22,21 @@ START_SECONDS = 120
 """How long servers may take until they accept clients. A server first reads all of its data."""
 
 
-def launch(where: Path, node: NodeState, environ: Mapping[str, str]) -> Process:
+def launch(network_folder: Path, node: NodeState, environ: Mapping[str, str]) -> Process:
     """Start a server. Raises JsctlError."""
     program = node.argv[0]
     if not shutil.which(Path(node.cwd, program) if "/" in program else program, path=environ.get("PATH")):
         raise MissingDependency(
             f"{program}, which {node.name} was started with, no longer exists or cannot be run",
-            f"stop {where} with jsctl server stop, and start it again with jsctl server network up",
+            f"stop {network_folder} with jsctl server stop, and start it again with jsctl server network up",
         )
-    log = folder.start_log(where, node.name)
-    return processes.start(where, node.name, node.argv, Path(node.cwd), log, environ)
+    log = folder.start_log(network_folder, node.name)
+    return processes.start(network_folder, node.name, node.argv, Path(node.cwd), log, environ)
 
 
 async def await_while_running(work: Coroutine[Any, Any, T], find_ended: Callable[[], Exception | None]) -> T:
-    """Return the result of `work`. Raises the error that `find_ended` returns when a server ends before
-    that."""
+    """Return the result of `work`. Raises the error that `find_ended` returns if a server ends
+    first."""
     task = asyncio.ensure_future(work)
     try:
         while not task.done():
@@ -51,30 +51,30 @@ async def await_while_running(work: Coroutine[Any, Any, T], find_ended: Callable
                 await task
 
 
-def _explain_end(where: Path, node: NodeState, process: Process) -> JsctlError | None:
+def _explain_end(network_folder: Path, node: NodeState, process: Process) -> JsctlError | None:
     """Return why a server ended; None while it runs."""
-    if process.running():
+    if process.is_running():
         return None
-    return explain(node.name, process.status or 0, where / f"{node.name}.log", str(where))
+    return explain(node.name, process.status or 0, network_folder / f"{node.name}.log", str(network_folder))
 
 
-async def wait_for_servers(where: Path, started: Sequence[tuple[NodeState, Process]]) -> None:
-    """Wait until servers accept clients. Raises JsctlError when one ends, or none does so in time."""
+async def wait_for_servers(network_folder: Path, started: Sequence[tuple[NodeState, Process]]) -> None:
+    """Wait until servers accept clients. Raises JsctlError when one ends, or they take too long."""
     try:
         async with asyncio.timeout(START_SECONDS):
             for node, process in started:
-                ended = partial(_explain_end, where, node, process)
-                node.url = await await_while_running(read_url(where, process.pid), ended)
+                find_end = partial(_explain_end, network_folder, node, process)
+                node.url = await await_while_running(read_url(network_folder, process.pid), find_end)
     except TimeoutError:
         raise JsctlError(
-            f"the servers did not start within {START_SECONDS}s", f"their logs are in {where}"
+            f"the servers did not start within {START_SECONDS}s", f"their logs are in {network_folder}"
         ) from None
 
 
-async def read_url(where: Path, pid: int) -> str:
+async def read_url(network_folder: Path, pid: int) -> str:
     """Return the URL in a server's ports file, which it writes when it accepts clients."""
     while True:
-        for path in where.glob(f"*_{pid}.ports"):
+        for path in network_folder.glob(f"*_{pid}.ports"):
             try:
                 urls = [str(url) for url in parse_json(read_text(path))["nats"]]
             except (BadInput, ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""What is known of a network that was started: the file `network.json` in its folder."""
+"""The state of a network that was started: the file `network.json` in its folder."""
 
 import json
 from collections.abc import Mapping
@@ -75,13 +75,13 @@ class NetworkState:
     scale: dict[str, int] = field(default_factory=dict)
     digest: str = ""
 
-    def node(self, name: str) -> NodeState:
+    def find_node(self, name: str) -> NodeState:
         """Return the state of a server. Raises NotFound."""
         for node in self.nodes:
             if node.name == name:
                 return node
-        known = ", ".join(node.name for node in self.nodes)
-        raise NotFound(f"network {self.name} has no server {name!r}", f"its servers are {known}")
+        server_names = ", ".join(node.name for node in self.nodes)
+        raise NotFound(f"network {self.name} has no server {name!r}", f"its servers are {server_names}")
 
     def select(self, names: tuple[str, ...]) -> list[NodeState]:
         """Return the servers with these names, which may be names of clusters; all for no names.
@@ -92,7 +92,7 @@ class NetworkState:
         selected: dict[str, NodeState] = {}
         for name in dict.fromkeys(names):
             members = [node for node in self.nodes if node.cluster == name] if name in clusters else []
-            for node in members or [self.node(name)]:
+            for node in members or [self.find_node(name)]:
                 if node.name in selected:
                     raise BadInput(
                         f"{node.name} is in cluster {node.cluster}, which is named, too",
@@ -156,5 +156,5 @@ def load_state(folder: Path) -> NetworkState | None:
         )
     except (ValueError, KeyError, TypeError):
         raise JsctlError(
-            f"{path} is not what jsctl writes", "remove it, and start the network again; its data stays"
+            f"{path} was not written by jsctl", "remove it, and start the network again; its data stays"
         ) from None

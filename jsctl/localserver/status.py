@@ -1,4 +1,4 @@
-"""What a network does at this moment: its processes, and what its servers say of themselves."""
+"""The current status of a network: its processes, and what its servers report."""
 
 import asyncio
 import time
@@ -30,12 +30,13 @@ READY_SECONDS = 120.0
 """How long a network may take to be ready after its servers accept clients."""
 
 _CONNECT_SECONDS = 2
-_SAY_SECONDS = 3.0
+_REPORT_SECONDS = 3.0
 
 
 @dataclass(slots=True)
 class ServerStatus:
-    """A server. status: of its process. error: why it is not healthy. leads: its domain's meta group."""
+    """A server. status: of its process. error: why it is unhealthy. leads: whether it leads its domain's meta
+    group."""
 
     node: NodeState
     status: str
@@ -86,13 +87,15 @@ class NetworkStatus:
 async def fetch_status(network: LocalNetwork) -> NetworkStatus:
     """Fetch the status of a network. Servers that cannot be reached are shown without details."""
     status = NetworkStatus(
-        network, [ServerStatus(node, network.status_of(node)) for node in network.state.nodes]
+        network, [ServerStatus(node, network.get_status(node)) for node in network.state.nodes]
     )
     by_url = {server.node.url.rpartition(":")[2]: server for server in status.servers}
     streams: dict[tuple[str, str, str], StreamStatus] = {}
-    # Parts of a network that cannot reach each other are asked each by itself.
+    # Parts of a network that cannot reach each other are queried separately.
     running = sum(server.status == "up" for server in status.servers)
-    for answers in await asyncio.gather(*(_ask(settings, running) for settings in _system_logins(network))):
+    for answers in await asyncio.gather(
+        *(_request_all(settings, running) for settings in _list_system_logins(network))
+    ):
         for reply in answers["VARZ"]:
             server = by_url.get(str(reply["data"].get("port", "")))
             if server is None:
@@ -108,9 +111,9 @@ async def fetch_status(network: LocalNetwork) -> NetworkStatus:
                 data = reply.get("data") or {}
                 server.leads = (data.get("meta_cluster") or {}).get("leader") == server.server_name
                 server.streams = int(data.get("streams", 0))
-                for stream in _streams(reply):
-                    known = streams.get((stream.domain, stream.account, stream.name))
-                    if known is None or stream.leader == server.server_name:
+                for stream in _list_streams(reply):
+                    existing = streams.get((stream.domain, stream.account, stream.name))
+                    if existing is None or stream.leader == server.server_name:
                         streams[stream.domain, stream.account, stream.name] = stream
         for reply in answers["GATEWAYZ"]:
             server = by_name.get(reply["server"]["name"])
@@ -124,25 +127,26 @@ async def fetch_status(network: LocalNetwork) -> NetworkStatus:
 
 
 async def wait_until_ready(
-    network: LocalNetwork, say: Callable[[str], None], seconds: float = READY_SECONDS
+    network: LocalNetwork, report: Callable[[str], None], seconds: float = READY_SECONDS
 ) -> None:
-    """Wait until a network is ready: see `find_unready`. Reports every few seconds what is missing.
+    """Wait until a network is ready: see `find_unready`. report: called every few seconds with what is
+    missing.
 
     Raises JsctlError when it is not ready after `seconds`.
     """
     sentences: list[str] = []
-    began = spoken = time.monotonic()
-    while (now := time.monotonic()) < began + seconds:
+    started_at = reported_at = time.monotonic()
+    while (now := time.monotonic()) < started_at + seconds:
         sentences = await find_unready(network)
         if not sentences:
             return
-        if now > spoken + _SAY_SECONDS:
-            spoken = now
-            say(f"waiting: {sentences[0]}")
+        if now > reported_at + _REPORT_SECONDS:
+            reported_at = now
+            report(f"waiting: {sentences[0]}")
         await asyncio.sleep(0.1)
-    more = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
+    remainder = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
     raise JsctlError(
-        f"network {network.state.name} is not ready after {seconds:g}s: {' '.join(sentences[:1])}{more}",
+        f"network {network.state.name} is not ready after {seconds:g}s: {' '.join(sentences[:1])}{remainder}",
         f"see jsctl server network status {network.state.name}",
     )
 
@@ -152,20 +156,20 @@ async def find_unready(network: LocalNetwork) -> list[str]:
     sentences = [
         f"server {node.name} does not run"
         for node in network.state.nodes
-        if network.status_of(node) == "ended"
+        if network.get_status(node) == "ended"
     ]
-    up = [node for node in network.state.nodes if network.status_of(node) == "up"]
-    whole = len(up) == len(network.state.nodes)
+    up = [node for node in network.state.nodes if network.get_status(node) == "up"]
+    all_up = len(up) == len(network.state.nodes)
     store = open_private_store(network.folder)
     for login in network.state.logins:
         if sentences:
             break
         raw = store.load(login.context).raw
         if not _has_server(network, str(raw.get("url", "")), up):
-            continue  # all that it connects to was stopped on purpose
+            continue  # all its servers were stopped on purpose
         try:
             async with asyncio.timeout(_CONNECT_SECONDS * 3):
-                sentences = await _find_unready(read_context_settings(raw), login, len(up), whole)
+                sentences = await _find_unready(read_context_settings(raw), login, len(up), all_up)
         except (TimeoutError, JsctlError) as error:
             sentences = [f"context {login.context}: {error or 'no answer in time'}"]
     return sentences
@@ -179,34 +183,35 @@ def _has_server(network: LocalNetwork, urls: str, up: Sequence[NodeState]) -> bo
     return any(hops.get(port, port) in running for port in ports)
 
 
-async def _find_unready(settings: Settings, login: LoginState, up: int, whole: bool) -> list[str]:
+async def _find_unready(settings: Settings, login: LoginState, up: int, all_up: bool) -> list[str]:
     connection = await Connection.open(settings)
     try:
-        if login.servers and whole:
+        if login.servers and all_up:
             return await find_unhealthy(connection, min(login.servers, up))
         sentences = []
-        # When a part of the network is stopped on purpose, the others need not be reached.
-        for domain in login.domains if whole else login.domains[:1]:
+        # While parts of the network are stopped on purpose, only the first domain must reply.
+        for domain in login.domains if all_up else login.domains[:1]:
             sentences += await find_behind(Api(connection, domain=domain))
         return sentences
     finally:
         await connection.close()
 
 
-def _system_logins(network: LocalNetwork) -> Iterator[Settings]:
+def _list_system_logins(network: LocalNetwork) -> Iterator[Settings]:
     """Yield a login of the system account at one running server of each cluster."""
     login = next((candidate for candidate in network.state.logins if candidate.servers), None)
     if login is None:
         return
     raw = open_private_store(network.folder).load(login.context).raw
     for cluster in dict.fromkeys(node.cluster for node in network.state.nodes):
-        nodes = [n for n in network.state.nodes if n.cluster == cluster and network.status_of(n) == "up"]
-        if urls := [node.url for node in nodes if node.url]:  # without one until it accepts clients
+        nodes = [n for n in network.state.nodes if n.cluster == cluster and network.get_status(n) == "up"]
+        if urls := [node.url for node in nodes if node.url]:  # empty until it accepts clients
             yield read_context_settings({**raw, "url": ",".join(urls)})
 
 
-async def _ask(settings: Settings, expect: int) -> dict[str, Sequence[Json]]:
-    """Ask all servers that a login reaches. expect: how many these are when nothing is wrong."""
+async def _request_all(settings: Settings, expect: int) -> dict[str, Sequence[Json]]:
+    """Return the replies of all servers that a login reaches, by kind. expect: how many reply if nothing is
+    wrong."""
     kinds = ("VARZ", "JSZ", "GATEWAYZ", "HEALTHZ")
     try:
         async with asyncio.timeout(_CONNECT_SECONDS):
@@ -223,7 +228,7 @@ async def _ask(settings: Settings, expect: int) -> dict[str, Sequence[Json]]:
         await connection.close()
 
 
-def _streams(reply: Json) -> Iterator[StreamStatus]:
+def _list_streams(reply: Json) -> Iterator[StreamStatus]:
     domain = reply["server"].get("domain", "")
     for account in (reply.get("data") or {}).get("account_details") or ():
         for stream in account.get("stream_detail") or ():

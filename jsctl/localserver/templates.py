@@ -1,4 +1,4 @@
-"""Server configurations that are made from a few answers: questions, and the files that follow. Pure."""
+"""Templates of server configurations: their questions, and the files made from the answers. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -50,8 +50,8 @@ class Operator(NamedTuple):
 
 
 class Template(NamedTuple):
-    """A template. make: from answers (and the operator, if it needs one) to files by path. message: from the
-    same to what a bundle says at the end."""
+    """A template. make: returns files by path from answers (and the operator, if it needs one). message:
+    returns, from the same, what a bundle shows at the end."""
 
     name: str
     about: str
@@ -64,10 +64,10 @@ class Template(NamedTuple):
 
 def parse_answers(template: Template, values: Mapping[str, str]) -> Json:
     """Parse values in text into answers, with defaults for the others. Raises BadInput."""
-    known = {question.key for question in template.questions}
-    if unknown := sorted(set(values) - known):
+    keys = {question.key for question in template.questions}
+    if unknown := sorted(set(values) - keys):
         raise BadInput(
-            f"template {template.name} has no value {unknown[0]!r}", f"it has {', '.join(sorted(known))}"
+            f"template {template.name} has no value {unknown[0]!r}", f"it has {', '.join(sorted(keys))}"
         )
     answers: Json = {}
     for question in template.questions:
@@ -81,14 +81,14 @@ def parse_answers(template: Template, values: Mapping[str, str]) -> Json:
     return answers
 
 
-def _operator_server(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
+def _make_operator_server(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
     options: Json = {
         "server_name": answers["server_name"],
         "listen": f"{answers['address']}:{answers['port']}",
     }
     if answers["monitor_port"]:
         options["http"] = f"{answers['address']}:{answers['monitor_port']}"
-    options |= _jetstream(answers)
+    options |= _build_jetstream(answers)
     if operator is not None:
         options |= {
             "operator": operator.token,
@@ -105,16 +105,16 @@ def _operator_server(answers: Answers, operator: Operator | None) -> Mapping[str
     return {"server.conf": format_config(options)}
 
 
-def _leaf(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
+def _make_leaf(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
     options: Json = {"server_name": answers["server_name"], "listen": f"0.0.0.0:{answers['port']}"}
     if answers["monitor_port"]:
         options["http"] = f"127.0.0.1:{answers['monitor_port']}"
-    options |= _jetstream(answers)
+    options |= _build_jetstream(answers)
     options["leafnodes"] = {"remotes": [{"url": answers["url"], "credentials": answers["credentials"]}]}
     return {"leafnode.conf": format_config(options)}
 
 
-def _jetstream(answers: Answers) -> Json:
+def _build_jetstream(answers: Answers) -> Json:
     if not answers["jetstream"]:
         return {}
     block = {"store_dir": answers["store_dir"]}
@@ -126,7 +126,7 @@ def _jetstream(answers: Answers) -> Json:
     return {"jetstream": block}
 
 
-def _compose(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
+def _make_compose(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
     import json
 
     import yaml
@@ -137,7 +137,9 @@ def _compose(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
     for at, cluster in enumerate(clusters):
         for number, member in enumerate(members):
             node, port = f"{member}.{cluster}", answers["port"] + at * 100 + number
-            files[f"{node}.conf"] = format_config(_node(answers, clusters, members, cluster, member, port))
+            files[f"{node}.conf"] = format_config(
+                _build_node(answers, clusters, members, cluster, member, port)
+            )
             services[node] = {
                 "image": answers["image"],
                 "command": ["--config", "/nats-server.conf"],
@@ -162,7 +164,7 @@ def _compose(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
     return files
 
 
-def _node(
+def _build_node(
     answers: Answers, clusters: Sequence[str], members: Sequence[str], cluster: str, member: str, port: int
 ) -> Json:
     domain, password = answers["domain"], answers["password"]
@@ -196,7 +198,7 @@ def _node(
     return options
 
 
-def _kubernetes(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
+def _make_kubernetes(answers: Answers, operator: Operator | None) -> Mapping[str, str]:
     import yaml
 
     config: Json = {
@@ -259,7 +261,7 @@ TEMPLATES = (
             Question("resolver_dir", "Folder for the JWTs of accounts", "/var/lib/nats/resolver"),
             *_ACCOUNTS,
         ),
-        _operator_server,
+        _make_operator_server,
         needs_operator=True,
         next_steps="nats-server --config server.conf",
     ),
@@ -276,7 +278,7 @@ TEMPLATES = (
             Question("store_dir", "Folder for streams", "data", when="jetstream"),
             Question("domain", "JetStream domain", "leaf", when="jetstream"),
         ),
-        _leaf,
+        _make_leaf,
         next_steps="nats-server --config leafnode.conf",
     ),
     Template(
@@ -292,7 +294,7 @@ TEMPLATES = (
             Question("password", "Password of the users user and system", "s3cret"),
             _JETSTREAM,
         ),
-        _compose,
+        _make_compose,
         next_steps="docker compose up; contexts are in contexts/: jsctl context add --help",
     ),
     Template(
@@ -304,7 +306,7 @@ TEMPLATES = (
             Question("storage", "Disk of each server", "10Gi", when="jetstream"),
             *_ACCOUNTS,
         ),
-        _kubernetes,
+        _make_kubernetes,
         needs_operator=True,
         next_steps="helm upgrade --install nats nats/nats -f values.yaml",
     ),

@@ -1,4 +1,4 @@
-"""Networks as data, ready to start: servers, ports, configurations, links and logins.
+"""A network that is ready to start, as data: servers, ports, configurations, links and logins.
 
 In configurations and files `@node.purpose@` stands for a port: `@hub.client@`, `@hub.leafnodes@`. Their
 paths are relative to the folder of the network, in which the servers run.
@@ -75,8 +75,8 @@ class Topology:
     links: tuple[Link, ...] = ()
 
 
-def as_configured(file: Path, name: str = "local") -> Topology:
-    """Return one server with a configuration of the user's, whose logins are not known."""
+def build_configured_topology(file: Path, name: str = "local") -> Topology:
+    """Return one server with a configuration of the user's, whose logins are unknown."""
     return Topology(
         name,
         (Node("server", file=file),),

@@ -1,6 +1,6 @@
-"""Takes over what has changed in the description of a network that runs: accounts, users, remotes.
+"""The update of a running network to its changed description: accounts, users, remotes.
 
-In operator mode the JWTs of accounts are pushed to the servers; then configurations are read again. Servers
+In operator mode the JWTs of accounts are pushed to the servers; then configurations are reloaded. Servers
 that were added or removed are for `add` and `scale`.
 """
 
@@ -16,7 +16,7 @@ from jsctl.localserver import folder, processes
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import Network, Plan, open_private_store
-from jsctl.localserver.networks import LocalNetwork, compute_digest, with_scale
+from jsctl.localserver.networks import LocalNetwork, apply_scale, compute_digest
 from jsctl.localserver.readiness import read_context_settings
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.state import NodeState, save_state
@@ -36,34 +36,36 @@ async def update_network(
 
     Raises BadInput when the description has other servers, JsctlError.
     """
-    state, where = network.state, network.folder
+    state, network_folder = network.state, network.folder
     digest = compute_digest(spec)
-    if state.digest in ("", digest):  # of an earlier jsctl, or the same
+    if state.digest in ("", digest):  # unknown to an earlier jsctl, or unchanged
         return []
-    with folder.changing(where):
-        spec = with_scale(spec, state.scale)
+    with folder.changing(network_folder):
+        spec = apply_scale(spec, state.scale)
         names = {server.name for cluster in spec.clusters for server in cluster.servers}
         if different := names ^ {node.name for node in state.nodes}:
             raise BadInput(
-                f"{source} has other servers than the network that runs: {', '.join(sorted(different))}",
+                f"{source} has other servers than the running network: {', '.join(sorted(different))}",
                 "use jsctl server network add or scale, or take the network down first",
             )
-        plan = Plan(compile_network(spec, where), where, private=True, source=source, digest=digest)
-        following = Network(plan)
-        following.add_nodes(binary, state, ())
-        # All is done again after a failure half way: a server that has it already changes nothing.
-        nodes = [node for node in state.nodes if network.running(node)]
+        plan = Plan(
+            compile_network(spec, network_folder), network_folder, private=True, source=source, digest=digest
+        )
+        updated = Network(plan)
+        updated.add_nodes(binary, state, ())
+        # After a failure all steps are repeated; a server that is already up to date changes nothing.
+        nodes = [node for node in state.nodes if network.find_process(node)]
         sentences = []
         if spec.operator:
             pushed = await _push(network, spec, len(nodes))
             sentences.append(f"pushed accounts {', '.join(pushed)}")
-        await _reload(where, nodes)
-        if not spec.operator:  # imports from a new account answer after the second time only (2.15)
-            await _reload(where, nodes)
+        await _reload(network_folder, nodes)
+        if not spec.operator:  # imports from a new account work only after the second reload (2.15)
+            await _reload(network_folder, nodes)
         sentences.append(f"reloaded {', '.join(node.name for node in nodes)}")
-        following.update_contexts(environ, state)
+        updated.update_contexts(environ, state)
         state.digest = digest
-        save_state(where, state)
+        save_state(network_folder, state)
     return sentences
 
 
@@ -71,7 +73,9 @@ async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[
     """Push the JWT of every account; return their names. Servers keep a JWT that they have already."""
     login = next((candidate for candidate in network.state.logins if candidate.servers), None)
     if login is None:
-        raise JsctlError("no context of the network has the system account", "take it down, and up again")
+        raise JsctlError(
+            "no context of the network uses the system account", "take the network down and up again"
+        )
     raw = open_private_store(network.folder).load(login.context).raw
     connection = await Connection.open(read_context_settings(raw))
     try:
@@ -88,7 +92,7 @@ async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[
                     raise JsctlError(f"account {account.name} was refused: {error.get('description')}")
             if len(replies) < servers:
                 raise JsctlError(
-                    f"{len(replies)} of {servers} servers took account {account.name}", "run up again"
+                    f"{len(replies)} of {servers} servers accepted account {account.name}", "run up again"
                 )
             names.append(account.name)
         return names
@@ -96,30 +100,32 @@ async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[
         await connection.close()
 
 
-async def _reload(where: Path, nodes: list[NodeState]) -> None:
+async def _reload(network_folder: Path, nodes: list[NodeState]) -> None:
     """Reload the configurations of servers, and wait until they have. Raises JsctlError."""
-    counts = {node.name: _count(where, node, _RELOADED) for node in nodes}
-    failures = {node.name: _count(where, node, _FAILED) for node in nodes}
+    counts = {node.name: _count_lines(network_folder, node, _RELOADED) for node in nodes}
+    failures = {node.name: _count_lines(network_folder, node, _FAILED) for node in nodes}
     for node in nodes:
-        if process := processes.find(where, node.name):
+        if process := processes.find(network_folder, node.name):
             processes.send(process, signal.SIGHUP)
     try:
         async with asyncio.timeout(_RELOAD_SECONDS):
             for node in nodes:
-                while _count(where, node, _RELOADED) <= counts[node.name]:
-                    if _count(where, node, _FAILED) > failures[node.name]:
+                while _count_lines(network_folder, node, _RELOADED) <= counts[node.name]:
+                    if _count_lines(network_folder, node, _FAILED) > failures[node.name]:
                         line = next(
                             line
-                            for line in reversed(folder.read_last_lines(where / f"{node.name}.log", 50))
+                            for line in reversed(
+                                folder.read_last_lines(network_folder / f"{node.name}.log", 50)
+                            )
                             if _FAILED in line
                         )
                         raise JsctlError(
-                            f"{node.name} refuses the change: {line.partition(_FAILED)[2].strip(': ')}"
+                            f"{node.name} refused the change: {line.partition(_FAILED)[2].strip(': ')}"
                         )
                     await asyncio.sleep(0.02)
     except TimeoutError:
-        raise JsctlError(f"{node.name} did not reload its configuration", f"see {where}") from None
+        raise JsctlError(f"{node.name} did not reload its configuration", f"see {network_folder}") from None
 
 
-def _count(where: Path, node: NodeState, text: str) -> int:
-    return (where / f"{node.name}.log").read_text(encoding="utf-8", errors="replace").count(text)
+def _count_lines(network_folder: Path, node: NodeState, text: str) -> int:
+    return (network_folder / f"{node.name}.log").read_text(encoding="utf-8", errors="replace").count(text)

@@ -108,7 +108,7 @@ def load_walkthrough(name: str) -> Walkthrough:
     steps: list[Step] = []
     for part in document["parts"]:
         for step in part["steps"]:
-            steps.append(_step(step, len(steps) + 1, part["name"]))
+            steps.append(_read_step(step, len(steps) + 1, part["name"]))
     return Walkthrough(
         name,
         document["about"],
@@ -118,7 +118,7 @@ def load_walkthrough(name: str) -> Walkthrough:
     )
 
 
-def _step(step: Json, number: int, part: str) -> Step:
+def _read_step(step: Json, number: int, part: str) -> Step:
     lines = step.get("run", ())
     file = None
     if "write" in step:
@@ -139,11 +139,11 @@ def _step(step: Json, number: int, part: str) -> Step:
         step.get("silent", False),
         step.get("steady", False),
         float(step.get("seconds", CHECK_SECONDS)),
-        tuple(_checks(step.get("checks", ()))),
+        tuple(_read_checks(step.get("checks", ()))),
     )
 
 
-def _checks(checks: Sequence[Json]) -> list[Check]:
+def _read_checks(checks: Sequence[Json]) -> list[Check]:
     results = []
     for check in checks:
         if "says" in check:

@@ -60,7 +60,7 @@ class Permissions(NamedTuple):
         """Return the rule at an index of a list of the claims."""
         origins = self.origins.get(f"{action}.{key}")
         place = at if origins is None else origins[at] if at < len(origins) else -1
-        if place < 0:  # put there as the list of what is allowed became empty
+        if place < 0:  # added because the list of allowed subjects became empty
             return Rule(self.where, f"{self.path}{action}.allow", text)
         return Rule(self.where, f"{self.path}{action}.{key}[{place}]", text)
 
@@ -144,7 +144,7 @@ def _decide(
     rules = as_object(claims.get(action))
     texts = as_texts(rules.get("allow"))
     if action == "pub":
-        # An empty list allows nothing here, where `deny` or `resp` say something.
+        # With `deny` or `resp`, an empty list allows nothing.
         limited = bool(texts) or claims.get("resp") is not None
         limited = limited or (isinstance(rules.get("allow"), list) and bool(as_texts(rules.get("deny"))))
     else:

@@ -89,7 +89,7 @@ async def _run(
                     missing = error  # the rest of the demo needs no Spark
             for step in steps_to_play:
                 if not env.wants_json:
-                    yield view.step(step.note, _format_line(runner.arguments(step)))
+                    yield view.step(step.note, _format_line(runner.build_arguments(step)))
                 steps.append(await _play_step(env, runner, step))
         except _StepFailed:
             env.say(f"the demo ends here; configurations and logs are in {folder}")
@@ -129,7 +129,7 @@ async def _play_step(env: Env, runner: Demo, step: Step) -> dict[str, Any]:
 
     Raises _StepFailed, JsctlError.
     """
-    args = runner.arguments(step)
+    args = runner.build_arguments(step)
     line = _format_line(args)
     if step.copied:
         await runner.wait_until_copied(step.copied)
@@ -137,7 +137,7 @@ async def _play_step(env: Env, runner: Demo, step: Step) -> dict[str, Any]:
         args = ["--as", form, *args]
     env.streams.stdout.flush()
     stdout = None if env.wants_json else _get_descriptor(env.streams.stdout)
-    meanwhile = asyncio.ensure_future(runner.run_in_turn(step.meanwhile))
+    meanwhile = asyncio.ensure_future(runner.run_lines(step.meanwhile))
     try:
         status, output = await runner.run(args, stdout, gentle=step.gentle)
         await meanwhile

@@ -15,7 +15,7 @@ from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import Ended, Network, Plan, Server
 from jsctl.localserver.short_forms import build_single_server, load_named
 from jsctl.localserver.spec import NetworkSpec
-from jsctl.localserver.topology import Topology, as_configured
+from jsctl.localserver.topology import Topology, build_configured_topology
 from jsctl.signals import Stopped, stoppable
 from jsctl.user_folders import expand_home
 from jsctl.views.events import Events, results
@@ -73,7 +73,7 @@ class Options:
         file = expand_home(self.config)
         if not file.is_file():
             raise BadInput(f"there is no file {self.config}")
-        return as_configured(file, self.name or "local")
+        return build_configured_topology(file, self.name or "local")
 
     def plan(self, env: Env) -> Plan:
         """Return where and how to start it. Raises BadInput, JsctlError."""
@@ -144,7 +144,7 @@ async def _run_network(
             async with asyncio.TaskGroup() as group:
                 followed = network.servers.values() if options.logs else ()
                 tails = [group.create_task(_show_log(env, followed_server)) for followed_server in followed]
-                failure = await network.failed()
+                failure = await network.wait_for_failure()
                 for tail in tails:
                     tail.cancel()
             if failure:

@@ -60,7 +60,7 @@ def listing(networks: Sequence[LocalNetwork]) -> Result:
     """Show the networks of this machine."""
     rows = []
     for network in networks:
-        up = sum(network.status_of(node) == "up" for node in network.state.nodes)
+        up = sum(network.get_status(node) == "up" for node in network.state.nodes)
         status = "up" if up == len(network.state.nodes) else "partly up" if up else "down"
         rows.append((network.state.name, status, len(network.state.nodes), up, str(network.folder)))
     if not rows:

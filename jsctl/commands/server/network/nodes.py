@@ -49,7 +49,7 @@ async def _change_running_nodes(
 ) -> Result:
     local, nodes = _select(env, network, servers, everything)
     if action is not networks.stop_nodes:
-        selected, nodes = nodes, [node for node in nodes if local.running(node)]
+        selected, nodes = nodes, [node for node in nodes if local.find_process(node)]
         if not nodes:
             names = [node.name for node in selected]
             raise JsctlError(

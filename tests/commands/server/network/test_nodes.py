@@ -44,7 +44,7 @@ def test_a_full_disk_keeps_no_server_running(networks: Networks, monkeypatch: py
     with monkeypatch.context() as patch:
         patch.setattr("jsctl.localserver.networks.save_state", save)
         assert "No space left on device" in networks("stop --all -n full", 1)
-        assert not server.running()
+        assert not server.is_running()
     networks("start --all -n full")
     with monkeypatch.context() as patch:
         patch.setattr("jsctl.localserver.network.save_state", save)

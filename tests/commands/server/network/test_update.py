@@ -72,7 +72,7 @@ def test_accounts_and_remotes_that_changed(network: Cli, tmp_path: Path, operato
 
     file.write_text(ONE.replace("servers: [leaf]", "servers: 2"))
     error = network(up, status=64).err
-    assert "has other servers than the network that runs: leaf, leaf-1, leaf-2" in error
+    assert "has other servers than the running network: leaf, leaf-1, leaf-2" in error
 
 
 def test_what_auth_has_changed_stays_while_the_file_does(network: Cli, tmp_path: Path) -> None:
