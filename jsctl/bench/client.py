@@ -1,4 +1,4 @@
-"""One client of a benchmark: its connection, its share of the work, its pace, and what ends it."""
+"""One client of a benchmark: its connection, its share of the work, its pace and its end."""
 
 import asyncio
 import random
@@ -13,12 +13,12 @@ from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, PermissionD
 from jsctl.nats.message import Message, is_no_responders
 from jsctl.units import MS, SECOND
 
-_NAP = 2 * MS
-"""What is waited for more precisely than the system sleeps."""
+_SPIN_NS = 2 * MS
+"""The last part of a wait (ns), which is spent without sleeping, as sleep is not precise."""
 
 
-_TURN = 5 * MS
-"""How long the event loop may stand still."""
+_MAX_BLOCK_NS = 5 * MS
+"""How long the event loop may be blocked (ns)."""
 
 
 class Pace:
@@ -30,10 +30,10 @@ class Pace:
         self.start = 0
         self.is_free = not (self.interval or self.sleep)  #: as fast as possible
 
-    async def due(self, number: int) -> int:
-        """Wait until operation `number`, counted from 0, is due; return when that was.
+    async def wait_until_due(self, number: int) -> int:
+        """Wait until operation `number`, counted from 0, is due; return that time.
 
-        That is earlier than now for a client that is late.
+        The time is in the past for a client that is late.
         """
         if self.interval:
             planned = self.start + int(number * self.interval)
@@ -43,7 +43,7 @@ class Pace:
             await wait_until(now() + self.sleep)
         return now()
 
-    def many(self, number: int, limit: int) -> int:
+    def count_due(self, number: int, limit: int) -> int:
         """Return how many operations from `number` on are due now, at most `limit`."""
         if self.interval:
             return max(1, min(limit, int((now() - self.start) / self.interval) + 1 - number))
@@ -52,19 +52,19 @@ class Pace:
 
 async def wait_until(planned: int) -> None:
     """Wait for a time on the clock `now`; the last two milliseconds without sleeping."""
-    left = planned - now()
-    if left > _NAP:
-        await asyncio.sleep((left - _NAP // 2) / SECOND)
-    while now() < planned:  # noqa: ASYNC110 - what is waited for is the clock
+    remaining = planned - now()
+    if remaining > _SPIN_NS:
+        await asyncio.sleep((remaining - _SPIN_NS // 2) / SECOND)
+    while now() < planned:  # noqa: ASYNC110 - the clock sends no event
         await asyncio.sleep(0)
 
 
 class Client:
-    """A client of a benchmark, and what it works with.
+    """A client of a benchmark, with its API, meter and pace.
 
-    goal: messages, warm-up included; 0 for no end. offset: the number of its first message. stopping: whether
-    it is to end before that. ready: waits until every client is. idle: ns without any progress that end a
-    client that receives.
+    goal: number of messages, warm-up included; 0 for no end. offset: number of its first message. stopping:
+    whether it must end before that. ready: the gate at which clients wait for each other. client that
+    receives.
     """
 
     def __init__(self, number: int, plan: Plan, api: Api, meter: Meter, ready: "Gate") -> None:
@@ -76,7 +76,7 @@ class Client:
         self.pace = Pace(plan)
         share = plan.share(number)
         self.goal = share + plan.warm_up if share else 0
-        self.offset = plan.offset(number)
+        self.offset = plan.compute_offset(number)
         self.stopping = False
         self.notes: list[str] = []
         self._ready = ready
@@ -103,7 +103,7 @@ class Client:
         """Whether there is more to send or receive."""
         return not self.stopping and (not self.goal or self.meter.done < self.goal)
 
-    def left(self, limit: int) -> int:
+    def limit_burst(self, limit: int) -> int:
         """Return how many messages the next burst may have, at most `limit`.
 
         A burst does not exceed the goal, and does not cross the end of the warm-up.
@@ -113,11 +113,11 @@ class Client:
         warm_up = self.meter.left_to_warm_up
         return min(limit, warm_up) if warm_up else limit
 
-    def chance(self, below: int) -> int:
+    def choose_random(self, below: int) -> int:
         """Return a random number from 0 up to, but not including, `below`."""
         return self._random.randrange(below)
 
-    # -- what goes wrong ---------------------------------------------------------------------------------
+    # -- errors -----------------------------------------------------------------------------------------
 
     def watch(self, event: ConnectionEvent) -> bool:
         """Handle a connection event: fail when a connection is lost, as a benchmark over two would measure
@@ -175,10 +175,10 @@ class Gate:
 
 
 class Exchange:
-    """Requests of which one is open at a time, all with the same reply subject.
+    """Requests, one open at a time, all with the same reply subject.
 
     As an asynchronous context manager: `reply` is the subject, `ask` sends a frame that names it. The only
-    client of a process waits for its answers past the event loop, which has a turn now and then.
+    client of a process reads its answers directly, and gives the event loop a turn now and then.
     """
 
     def __init__(self, client: Client) -> None:
@@ -187,10 +187,10 @@ class Exchange:
         self._connection = connection
         self._timeout = client.timeout / SECOND
         self._is_alone = client.plan.clients <= max(client.plan.processes, 1)
-        self._turn = now()  #: when the event loop last had one
+        self._turn = now()  #: when the event loop last ran
         self._loop = asyncio.get_running_loop()
         self._answer: asyncio.Future[Message] | None = None
-        self._receiver = connection.receive(self.reply, self._take)
+        self._receiver = connection.receive(self.reply, self._receive)
 
     async def __aenter__(self) -> "Exchange":
         await self._receiver.__aenter__()
@@ -200,38 +200,38 @@ class Exchange:
     async def __aexit__(self, *details: object) -> None:
         await self._receiver.__aexit__(*details)
 
-    def _take(self, message: Message) -> None:
+    def _receive(self, message: Message) -> None:
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(message)
 
-    async def ask(self, frame: bytes, what: str) -> Message:
+    async def ask(self, frame: bytes, subject: str) -> Message:
         """Return the answer. what: the subject, for errors. Raises RequestTimeout, NoResponders."""
         answer: asyncio.Future[Message] = self._loop.create_future()
         self._answer = answer
         self._connection.post(frame, now=True)
         if self._is_alone:
-            await self._take_now(answer)
+            await self._read_directly(answer)
         if not answer.done():
-            timer = self._loop.call_later(self._timeout, self._late, answer, what)
+            timer = self._loop.call_later(self._timeout, self._time_out, answer, subject)
             try:
                 await answer
             finally:
                 timer.cancel()
         message = answer.result()
         if not message.data and is_no_responders(message):
-            raise NoResponders(f"nobody answers on {what}")
+            raise NoResponders(f"nobody answers on {subject}")
         return message
 
-    async def _take_now(self, answer: "asyncio.Future[Message]") -> None:
-        while not answer.done() and self._connection.read_now(_TURN / SECOND):
+    async def _read_directly(self, answer: "asyncio.Future[Message]") -> None:
+        while not answer.done() and self._connection.read_now(_MAX_BLOCK_NS / SECOND):
             pass
-        if (at := now()) - self._turn > _TURN:
+        if (at := now()) - self._turn > _MAX_BLOCK_NS:
             self._turn = at
             await asyncio.sleep(0)
 
-    def _late(self, answer: "asyncio.Future[Message]", what: str) -> None:
+    def _time_out(self, answer: "asyncio.Future[Message]", subject: str) -> None:
         if not answer.done():
-            answer.set_exception(RequestTimeout(f"no answer on {what} in {self._timeout:g}s"))
+            answer.set_exception(RequestTimeout(f"no answer on {subject} in {self._timeout:g}s"))
 
 
 def parse_refusal(message: Message, subject: str) -> JsctlError | None:

@@ -1,4 +1,4 @@
-"""Two results of a benchmark side by side."""
+"""Comparison of two results of a benchmark."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,8 +17,8 @@ Json = dict[str, Any]
 class Difference(NamedTuple):
     """A measure of both results.
 
-    unit: how it is shown. change: the share by which the second differs, None when the first is 0. is_better:
-    whether the second is better, None when that has no meaning.
+    unit: how it is shown. change: relative difference of the second, None when the first is 0. is_better:
+    whether the second is better, None when neither is.
     """
 
     measure: str
@@ -30,7 +30,7 @@ class Difference(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The comparison of two results. warnings: why the two are hard to compare."""
+    """The comparison of two results. warnings: reasons why the two are hard to compare."""
 
     differences: list[Difference]
     warnings: list[str]
@@ -42,11 +42,9 @@ def read_result(path: str) -> Json:
     try:
         document = parse_json(text.encode())
     except ValueError:
-        raise BadInput(f"{path} is not JSON", "jsctl bench ... --json writes what is compared") from None
+        raise BadInput(f"{path} is not JSON", "use the output of jsctl bench ... --json") from None
     if not isinstance(document, dict) or not _is_result(document):
-        raise BadInput(
-            f"{path} is not the result of a benchmark", "jsctl bench ... --json writes what is compared"
-        )
+        raise BadInput(f"{path} is not the result of a benchmark", "use the output of jsctl bench ... --json")
     return document
 
 
@@ -65,27 +63,41 @@ def _is_result(document: Json) -> bool:
     return all(isinstance(value, (int, float)) for value in values)
 
 
-def compare(one: Json, other: Json) -> Comparison:
+def compare(first_result: Json, second_result: Json) -> Comparison:
     """Return how the second result differs from the first."""
     differences = [
-        _difference("Messages", "count", one["messages"], other["messages"], None),
-        _difference("Messages/s", "rate", one["messages_per_second"], other["messages_per_second"], True),
-        _difference("Bytes/s", "bytes", one["bytes_per_second"], other["bytes_per_second"], True),
+        _compare_measure("Messages", "count", first_result["messages"], second_result["messages"], None),
+        _compare_measure(
+            "Messages/s",
+            "rate",
+            first_result["messages_per_second"],
+            second_result["messages_per_second"],
+            True,
+        ),
+        _compare_measure(
+            "Bytes/s", "bytes", first_result["bytes_per_second"], second_result["bytes_per_second"], True
+        ),
     ]
-    first, second = one.get("latency") or {}, other.get("latency") or {}
+    first, second = first_result.get("latency") or {}, second_result.get("latency") or {}
     if first and second:
-        differences.append(_difference("Latency mean", "latency", first["mean_ns"], second["mean_ns"], False))
-        before, after = read_percentiles(first), read_percentiles(second)
+        differences.append(
+            _compare_measure("Latency mean", "latency", first["mean_ns"], second["mean_ns"], False)
+        )
+        first_percentiles, second_percentiles = read_percentiles(first), read_percentiles(second)
         differences += [
-            _difference(f"Latency P{share}", "latency", before[share], after[share], False)
-            for share in before
-            if share in after
+            _compare_measure(
+                f"Latency P{share}", "latency", first_percentiles[share], second_percentiles[share], False
+            )
+            for share in first_percentiles
+            if share in second_percentiles
         ]
-        differences.append(_difference("Latency max", "latency", first["max_ns"], second["max_ns"], False))
-    return Comparison(differences, _warnings(one, other))
+        differences.append(
+            _compare_measure("Latency max", "latency", first["max_ns"], second["max_ns"], False)
+        )
+    return Comparison(differences, _list_warnings(first_result, second_result))
 
 
-def _difference(
+def _compare_measure(
     measure: str, unit: str, first: float, second: float, more_is_better: bool | None
 ) -> Difference:
     change = second / first - 1 if first else None
@@ -95,16 +107,22 @@ def _difference(
     return Difference(measure, unit, first, second, change, better)
 
 
-def _warnings(one: Json, other: Json) -> list[str]:
+def _list_warnings(first_result: Json, second_result: Json) -> list[str]:
     warnings = []
-    if one["bench"] != other["bench"]:
-        warnings.append(f"the first is bench {one['bench']}, the second bench {other['bench']}")
-    options, others = one.get("options"), other.get("options")
-    if isinstance(options, Mapping) and isinstance(others, Mapping):
-        keys = [key for key in options if key in others and options[key] != others[key]]
+    if first_result["bench"] != second_result["bench"]:
+        warnings.append(
+            f"the first is bench {first_result['bench']}, the second bench {second_result['bench']}"
+        )
+    first_options, second_options = first_result.get("options"), second_result.get("options")
+    if isinstance(first_options, Mapping) and isinstance(second_options, Mapping):
+        keys = [
+            key
+            for key in first_options
+            if key in second_options and first_options[key] != second_options[key]
+        ]
         if keys:
             warnings.append(f"their options differ: {', '.join(sorted(keys))}")
-    for name, document in (("first", one), ("second", other)):
+    for name, document in (("first", first_result), ("second", second_result)):
         if document.get("complete") is False:
             warnings.append(f"the {name} one ended early")
     return warnings

@@ -1,4 +1,4 @@
-"""A whole benchmark: its clients in this process, or in several of their own, one for each core."""
+"""A whole benchmark: its clients run in this process, or in several processes, one for each core."""
 
 import asyncio
 import base64
@@ -18,14 +18,14 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.signals import Stopped
 
-_LINE = 1 << 26
+_MAX_LINE_BYTES = 1 << 26
 """Maximum number of bytes of a line from a worker."""
-_PATIENCE = 3
-"""Seconds for a worker to end once it is asked to."""
+_GRACE_SECONDS = 3
+"""Seconds that a worker has to end after its stdin is closed or it is stopped."""
 
 
 SILENT_SECONDS = 20
-"""Time without a sign of life after which a worker counts as paused. It is long, as benchmarks use up
+"""Seconds without a heartbeat after which a worker counts as paused. It is long, as benchmarks overload
 machines."""
 
 
@@ -37,13 +37,13 @@ class WorkerFailure(JsctlError):
         self.status = ExitStatus(status)
 
 
-def process_count(clients: int) -> int:
-    """Return how many processes share some clients; 0 for this one alone."""
+def count_processes(clients: int) -> int:
+    """Return how many processes share these clients; 0 for this process only."""
     return min(clients, os.cpu_count() or 1) if clients > 1 else 0
 
 
 class Bench:
-    """One benchmark: `run` it once; `stop` ends it early, with what was measured until then.
+    """One benchmark: `run` it once; `stop` ends it early and keeps what was measured.
 
     advance: called with each number of messages that were sent or received. started: called when the clients
     start.
@@ -61,7 +61,7 @@ class Bench:
         self._plan = plan
         self._settings = settings
         self._server = find_server(url)
-        self._before = (0, 0)
+        self._server_before = (0, 0)
         self._advance = advance
         self._on_started = started
         self._stop: Callable[[], None] = lambda: None
@@ -80,28 +80,28 @@ class Bench:
             processes, failure = await self._run_here()
         outcome = Outcome(processes, stopped=self._is_stopped)
         outcome.notes = list(dict.fromkeys(note for process in processes for note in process.notes))
-        self._see_server(outcome, self._server)
+        self._add_server_cpu(outcome, self._server)
         return outcome, failure
 
     def _start(self) -> None:
         if self._server:
-            self._before = self._server.cpu, now()
+            self._server_before = self._server.cpu, now()
         self._on_started()
 
-    def _see_server(self, outcome: Outcome, server: ServerProcess | None) -> None:
+    def _add_server_cpu(self, outcome: Outcome, server: ServerProcess | None) -> None:
         outcome.server_cores = os.cpu_count() or 1
-        cpu, at = self._before
+        cpu, at = self._server_before
         if server and at and (used := server.cpu - cpu) >= 0 and outcome.duration:
             outcome.server_cpu = used / max(now() - at, outcome.duration)
 
     async def _run_here(self) -> tuple[list[ProcessResult], JsctlError | None]:
         plan = self._plan
 
-        def ready() -> None:
+        def start_team() -> None:
             self._start()
             team.go()
 
-        team = Team(plan, self._settings, range(plan.clients), on_ready=ready, advance=self._advance)
+        team = Team(plan, self._settings, range(plan.clients), on_ready=start_team, advance=self._advance)
         self._stop = team.stop
         if self._is_stopped:
             team.stop()
@@ -109,12 +109,12 @@ class Bench:
         return [result], failure
 
     async def _run_workers(self) -> tuple[list[ProcessResult], JsctlError | None]:
-        workers = [_Worker(self._plan, self._settings, numbers) for numbers in self._plan.teams()]
+        workers = [_Worker(self._plan, self._settings, numbers) for numbers in self._plan.iterate_teams()]
 
         def stop() -> None:
             for worker in workers:
-                worker.tell("stop")
-            asyncio.get_running_loop().call_later(_PATIENCE, kill)
+                worker.send_command("stop")
+            asyncio.get_running_loop().call_later(_GRACE_SECONDS, kill)
 
         def kill() -> None:
             for worker in workers:
@@ -129,10 +129,10 @@ class Bench:
             if self._is_stopped:
                 stop()
             for worker in workers:
-                await worker.ready()
+                await worker.wait_until_ready()
             self._start()
             for worker in workers:
-                worker.tell("go")
+                worker.send_command("go")
             collecting = [asyncio.ensure_future(worker.collect(self._advance)) for worker in workers]
             try:
                 for task in asyncio.as_completed(collecting):
@@ -152,7 +152,7 @@ class _Worker:
     """A process with some of the clients (`jsctl.bench.worker`). Each message to and from it is a line."""
 
     def __init__(self, plan: Plan, settings: Settings, numbers: list[int]) -> None:
-        # On stdin, where no list of processes shows it: there are secrets in settings.
+        # On stdin, not in the arguments, which other users could see: settings contain secrets.
         self._task = base64.b64encode(pickle.dumps((plan, settings, numbers)))
         self._process: asyncio.subprocess.Process | None = None
         self._errors = b""
@@ -170,8 +170,8 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            limit=_LINE,
-            start_new_session=True,  # ctrl-C is for us alone, who tell the workers
+            limit=_MAX_LINE_BYTES,
+            start_new_session=True,  # only this process handles ctrl-C, and stops the workers
         )
         self._reading = asyncio.ensure_future(self._read_errors())
         self._write(self._task)
@@ -185,19 +185,19 @@ class _Worker:
             with contextlib.suppress(OSError):
                 self._process.stdin.write(line + b"\n")
 
-    def tell(self, word: str) -> None:
+    def send_command(self, word: str) -> None:
         """Send `go` or `stop`."""
         self._write(word.encode())
 
     async def _receive(self) -> tuple[str, Any]:
-        line = await self._next_line(self._process.stdout) if self._process and self._process.stdout else b""
+        line = await self._read_line(self._process.stdout) if self._process and self._process.stdout else b""
         if not line:
-            await self._broken()
-        name, _, rest = line.rstrip(b"\n").partition(b" ")
-        return name.decode(), rest
+            await self._raise_end()
+        name, _, payload = line.rstrip(b"\n").partition(b" ")
+        return name.decode(), payload
 
-    async def _next_line(self, stdout: asyncio.StreamReader) -> bytes:
-        """Return a line. Raises JsctlError when there is none for SILENT_SECONDS, in which this process
+    async def _read_line(self, stdout: asyncio.StreamReader) -> bytes:
+        """Return a line. Raises JsctlError when none arrives for SILENT_SECONDS, in which this process
         itself was not paused."""
         reading = asyncio.ensure_future(stdout.readline())
         try:
@@ -210,40 +210,40 @@ class _Worker:
         pid = self._process.pid if self._process else 0
         self.kill()
         raise JsctlError(
-            f"process {pid} of the benchmark has given no sign of life for {SILENT_SECONDS}s",
+            f"process {pid} of the benchmark has not responded for {SILENT_SECONDS}s",
             "it is paused, or this machine is overloaded",
         )
 
-    async def _broken(self) -> None:
+    async def _raise_end(self) -> None:
         if self._reading:
             await self._reading
         if self._is_killed:
-            raise Stopped("stopped; a process of the benchmark hung, and was killed")
+            raise Stopped("stopped; a process of the benchmark hung and was killed")
         last = self._errors.decode(errors="replace").strip().rpartition("\n")[2]
         raise JsctlError(f"a process of the benchmark ended: {last or 'without a reason'}")
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Wait until its clients are prepared. Raises their error."""
         name = "alive"
         while name == "alive":
             name, rest = await self._receive()
         if name == "result":
-            self._take_result(rest)
+            self._store_result(rest)
             if self._failure:
                 raise self._failure
 
     async def collect(self, advance: Callable[[int], None]) -> JsctlError | None:
         """Wait for the results; return the error of a client."""
         while self.result is None:
-            name, rest = await self._receive()
+            name, payload = await self._receive()
             if name == "done":
-                advance(int(rest))
+                advance(int(payload))
             elif name == "result":
-                self._take_result(rest)
+                self._store_result(payload)
         return self._failure
 
-    def _take_result(self, rest: bytes) -> None:
-        self.result, failure = pickle.loads(base64.b64decode(rest))
+    def _store_result(self, payload: bytes) -> None:
+        self.result, failure = pickle.loads(base64.b64decode(payload))
         self._failure = WorkerFailure(*failure) if failure else None
 
     async def end(self) -> None:
@@ -255,7 +255,7 @@ class _Worker:
             with contextlib.suppress(OSError):
                 process.stdin.close()
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_GRACE_SECONDS):
                 await process.wait()
         except TimeoutError:
             self.kill()

@@ -6,7 +6,7 @@ from collections import deque
 
 from jsctl.bench.client import Client
 from jsctl.bench.meter import now
-from jsctl.bench.publishers import Frames, check_size, choose_burst_size, no_stream_error
+from jsctl.bench.publishers import Frames, build_no_stream_error, check_size, choose_burst_size
 from jsctl.errors import JsctlError, RequestTimeout
 from jsctl.jetstream.api import parse_response
 from jsctl.json_text import parse_json
@@ -14,16 +14,16 @@ from jsctl.nats.message import Message, is_no_responders
 from jsctl.units import SECOND
 
 _START, _APPEND, _COMMIT = 0, 1, 2
-"""What a message does to its batch: the operation in its reply subject."""
+"""Operations of messages on their batch, a token of their reply subjects."""
 
 
 async def publish_fast(client: Client) -> None:
-    """Publish one batch without a bound, up to `batch` messages ahead of their acknowledgements."""
+    """Publish one unbounded batch, up to `batch` messages ahead of their acknowledgements."""
     await _FastIngest(client).run()
 
 
 class _FastIngest:
-    """One batch. Two groups of messages are on their way, each with one acknowledgement."""
+    """One batch. Two groups of messages are in flight, each with one acknowledgement."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -33,12 +33,12 @@ class _FastIngest:
             client,
             f"{self._inbox}.{self._flow}.fail",
             numbered=True,
-            end=_operation(_APPEND),
+            end=_format_operation(_APPEND),
             shift=1 - client.offset,
         )
         self._bursts: deque[tuple[int, int, int]] = (
             deque()
-        )  #: the last sequence, how many, when they were due
+        )  #: last sequence, number of messages, time at which they were due
         self._acknowledged = 0
         self._sent = 0
         self._is_complete = False
@@ -49,7 +49,7 @@ class _FastIngest:
         client, plan, pace = self._client, self._client.plan, self._client.pace
         check_size(client, self._frames)
         limit = min(choose_burst_size(self._frames), self._flow)
-        async with client.connection.receive(f"{self._inbox}.>", self._take):
+        async with client.connection.receive(f"{self._inbox}.>", self._receive):
             await client.connection.flush()
             await client.start()
             while not client.stopping and (not client.goal or self._sent < client.goal):
@@ -59,8 +59,8 @@ class _FastIngest:
                     count = min(count, client.goal - self._sent)
                 if warm_up := max(plan.warm_up - self._sent, 0):
                     count = min(count, warm_up)
-                due = now() if pace.is_free else await pace.due(self._sent)
-                await self._send(pace.many(self._sent, count), due)
+                due = now() if pace.is_free else await pace.wait_until_due(self._sent)
+                await self._send(pace.count_due(self._sent, count), due)
                 await asyncio.sleep(0)
             if client.goal and self._sent >= client.goal:
                 await self._wait_until(0)
@@ -68,29 +68,31 @@ class _FastIngest:
     async def _send(self, count: int, due: int) -> None:
         client, frames = self._client, self._frames
         first = client.offset + self._sent
-        block = frames.many(first, count)
+        block = frames.build_many(first, count)
         last = self._sent + count
         if not self._sent or last == client.goal:
-            parts = [frames.frame(first + at, self._end(self._sent + at + 1)) for at in range(count)]
+            parts = [
+                frames.build_frame(first + at, self._format_end(self._sent + at + 1)) for at in range(count)
+            ]
             block = b"".join(parts)
         self._sent = last
         self._bursts.append((last, count, due))
         await client.connection.send(block)
 
-    def _end(self, sequence: int) -> str:
+    def _format_end(self, sequence: int) -> str:
         if sequence == self._client.goal:
-            return _operation(_COMMIT)
-        return _operation(_START if sequence == 1 else _APPEND)
+            return _format_operation(_COMMIT)
+        return _format_operation(_START if sequence == 1 else _APPEND)
 
-    def _take(self, message: Message) -> None:
+    def _receive(self, message: Message) -> None:
         subject = self._client.plan.subject
         try:
             if not message.data and is_no_responders(message):
-                raise no_stream_error(self._client)
+                raise build_no_stream_error(self._client)
             document = parse_json(message.data)
             if document.get("type") == "gap":
                 raise JsctlError(
-                    "the stream has lost messages of the batch", "try again, or a smaller --batch"
+                    "the stream has lost messages of the batch", "try again, or use a smaller --batch"
                 )
             ack = document if document.get("type") == "ack" else parse_response(message.data, subject)
             if "count" in ack:
@@ -99,7 +101,7 @@ class _FastIngest:
             elif "msgs" in ack:
                 self._acknowledge(int(ack.get("seq", 0)))
             else:
-                raise JsctlError(f"what answers on {subject} does not support fast ingest")
+                raise JsctlError(f"the responder on {subject} does not support fast ingest")
         except JsctlError as error:
             self._failure = self._failure or error
         except (ValueError, AttributeError):
@@ -111,11 +113,11 @@ class _FastIngest:
         client, bursts = self._client, self._bursts
         while bursts and bursts[0][0] <= self._acknowledged:
             last, count, due = bursts.popleft()
-            size = self._frames.size_of(client.offset + last - count, count)
-            client.meter.operation(due, count, size)
+            size = self._frames.compute_size(client.offset + last - count, count)
+            client.meter.add_operation(due, count, size)
 
     async def _wait_until(self, limit: int) -> None:
-        """Wait until at most `limit` messages are on their way. Raises RequestTimeout, and the stream's
+        """Wait until at most `limit` messages are in flight. Raises RequestTimeout, and the stream's
         refusals."""
         timeout = self._client.timeout / SECOND
         while (
@@ -134,5 +136,5 @@ class _FastIngest:
                 ) from None
 
 
-def _operation(number: int) -> str:
+def _format_operation(number: int) -> str:
     return f".{number}.$FI"

@@ -1,4 +1,4 @@
-"""What limited a benchmark: the client, the server, or the requested rate."""
+"""The limit of a benchmark: the client, the server, or the requested rate."""
 
 from typing import Literal, NamedTuple
 
@@ -9,18 +9,18 @@ from jsctl.units import MS
 By = Literal["client", "server", "rate", "pause", "round trips", "waiting", "unknown"]
 
 BUSY = 0.85
-"""The share of a core from which on a process is the limit."""
+"""The share of a core above which a process is the limit."""
 _REACHED = 0.98
 """The share of the rate that counts as all of it."""
 _SHORTEST = 50 * MS
-"""What is shorter says nothing about processors."""
+"""The shortest benchmark (ns) whose processor times are meaningful."""
 
 _IN_TURN = ("service request", "js pub sync", "js get sync", "kv put", "kv get")
-"""Kinds whose clients do one thing after the other."""
+"""Kinds whose clients run one operation after the other."""
 
 
 class Limit(NamedTuple):
-    """What limited a benchmark. by: the client, the server or the rate. client_cpu, server_cpu: shares of a
+    """The limit of a benchmark. by: its cause. client_cpu, server_cpu: shares of a
     core; -1 when unknown."""
 
     by: By
@@ -31,10 +31,10 @@ class Limit(NamedTuple):
 def find_limit(plan: Plan, outcome: Outcome) -> Limit:
     """Return what limited the benchmark, judged by the processor time of both sides."""
     client, server = outcome.client_cpu, outcome.server_cpu
-    return Limit(_by(plan, outcome, client, server), client, server)
+    return Limit(_find_cause(plan, outcome, client, server), client, server)
 
 
-def _by(plan: Plan, outcome: Outcome, client: float, server: float) -> By:
+def _find_cause(plan: Plan, outcome: Outcome, client: float, server: float) -> By:
     if not outcome.messages or outcome.duration < _SHORTEST:
         return "unknown"
     if plan.rate and compute_rate(outcome.messages, outcome.duration) >= plan.rate * _REACHED:

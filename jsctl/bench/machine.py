@@ -34,13 +34,13 @@ def find_server(url: str) -> ServerProcess | None:
     if not (parts.hostname or "").startswith(_LOOPBACK):
         return None
     try:
-        sockets = _listening(parts.port or 4222)
-        return _owner(sockets) if sockets else None
+        sockets = _list_sockets(parts.port or 4222)
+        return _find_owner(sockets) if sockets else None
     except (OSError, ValueError):
         return None
 
 
-def _listening(port: int) -> set[str]:
+def _list_sockets(port: int) -> set[str]:
     """Return the links of the descriptors of the listening sockets."""
     sockets = set()
     for table in ("tcp", "tcp6"):
@@ -52,14 +52,14 @@ def _listening(port: int) -> set[str]:
     return sockets
 
 
-def _owner(sockets: set[str]) -> ServerProcess | None:
+def _find_owner(sockets: set[str]) -> ServerProcess | None:
     for folder in _PROC.iterdir():
         if not folder.name.isdigit():
             continue
         try:
             links = [str(entry.readlink()) for entry in (folder / "fd").iterdir()]
         except OSError:
-            continue  # another user's, or gone meanwhile
+            continue  # another user's, or already ended
         if sockets.intersection(links):
             return ServerProcess(int(folder.name))
     return None

@@ -1,4 +1,4 @@
-"""What one client measures, and the totals of all."""
+"""The measurements of one client, and the totals of all."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from jsctl.bench.histogram import Histogram
 from jsctl.units import SECOND
 
 now = time.perf_counter_ns
-"""The clock of every measurement: one for all processes of a machine."""
+"""The clock of all measurements (ns), which all processes of a machine share."""
 
 
 @dataclass(slots=True)
@@ -16,7 +16,7 @@ class ClientResult:
     """The measurements of one client.
 
     bytes: of payloads and headers, as they were sent or received. started, ended: on the clock `now`, 0 when
-    nothing was measured. complete: whether it did all that it should.
+    nothing was measured. complete: whether it reached its goal.
     """
 
     client: int
@@ -29,7 +29,7 @@ class ClientResult:
 
     @property
     def duration(self) -> int:
-        """The time that was measured, in ns."""
+        """The measured time in ns."""
         return max(self.ended - self.started, 0)
 
     @property
@@ -64,8 +64,8 @@ class ProcessResult:
 
 @dataclass(slots=True)
 class Outcome:
-    """A whole benchmark. server_cpu: the share of a core that the server took, -1 where it cannot be seen.
-    server_cores: how many it may take. stopped: whether the user ended it."""
+    """A whole benchmark. server_cpu: the share of a core that the server used, -1 if unknown.
+    server_cores: how many it can use. stopped: whether the user ended it."""
 
     processes: list[ProcessResult]
     server_cpu: float = -1
@@ -108,7 +108,7 @@ class Outcome:
 
     @property
     def client_cpu(self) -> float:
-        """The share of a core that the busiest process of ours took."""
+        """The share of a core that the busiest client process used."""
         shares = [process.cpu / process.duration for process in self.processes if process.duration]
         return max(shares, default=0.0)
 
@@ -135,7 +135,7 @@ class Meter:
         self._on_begin = on_begin
 
     def begin(self) -> None:
-        """Begin to measure, unless there are operations to warm up with."""
+        """Begin to measure, unless there is a warm-up."""
         if not self.warm_up:
             self._measure()
 
@@ -159,7 +159,7 @@ class Meter:
         elif self.done >= self.warm_up:
             self._measure()
 
-    def operation(self, began: int, count: int, size: int) -> None:
+    def add_operation(self, began: int, count: int, size: int) -> None:
         """Record an operation that began, or was due, at `began` and ends now."""
         ended = now()
         self.done += count

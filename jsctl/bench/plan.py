@@ -1,4 +1,4 @@
-"""What a benchmark does: one plan that every client, in whatever process, works by."""
+"""The plan of a benchmark, which every client in every process follows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ Kind = Literal[
 ]
 
 STREAM, BUCKET, OBJECTS, CONSUMER = "benchstream", "benchbucket", "benchobjects", "jsctl-bench"
-"""The names that are used where none is given."""
+"""The default names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class Plan:
     """One benchmark.
 
     name: the stream or bucket. messages: of all clients together, 0 for no end. size: bytes of a payload that
-    is made up. payload: what is sent. header_block: sent with each message. subjects: how many subjects are
-    used in turn, 0 for as many as there are messages, -1 for the subject alone. random: which of them, or of
-    the keys, comes next is left to chance. keys: from which a key is chosen by chance, 0 for one after the
-    other. sleep: ns after each operation. rate: operations per second of all clients, 0 for as fast as
-    possible. duration: ns after which it ends, 0 for none. warm_up: messages of each client that come first
-    and are not measured. ids: a prefix of message ids, empty for none. run: a name for this run alone.
+    is made up. payload: what is sent. header_block: sent with each message. subjects: number of subjects to
+    be used in turn, 0 for as many as there are messages, -1 for only `subject`. random: whether the next of
+    them, or of the keys, is chosen at random. keys: number of keys to choose from at random, 0 for one after
+    the other. sleep: ns after each operation. rate: operations per second of all clients, 0 for as fast as
+    possible. duration: ns after which it ends, 0 for no limit. warm_up: messages of each client that come
+    first and are not measured. ids: a prefix of message ids, empty for none. run: a unique name of this run.
     """
 
     kind: Kind
@@ -78,7 +78,7 @@ class Plan:
         each, rest = divmod(self.messages, self.clients)
         return each + (client < rest)
 
-    def offset(self, client: int) -> int:
+    def compute_offset(self, client: int) -> int:
         """Return the number of a client's first message."""
         if not self.is_shared:
             return 0
@@ -95,7 +95,7 @@ class Plan:
         """ns between two operations of one client; 0 for none."""
         return SECOND * self.clients / self.rate if self.rate else 0.0
 
-    def teams(self) -> Iterator[list[int]]:
+    def iterate_teams(self) -> Iterator[list[int]]:
         """Yield the clients of each process."""
         for process in range(self.processes):
             yield list(range(process, self.clients, self.processes))

@@ -20,19 +20,19 @@ from jsctl.units import SECOND
 
 
 async def get_sync(client: Client) -> None:
-    """Get the messages of a stream one after the other; after the last one the first again."""
+    """Get the messages of a stream one after the other, and begin again after the last."""
     plan, api, meter, pace = client.plan, client.api, client.meter, client.pace
     info = await streams.fetch_info(api, plan.name)
     first, last = int(info["state"]["first_seq"]), int(info["state"]["last_seq"])
     if not info["state"]["messages"]:
-        raise _empty(plan.name)
+        raise _build_empty_error(plan.name)
     direct = bool(info["config"].get("allow_direct"))
     subject = f"{api.prefix}.{'DIRECT.GET' if direct else 'STREAM.MSG.GET'}.{plan.name}"
     async with Exchange(client) as exchange:
         sequence = first
         await client.start()
         while client.wants_more:
-            began = now() if pace.is_free else await pace.due(meter.done)
+            began = now() if pace.is_free else await pace.wait_until_due(meter.done)
             body = b'{"seq":%d}' % sequence
             message = await exchange.ask(encode_publish(subject, body, exchange.reply), subject)
             sequence = sequence + 1 if sequence < last else first
@@ -40,7 +40,9 @@ async def get_sync(client: Client) -> None:
                 continue
             if not direct and (error := parse_refusal(message, subject)):
                 raise error
-            meter.operation(began, 1, _direct_size(message) if direct else _stored_size(message))
+            meter.add_operation(
+                began, 1, _compute_direct_size(message) if direct else _compute_stored_size(message)
+            )
 
 
 def _is_deleted(message: Message) -> bool:
@@ -49,24 +51,24 @@ def _is_deleted(message: Message) -> bool:
     return not message.header_block and b'"err_code":10037' in message.data
 
 
-def _direct_size(message: Message) -> int:
+def _compute_direct_size(message: Message) -> int:
     """Return the bytes of payload and headers as stored, without the headers that the server adds."""
     reply = parse_direct_reply(message.header_block)
     stored = len(reply.headers) + 4 if reply and len(reply.headers) > len(VERSION) else 0
     return len(message.data) + stored
 
 
-def _stored_size(message: Message) -> int:
+def _compute_stored_size(message: Message) -> int:
     stored = parse_json(message.data).get("message") or {}
     return sum(len(stored.get(key, "")) * 3 // 4 for key in ("data", "hdrs"))
 
 
-def _empty(stream: str) -> NotFound:
-    return NotFound(f"stream {stream} has no message", "jsctl bench js pub async fills one")
+def _build_empty_error(stream: str) -> NotFound:
+    return NotFound(f"stream {stream} has no message", "jsctl bench js pub async stores some")
 
 
 async def get_batches(client: Client) -> None:
-    """Get the messages of a stream in batches (ADR-31); after the last one the first again."""
+    """Get the messages of a stream in batches (ADR-31), and begin again after the last."""
     plan, api = client.plan, client.api
     info = await streams.fetch_info(api, plan.name)
     if not info["config"].get("allow_direct"):
@@ -74,7 +76,7 @@ async def get_batches(client: Client) -> None:
             f"stream {plan.name} does not allow direct gets", "jsctl stream edit --allow-direct allows them"
         )
     if not info["state"]["messages"]:
-        raise _empty(plan.name)
+        raise _build_empty_error(plan.name)
     await _Batches(client, int(info["state"]["first_seq"])).run()
 
 
@@ -89,7 +91,7 @@ class _Batches:
         self._size = 0
         self._done = asyncio.Event()
 
-    def _take(self, reply: Message) -> None:
+    def _receive(self, reply: Message) -> None:
         message = self._decoder.decode(reply)
         if message is not None:
             self._size += message.size
@@ -99,17 +101,17 @@ class _Batches:
     async def run(self) -> None:
         """Read all messages. Raises NotFound for a stream without matching messages."""
         client, meter, pace = self._client, self._client.meter, self._client.pace
-        async with client.connection.receive(self._inbox, self._take):
+        async with client.connection.receive(self._inbox, self._receive):
             await client.connection.flush()
             await client.start()
             was_empty = False
             while client.wants_more:
-                began = now() if pace.is_free else await pace.due(meter.done)
-                await self._read(client.left(client.plan.batch))
+                began = now() if pace.is_free else await pace.wait_until_due(meter.done)
+                await self._read(client.limit_burst(client.plan.batch))
                 if self._decoder.count:
                     was_empty = False
                     self._sequence = self._decoder.last + 1
-                    meter.operation(began, self._decoder.count, self._size)
+                    meter.add_operation(began, self._decoder.count, self._size)
                 elif was_empty:
                     raise NotFound(f"stream {client.plan.name} has no message on {client.plan.filters[0]}")
                 else:
@@ -142,12 +144,12 @@ async def put_values(client: Client) -> None:
     async with Exchange(client) as exchange:
         await client.start()
         while client.wants_more:
-            subject = bucket.target + _key(client)
-            began = now() if pace.is_free else await pace.due(meter.done)
+            subject = bucket.target + _choose_key(client)
+            began = now() if pace.is_free else await pace.wait_until_due(meter.done)
             message = await exchange.ask(encode_publish(subject, plan.payload, exchange.reply), subject)
             if not message.data.startswith(b'{"stream":'):
                 parse_ack(subject, message)
-            meter.operation(began, 1, len(plan.payload))
+            meter.add_operation(began, 1, len(plan.payload))
 
 
 async def get_values(client: Client) -> None:
@@ -157,19 +159,19 @@ async def get_values(client: Client) -> None:
     async with Exchange(client) as exchange:
         await client.start()
         while client.wants_more:
-            key = _key(client)
+            key = _choose_key(client)
             subject, body = _get_request(bucket, key)
-            began = now() if pace.is_free else await pace.due(meter.done)
+            began = now() if pace.is_free else await pace.wait_until_due(meter.done)
             message = await exchange.ask(encode_publish(subject, body, exchange.reply), subject)
             if _is_deleted(message):
                 raise NotFound(
                     f"bucket {bucket.name} has no key {key}",
-                    "jsctl bench kv put stores as many keys as --msgs says",
+                    "jsctl bench kv put --msgs N stores N keys",
                 )
             if not bucket.allows_direct and (error := parse_refusal(message, subject)):
                 raise error
-            size = len(message.data) if bucket.allows_direct else _stored_size(message)
-            meter.operation(began, 1, size)
+            size = len(message.data) if bucket.allows_direct else _compute_stored_size(message)
+            meter.add_operation(began, 1, size)
 
 
 def _get_request(bucket: Bucket, key: str) -> tuple[str, bytes]:
@@ -180,9 +182,9 @@ def _get_request(bucket: Bucket, key: str) -> tuple[str, bytes]:
     return f"{bucket.api.prefix}.STREAM.MSG.GET.{bucket.stream}", body
 
 
-def _key(client: Client) -> str:
+def _choose_key(client: Client) -> str:
     if client.plan.keys:
-        return str(client.chance(client.plan.keys))
+        return str(client.choose_random(client.plan.keys))
     return str(client.offset + client.meter.done)
 
 
@@ -191,22 +193,22 @@ async def put_objects(client: Client) -> None:
     plan, meter, pace = client.plan, client.meter, client.pace
     await client.start()
     while client.wants_more:
-        name = f"object-{_key(client)}"
-        began = now() if pace.is_free else await pace.due(meter.done)
+        name = f"object-{_choose_key(client)}"
+        began = now() if pace.is_free else await pace.wait_until_due(meter.done)
         source = upload.Source(io.BytesIO(plan.payload))
         await upload.put(client.api, plan.name, name, source, upload.PutOptions(), upload.PutObserver())
-        meter.operation(began, 1, len(plan.payload))
+        meter.add_operation(began, 1, len(plan.payload))
 
 
 async def get_objects(client: Client) -> None:
-    """Get the objects of a bucket, one after the other; after the last one the first again."""
+    """Get the objects of a bucket one after the other, and begin again after the last."""
     plan, meter, pace = client.plan, client.meter, client.pace
     infos = [info for info in await requests.list_all(client.api, plan.name) if not info.is_deleted]
     if not infos:
         raise NotFound(f"bucket {plan.name} has no object", "jsctl bench object put stores some")
     await client.start()
     while client.wants_more:
-        began = now() if pace.is_free else await pace.due(meter.done)
-        at = client.chance(len(infos)) if plan.random else meter.done % len(infos)
+        began = now() if pace.is_free else await pace.wait_until_due(meter.done)
+        at = client.choose_random(len(infos)) if plan.random else meter.done % len(infos)
         await download.get(client.api, infos[at], lambda block: None)
-        meter.operation(began, 1, infos[at].size)
+        meter.add_operation(began, 1, infos[at].size)

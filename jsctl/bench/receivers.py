@@ -25,11 +25,11 @@ async def subscribe(client: Client) -> None:
     """Receive what is published to a subject, from the first message on."""
     plan, meter = client.plan, client.meter
     subject = f"{plan.subject}.*" if plan.subjects >= 0 else plan.subject
-    enough = asyncio.Event()
+    finished = asyncio.Event()
     goal, warm_up = client.goal, meter.warm_up
     result = meter.result
 
-    def take(message: Message) -> None:
+    def receive(message: Message) -> None:
         done = meter.done
         if goal and done >= goal:
             return
@@ -44,41 +44,41 @@ async def subscribe(client: Client) -> None:
         else:
             meter.done = done + 1
         if done + 1 == goal:
-            enough.set()
+            finished.set()
 
-    def take_many(count: int, size: int, replies: list[bytes]) -> None:
+    def receive_many(count: int, size: int, replies: list[bytes]) -> None:
         meter.add(count, size)
         if meter.done == goal:
-            enough.set()
+            finished.set()
 
-    tally = Tally(take_many, remaining=0)
-    async with client.connection.receive(subject, take, tally=tally):
+    tally = Tally(receive_many, remaining=0)
+    async with client.connection.receive(subject, receive, tally=tally):
         await client.connection.flush()
         await client.start(measuring=False)
-        await _until_silent(client, enough)
+        await _wait_until_silent(client, finished)
 
 
-async def _until_silent(client: Client, enough: asyncio.Event) -> None:
-    """Wait for the last message, or until none has arrived for the timeout after the first one."""
-    seen = 0
-    while not enough.is_set():
+async def _wait_until_silent(client: Client, finished: asyncio.Event) -> None:
+    """Wait for the last message. Raises Missing when none arrives for the timeout after the first one."""
+    done_before = 0
+    while not finished.is_set():
         try:
             async with asyncio.timeout(client.timeout / SECOND):
-                await enough.wait()
+                await finished.wait()
         except TimeoutError:
-            if client.meter.done == seen and seen:
-                raise _missing(client) from None
-            seen = client.meter.done
+            if client.meter.done == done_before and done_before:
+                raise _build_missing_error(client) from None
+            done_before = client.meter.done
 
 
-def _missing(client: Client) -> Missing:
+def _build_missing_error(client: Client) -> Missing:
     done, goal = client.meter.done, client.goal
     silence = f"nothing more arrived for {format_exact_duration(client.timeout)}"
     if not goal:
         return Missing(silence)
     return Missing(
         f"{done:,} of {goal:,} messages arrived, then {silence}",
-        "--msgs says how many to wait for, --timeout how long",
+        "--msgs sets how many to wait for, --timeout how long",
     )
 
 
@@ -95,7 +95,7 @@ async def serve(client: Client) -> None:
             connection.post(encode_publish(message.reply, b"ok"))
         meter.add(1, message.size)
 
-    def queue(message: Message) -> None:
+    def enqueue(message: Message) -> None:
         waiting.append(message)
         wake.set()
 
@@ -103,7 +103,7 @@ async def serve(client: Client) -> None:
         connection,
         "jsctl-bench",
         plan.subject,
-        queue if plan.sleep else answer,
+        enqueue if plan.sleep else answer,
         description="Answers requests of a benchmark",
         statistics=lambda: {"num_requests": meter.done, "num_errors": 0, "last_error": ""},
     )
@@ -118,7 +118,7 @@ async def serve(client: Client) -> None:
 
 
 async def consume(client: Client) -> None:
-    """Receive from the durable consumer, with requests ahead of what is needed."""
+    """Receive from the durable consumer, with requests sent ahead of time."""
     await _Pull(client, client.plan.consumer, acks=client.plan.acks).run()
 
 
@@ -156,8 +156,8 @@ async def fetch(client: Client) -> None:
     await _Pull(client, client.plan.consumer, acks=client.plan.acks, ahead=False).run()
 
 
-class _Arrived:
-    """Messages that arrived and are not used yet. messages: where they are used one by one."""
+class _Arrivals:
+    """Messages that arrived and are not yet processed. messages: only if they are processed one by one."""
 
     def __init__(self) -> None:
         self.count = self.size = 0
@@ -174,7 +174,7 @@ class _Arrived:
 class _Pull:
     """Requests to a consumer, and what it delivers.
 
-    ahead: request more when half of a batch has arrived; else when all of it has, and measure each batch.
+    ahead: request more when half of a batch has arrived; else after the whole batch, and measure each batch.
     """
 
     def __init__(self, client: Client, consumer: str, *, acks: str, ahead: bool = True) -> None:
@@ -186,30 +186,30 @@ class _Pull:
         self._ahead = ahead
         self._acks = acks
         self._batch = plan.batch
-        self._open = 0  #: messages that were asked for and have not arrived
-        self._unasked = client.goal or sys.maxsize  #: messages that are wanted and were not asked for
-        self._arrived = _Arrived()
-        self._ended: list[Message] = []
+        self._open = 0  #: messages that were requested and have not arrived
+        self._unrequested = client.goal or sys.maxsize  #: messages that are still to be requested
+        self._arrived = _Arrivals()
+        self._end_statuses: list[Message] = []
         self._wake = asyncio.Event()
         self._wake_at = 1  #: how many messages to wait for
-        #: A message after the other: each takes its time, or is confirmed before the next.
+        #: One message after the other: each is followed by a pause, or confirmed before the next.
         self._is_slow = bool(plan.sleep) or (plan.double_ack and acks != "none")
 
-    def _take(self, message: Message) -> None:
+    def _receive(self, message: Message) -> None:
         if message.subject == self._inbox and message.header_block and message.status[0]:
             if message.status[0] != 100:
-                self._ended.append(message)
+                self._end_statuses.append(message)
                 self._wake.set()
             return
         if self._is_slow:
             self._arrived.messages.append(message)
-        self._take_many(1, message.size, [message.reply.encode()])
+        self._receive_many(1, message.size, [message.reply.encode()])
 
-    def _take_many(self, count: int, size: int, replies: list[bytes]) -> None:
+    def _receive_many(self, count: int, size: int, replies: list[bytes]) -> None:
         self._arrived.add(count, size, replies)
         self._open = max(self._open - count, 0)
-        if self._ahead and self._open <= self._batch // 2 and (request := self._next_request()):
-            # At once: the server works on it while what came with this message is read.
+        if self._ahead and self._open <= self._batch // 2 and (request := self._build_request()):
+            # Sent at once, so that the server works while the other messages are read.
             self._client.connection.post(request, now=True)
         if self._arrived.count >= self._wake_at:
             self._wake.set()
@@ -217,41 +217,41 @@ class _Pull:
     async def run(self) -> None:
         """Receive all messages. Raises Missing, and the consumer's refusals."""
         client = self._client
-        # A batch at a time, so that requests ahead go out in time.
-        tally = None if self._is_slow else Tally(self._take_many, limit=max(self._batch // 4, 1))
+        # A part of a batch at a time, so that the next request is sent in time.
+        tally = None if self._is_slow else Tally(self._receive_many, limit=max(self._batch // 4, 1))
         async with (
-            client.connection.receive(self._inbox, self._take, tally=tally),
+            client.connection.receive(self._inbox, self._receive, tally=tally),
             Exchange(client) as exchange,
         ):
             await client.start()
             while client.wants_more:
                 began = now()
-                await self._ask()
-                arrived = await self._next()
+                await self._request_more()
+                arrived = await self._wait_for_messages()
                 if not arrived.count:
-                    raise _missing(client)
-                await self._use(arrived, began, exchange)
+                    raise _build_missing_error(client)
+                await self._process(arrived, began, exchange)
             await client.connection.flush()
 
-    async def _ask(self) -> None:
-        if request := self._next_request():
+    async def _request_more(self) -> None:
+        if request := self._build_request():
             await self._client.connection.send(request)
 
-    def _next_request(self) -> bytes:
+    def _build_request(self) -> bytes:
         """Return the next request; empty while enough messages are requested."""
         client = self._client
         if self._open > (self._batch // 2 if self._ahead else 0) or client.stopping:
             return b""
-        count = min(self._batch - self._open, self._unasked)
+        count = min(self._batch - self._open, self._unrequested)
         if count <= 0:
             return b""
         self._open += count
-        self._unasked -= count
+        self._unrequested -= count
         body = json.dumps({"batch": count, "expires": max(client.timeout - 100 * MS, 50 * MS)})
         return encode_publish(self._subject, body.encode(), self._inbox)
 
-    async def _next(self) -> "_Arrived":
-        """Return what arrived: something, or for `fetch` the whole batch; nothing after the timeout."""
+    async def _wait_for_messages(self) -> "_Arrivals":
+        """Return the messages that arrived: some, or for `fetch` the whole batch; none after the timeout."""
         self._wake_at = 1 if self._ahead else self._open + self._arrived.count
         deadline = now() + self._client.timeout
         while self._arrived.count < max(self._wake_at, 1):
@@ -261,30 +261,30 @@ class _Pull:
                     await self._wake.wait()
             except TimeoutError:
                 break
-            if self._ended:
+            if self._end_statuses:
                 self._check_end()
                 break
-        arrived, self._arrived = self._arrived, _Arrived()
-        if self._ended:
-            self._unasked += max(self._open, 0)
-            self._ended, self._open = [], 0
+        arrived, self._arrived = self._arrived, _Arrivals()
+        if self._end_statuses:
+            self._unrequested += max(self._open, 0)
+            self._end_statuses, self._open = [], 0
         return arrived
 
     def _check_end(self) -> None:
-        """Raise the error of a status that is more than the end of a request."""
-        what = f"consumer {self._client.plan.name} > {self._consumer}"
-        for message in self._ended:
+        """Raise the error of a status other than the normal end of a request."""
+        label = f"consumer {self._client.plan.name} > {self._consumer}"
+        for message in self._end_statuses:
             code, description = message.status
             end = explain_end(code, description)
             if end is PullEnd.NO_RESPONDERS:
-                raise Unreachable(f"nobody answers for {what}", "jsctl consumer info shows its state")
+                raise Unreachable(f"nobody answers for {label}", "jsctl consumer info shows its state")
             if end is not PullEnd.COMPLETE:
-                raise JsctlError(f"{what}: the server answers {description or 'without a reason'} ({code})")
+                raise JsctlError(f"{label}: the server answers {description or 'without a reason'} ({code})")
 
-    async def _use(self, arrived: "_Arrived", began: int, exchange: Exchange) -> None:
+    async def _process(self, arrived: "_Arrivals", began: int, exchange: Exchange) -> None:
         client, meter = self._client, self._client.meter
         if self._is_slow:
-            await self._use_slowly(arrived.messages, exchange)
+            await self._process_slowly(arrived.messages, exchange)
             return
         if self._acks != "none":
             replies = arrived.replies if self._acks == "explicit" else arrived.replies[-1:]
@@ -292,9 +292,9 @@ class _Pull:
         if self._ahead:
             meter.add(arrived.count, arrived.size)
         else:
-            meter.operation(began, arrived.count, arrived.size)
+            meter.add_operation(began, arrived.count, arrived.size)
 
-    async def _use_slowly(self, messages: list[Message], exchange: Exchange) -> None:
+    async def _process_slowly(self, messages: list[Message], exchange: Exchange) -> None:
         client, plan = self._client, self._client.plan
         for message in messages:
             if client.stopping:
@@ -304,7 +304,7 @@ class _Pull:
             began = now()
             if self._acks != "none" and plan.double_ack:
                 await exchange.ask(encode_publish(message.reply, ACK, exchange.reply), "$JS.ACK")
-                client.meter.operation(began, 1, message.size)
+                client.meter.add_operation(began, 1, message.size)
                 continue
             if self._acks != "none":
                 client.connection.post(encode_publish(message.reply, ACK))

@@ -1,4 +1,4 @@
-"""The streams, buckets and consumers that a benchmark works on, and which of them are its own."""
+"""The streams, buckets and consumers that a benchmark uses, some of which it creates."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ from jsctl.nats.error_codes import ErrorCode
 from jsctl.units import SECOND
 
 _MARK = "io.jsctl.bench"
-"""The key of the metadata that says that a benchmark created a stream."""
+"""The metadata key of streams that a benchmark created."""
 
 _OWN = (STREAM, bucket_to_stream(BUCKET), build_stream_name(OBJECTS))
 
@@ -31,7 +31,7 @@ def is_own(info: Json) -> bool:
 
 
 def needs_consent(info: Json) -> bool:
-    """Return whether a stream holds messages that are not of benchmarks."""
+    """Return whether a stream holds messages that no benchmark stored."""
     return not is_own(info) and bool(info["state"]["messages"])
 
 
@@ -59,7 +59,7 @@ async def build_stream_config(api: Api, plan: Plan, settings: Mapping[str, Any])
 def list_changes(info: Json, desired: Json) -> list[str]:
     """Return the keys in which an existing stream differs from the desired configuration.
 
-    Raises BadInput for one that no server changes.
+    Raises BadInput for a key that servers cannot change.
     """
     config = info["config"]
     different = [
@@ -88,14 +88,14 @@ async def prepare_stream(api: Api, plan: Plan) -> Json:
     try:
         info = await streams.fetch_info(api, plan.name)
     except MissingName as error:
-        error.hint = f"--create makes it; {error.hint}"
+        error.hint = f"--create creates it; {error.hint}"
         raise
     if plan.subject:
         subject = f"{plan.subject}.0" if plan.subjects >= 0 else plan.subject
         takers = await streams.list_names(api, subject)
         if plan.name not in takers:
             other = f"it goes to {', '.join(takers)}; --stream names that" if takers else "--create adds it"
-            raise BadInput(f"stream {plan.name} does not take {subject}", other)
+            raise BadInput(f"stream {plan.name} does not store {subject}", other)
     return info
 
 
@@ -137,8 +137,8 @@ async def prepare_consumer(api: Api, plan: Plan) -> str:
         config = (await consumers.fetch_info(api, plan.name, plan.consumer))["config"]
         if not consumers.is_pull(config):
             raise BadInput(
-                f"consumer {plan.name} > {plan.consumer} is push-based: nothing can be pulled from it",
-                "jsctl consumer ls shows what there is",
+                f"consumer {plan.name} > {plan.consumer} is push-based and cannot be pulled from",
+                "jsctl consumer ls lists the consumers",
             )
         return str(config.get("ack_policy") or "explicit")
     await _remove_consumer(api, plan)

@@ -1,4 +1,4 @@
-"""The clients of one process: their connections, a common start, their end."""
+"""The clients of one process: their connections, common start and end."""
 
 import asyncio
 import time
@@ -40,7 +40,7 @@ _TICK = 0.1
 """Seconds between two reports of progress."""
 
 _GRACE = 0.2
-"""Seconds for clients to end by themselves."""
+"""Seconds that clients have to end by themselves."""
 
 
 class Team:
@@ -80,7 +80,7 @@ class Team:
             self._timer = loop.call_later(self._plan.duration / SECOND, self.stop)
 
     def stop(self) -> None:
-        """End the clients after their present operation; those that wait do not continue."""
+        """End the clients after their current operation, or at once if they are waiting."""
         self._is_stopped = True
         for client in self._clients:
             client.stopping = True
@@ -93,14 +93,14 @@ class Team:
             task.cancel()
 
     async def run(self) -> tuple[ProcessResult, JsctlError | None]:
-        """Return what was measured, and the first error. Raises it when there is nothing to show."""
+        """Return the measurements, and the first error. Raises the error of a failed connection."""
         connections: list[Connection] = []
         failure: JsctlError | None = None
         ticking = asyncio.ensure_future(self._tick())
         try:
             for number in self._numbers:
                 connections.append(await self._connect())
-                self._clients.append(self._client(number, connections[-1]))
+                self._clients.append(self._create_client(number, connections[-1]))
             self._tasks = [asyncio.ensure_future(self._work(client)) for client in self._clients]
             if self._is_stopped:
                 self.stop()
@@ -137,7 +137,7 @@ class Team:
             raise Stopped("stopped before it was connected")
         return opening.result()
 
-    def _client(self, number: int, connection: Connection) -> Client:
+    def _create_client(self, number: int, connection: Connection) -> Client:
         settings = self._settings
         api = Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix)
         return Client(number, self._plan, api, Meter(number, self._plan.warm_up, self._begin), self._gate)
@@ -166,5 +166,5 @@ class Team:
 
 
 def _ignore(event: object) -> None:
-    """Ignore an event: clients watch their own connections, and what happens before and after is of no
-    interest."""
+    """Ignore an event: clients watch their connections themselves, and events before and after do not
+    matter."""

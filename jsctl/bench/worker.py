@@ -1,7 +1,7 @@
-"""A process of a benchmark with some of its clients: `python -m jsctl.bench.worker`, for `crew` alone.
+"""A process of a benchmark with some of its clients: `python -m jsctl.bench.worker`, started by `crew`.
 
-On stdin: the task, then `go` and `stop`; its end ends the process. On stdout: `ready`, `done` with messages
-that were sent or received, `result`, and `alive` all the time.
+On stdin: the task, then `go` and `stop`; the process ends with it. On stdout: `ready`, `done` with the number
+of messages that were sent or received, `result`, and `alive` all the time.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from jsctl.bench.meter import ProcessResult
 from jsctl.bench.team import Team
 from jsctl.errors import JsctlError
 
-_BEAT = 0.5
-"""Seconds between two signs of life."""
+_HEARTBEAT_SECONDS = 0.5
+"""Seconds between two heartbeats."""
 
 
 def _write(line: bytes) -> None:
@@ -26,13 +26,13 @@ def _write(line: bytes) -> None:
         sys.stdout.buffer.write(line + b"\n")
         sys.stdout.buffer.flush()
     except OSError:
-        pass  # nobody waits for it any more; the end of stdin says so, too
+        pass  # the other process has ended; the end of stdin ends this one, too
 
 
-def _beat() -> None:
+def _send_heartbeats() -> None:
     while True:
         _write(b"alive")
-        time.sleep(_BEAT)
+        time.sleep(_HEARTBEAT_SECONDS)
 
 
 async def _work(task: bytes) -> None:
@@ -65,9 +65,9 @@ async def _work(task: bytes) -> None:
 def main() -> None:
     """Read the task and run it."""
     gc.set_threshold(50_000)
-    threading.Thread(target=_beat, daemon=True).start()
+    threading.Thread(target=_send_heartbeats, daemon=True).start()
     asyncio.run(_work(sys.stdin.buffer.readline()))
-    os._exit(0)  # a thread waits for stdin, which Python would do, too
+    os._exit(0)  # Python would wait for the thread that reads stdin
 
 
 if __name__ == "__main__":

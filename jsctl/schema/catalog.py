@@ -30,7 +30,7 @@ _GROUPS = ("requests", "responses", "others", "events")
 
 def list_names(environ: Mapping[str, str] | None = None) -> list[str]:
     """Return the names of all schemas, sorted. environ: unused here; the names of other nouns need it."""
-    return sorted(name for name, _, _ in _messages())
+    return sorted(name for name, _, _ in _list_messages())
 
 
 def search(pattern: str) -> list[str]:
@@ -40,37 +40,37 @@ def search(pattern: str) -> list[str]:
 
 
 def resolve(name: str) -> str:
-    """Return the full name of a schema; its last part is enough where only one ends so. Raises NotFound."""
-    known = list_names()
-    if name in known:
+    """Return the full name of a schema from its name, or from an unambiguous last part. Raises NotFound."""
+    names = list_names()
+    if name in names:
         return name
-    matching = [candidate for candidate in known if candidate.rpartition(".")[2] == name]
+    matching = [candidate for candidate in names if candidate.rpartition(".")[2] == name]
     if len(matching) != 1:
-        short = [candidate.rpartition(".")[2] for candidate in known]
-        raise NotFound(*registry.find_noun("schema").missing(name, existing=[*known, *short]))
+        last_parts = [candidate.rpartition(".")[2] for candidate in names]
+        raise NotFound(*registry.find_noun("schema").missing(name, existing=[*names, *last_parts]))
     return matching[0]
 
 
 @cache
 def load_schema(name: str) -> Json:
     """Return a schema by its full name, with every type that it refers to. Raises KeyError."""
-    group, definition = next((group, message) for key, group, message in _messages() if key == name)
-    types = _definitions()["types"]
-    document = _object({"closed": True, **definition} if group == "requests" else definition, types)
-    used = _referred(document, types)
+    group, definition = next((group, message) for key, group, message in _list_messages() if key == name)
+    types = _load_definitions()["types"]
+    document = _build_object({"closed": True, **definition} if group == "requests" else definition, types)
+    used = _find_used_types(document, types)
     about = definition["about"]
     titled = {"$schema": _DRAFT, "title": name, "description": _describe(group, about)}
     if group in ("responses", "events"):
         document["properties"] = {"type": {"const": name}, **document["properties"]}
         document["required"] = ["type", *document.get("required", ())]
     if group == "responses":
-        failed = {
+        failure = {
             "type": "object",
             "required": ["type", "error"],
             "properties": {"type": {"const": name}, "error": {"$ref": "#/definitions/Error"}},
         }
-        used |= _referred(failed, types)
-        document = {"type": "object", "if": {"required": ["error"]}, "then": failed, "else": document}
+        used |= _find_used_types(failure, types)
+        document = {"type": "object", "if": {"required": ["error"]}, "then": failure, "else": document}
     definitions = {key: used[key] for key in sorted(used)}
     return {**titled, **document, **({"definitions": definitions} if definitions else {})}
 
@@ -87,16 +87,16 @@ def _describe(group: str, about: str) -> str:
             return about[0].upper() + about[1:]
 
 
-def _messages() -> Iterator[tuple[str, str, Json]]:
+def _list_messages() -> Iterator[tuple[str, str, Json]]:
     """Yield name, group and definition of all messages."""
     for group in _GROUPS:
-        for prefix, messages in _definitions()[group].items():
+        for prefix, messages in _load_definitions()[group].items():
             for name, definition in messages.items():
                 yield f"{prefix}.{name}", group, definition
 
 
 @cache
-def _definitions() -> Json:
+def _load_definitions() -> Json:
     import yaml
 
     text = files("jsctl.schema").joinpath("definitions.yaml").read_text()
@@ -104,14 +104,14 @@ def _definitions() -> Json:
     return document
 
 
-def _object(definition: Json, types: Mapping[str, Json]) -> Json:
+def _build_object(definition: Json, types: Mapping[str, Json]) -> Json:
     """Return the schema of a type or message."""
-    fields, closed, noun = _flattened(definition, types)
-    described = _field_help(noun) if noun else {}
+    fields, closed, noun = _flatten(definition, types)
+    described = _get_field_help(noun) if noun else {}
     properties = {}
     for key, kind in fields.items():
         name = key.rstrip("!")
-        properties[name] = _kind(kind, types)
+        properties[name] = _build_kind(kind, types)
         if name in described and "$ref" not in properties[name]:
             properties[name] = {**properties[name], "description": described[name]}
     schema: Json = {"type": "object", "properties": properties}
@@ -122,20 +122,20 @@ def _object(definition: Json, types: Mapping[str, Json]) -> Json:
     return schema
 
 
-def _flattened(definition: Json, types: Mapping[str, Json]) -> tuple[dict[str, str], bool, str]:
-    """Return the fields, whether there are no others, and the noun whose flags describe them."""
+def _flatten(definition: Json, types: Mapping[str, Json]) -> tuple[dict[str, str], bool, str]:
+    """Return the fields, whether others are excluded, and the noun whose flags describe them."""
     fields: dict[str, str] = {}
     noun = str(definition.get("describes") or "")
     closed = bool(definition.get("closed"))
     if parent := definition.get("extends"):
-        fields, parent_closed, parent_noun = _flattened(types[parent], types)
+        fields, parent_closed, parent_noun = _flatten(types[parent], types)
         closed = closed or (parent_closed and not definition.get("open"))
         noun = noun or parent_noun
     return {**fields, **(definition.get("fields") or {})}, closed, noun
 
 
-def _field_help(noun: str) -> dict[str, str]:
-    """Return what the help of a noun's flags says about the keys of its configuration."""
+def _get_field_help(noun: str) -> dict[str, str]:
+    """Return the help of a noun's flags by key of its configuration."""
     from jsctl.jetstream.consumer.fields import FIELDS as CONSUMER_FIELDS
     from jsctl.jetstream.stream.fields import FIELDS as STREAM_FIELDS
 
@@ -143,16 +143,16 @@ def _field_help(noun: str) -> dict[str, str]:
     return {field.key: field.help for field in fields if field.help and "." not in field.key}
 
 
-def _kind(kind: str, types: Mapping[str, Json]) -> Json:
+def _build_kind(kind: str, types: Mapping[str, Json]) -> Json:
     if kind.endswith("?"):
-        schema = _kind(kind[:-1], types)
+        schema = _build_kind(kind[:-1], types)
         if isinstance(schema.get("type"), str):
             return {**schema, "type": [schema["type"], "null"]}
         return {"anyOf": [schema, {"type": "null"}]}
     if kind.startswith("["):
-        return {"type": "array", "items": _kind(kind[1:-1], types)}
+        return {"type": "array", "items": _build_kind(kind[1:-1], types)}
     if kind.startswith("{"):
-        return {"type": "object", "additionalProperties": _kind(kind[1:-1], types)}
+        return {"type": "object", "additionalProperties": _build_kind(kind[1:-1], types)}
     if "|" in kind:
         return {"enum": kind.split("|")}
     if kind in types:
@@ -160,24 +160,24 @@ def _kind(kind: str, types: Mapping[str, Json]) -> Json:
     return dict(_KINDS[kind])
 
 
-def _referred(schema: Json, types: Mapping[str, Json]) -> Json:
+def _find_used_types(schema: Json, types: Mapping[str, Json]) -> Json:
     """Return the types that a schema refers to, directly or through others."""
     used: Json = {}
-    waiting = list(_references(schema))
+    waiting = list(_find_references(schema))
     while waiting:
         name = waiting.pop()
         if name not in used:
-            used[name] = _object(types[name], types)
-            waiting += _references(used[name])
+            used[name] = _build_object(types[name], types)
+            waiting += _find_references(used[name])
     return used
 
 
-def _references(value: Any) -> Iterator[str]:
+def _find_references(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         if isinstance(reference := value.get("$ref"), str):
             yield reference.rpartition("/")[2]
         for item in value.values():
-            yield from _references(item)
+            yield from _find_references(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _references(item)
+            yield from _find_references(item)

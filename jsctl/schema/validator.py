@@ -32,90 +32,90 @@ _MAX_KEY = 100  #: characters of a key in an error
 
 
 def validate(value: Any, schema: Json) -> list[str]:
-    """Return what is wrong with a value, as `find_errors` does; empty when it is valid."""
+    """Return the errors of `find_errors` as a list; empty for a valid value."""
     return list(find_errors(value, schema))
 
 
 def find_errors(value: Any, schema: Json) -> Iterator[str]:
-    """Yield what is wrong with a value, one sentence each, with the place in it; nothing when it is valid.
+    """Yield the errors of a value, one sentence each, with the place in the value.
 
-    Keys are foreign text, also with line ends.
+    Keys in the sentences come from the value and may contain line breaks.
     """
-    return _errors(value, schema, schema, "")
+    return _find_errors(value, schema, schema, "")
 
 
-def _errors(value: Any, schema: Json, root: Json, path: str) -> Iterator[str]:
+def _find_errors(value: Any, schema: Json, root: Json, path: str) -> Iterator[str]:
     if reference := schema.get("$ref"):
-        yield from _errors(value, root["definitions"][reference.rpartition("/")[2]], root, path)
+        yield from _find_errors(value, root["definitions"][reference.rpartition("/")[2]], root, path)
         return
-    where = path or "the document"
+    place = path or "the document"
     if "if" in schema:
-        branch = "else" if any(_errors(value, schema["if"], root, path)) else "then"
-        yield from _errors(value, schema[branch], root, path)
+        branch = "else" if any(_find_errors(value, schema["if"], root, path)) else "then"
+        yield from _find_errors(value, schema[branch], root, path)
         return
     if options := schema.get("anyOf"):
-        if all(any(_errors(value, option, root, path)) for option in options):
-            yield from _errors(value, options[0], root, path)
+        if all(any(_find_errors(value, option, root, path)) for option in options):
+            yield from _find_errors(value, options[0], root, path)
         return
     if "const" in schema and value != schema["const"]:
-        yield f"{where} is {_shown(value)}, not {_shown(schema['const'])}"
+        yield f"{place} is {_format_value(value)}, not {_format_value(schema['const'])}"
     if "enum" in schema and value not in schema["enum"]:
-        yield f"{where} is {_shown(value)}, not one of {', '.join(filter(None, schema['enum']))}"
+        yield f"{place} is {_format_value(value)}, not one of {', '.join(filter(None, schema['enum']))}"
     if kinds := schema.get("type"):
         kinds = [kinds] if isinstance(kinds, str) else kinds
-        if not any(_is(value, kind) for kind in kinds):
-            yield f"{where} is {_shown(value)}, not {' or '.join(_WORDS[kind] for kind in kinds)}"
+        if not any(_has_type(value, kind) for kind in kinds):
+            yield f"{place} is {_format_value(value)}, not {' or '.join(_WORDS[kind] for kind in kinds)}"
             return
-    yield from _scalar_errors(value, schema, where)
+    yield from _find_scalar_errors(value, schema, place)
     if isinstance(value, dict):
-        yield from _object_errors(value, schema, root, path)
+        yield from _find_object_errors(value, schema, root, path)
     elif isinstance(value, list) and "items" in schema:
         for number, item in enumerate(value):
-            yield from _errors(item, schema["items"], root, f"{path}[{number}]")
+            yield from _find_errors(item, schema["items"], root, f"{path}[{number}]")
 
 
-def _scalar_errors(value: Any, schema: Json, where: str) -> Iterator[str]:
+def _find_scalar_errors(value: Any, schema: Json, place: str) -> Iterator[str]:
     least = schema.get("minimum")
-    if least is not None and _is(value, "number") and value < least:
-        yield f"{where} is {value}, at least {least} is possible"
+    if least is not None and _has_type(value, "number") and value < least:
+        yield f"{place} is {value}, but must be at least {least}"
     if not isinstance(value, str):
         return
     if schema.get("format") == "date-time":
         try:
             parse_time_ns(value)
         except (ValueError, OverflowError):
-            yield f"{where} is {_shown(value)}, not a time in RFC 3339"
+            yield f"{place} is {_format_value(value)}, not a time in RFC 3339"
     if schema.get("contentEncoding") == "base64":
         try:
             binascii.a2b_base64(value, strict_mode=bool(value))
         except ValueError:
-            yield f"{where} is not base64"
+            yield f"{place} is not base64"
 
 
-def _object_errors(value: Json, schema: Json, root: Json, path: str) -> Iterator[str]:
+def _find_object_errors(value: Json, schema: Json, root: Json, path: str) -> Iterator[str]:
     missing = [key for key in schema.get("required", ()) if key not in value]
     if missing:
         yield f"{path or 'the document'} lacks {', '.join(missing)}"
     properties = schema.get("properties", {})
-    others = schema.get("additionalProperties", True)
+    additional = schema.get("additionalProperties", True)
     for key, item in value.items():
         name = key if len(key) <= _MAX_KEY else f"{key[:_MAX_KEY]}..."
-        below = f"{path}.{name}" if path else name
+        member_path = f"{path}.{name}" if path else name
         if key in properties:
-            yield from _errors(item, properties[key], root, below)
-        elif others is False:
-            yield f"{below} is not known"
-        elif isinstance(others, dict):
-            yield from _errors(item, others, root, below)
+            yield from _find_errors(item, properties[key], root, member_path)
+        elif additional is False:
+            yield f"{member_path} is unknown"
+        elif isinstance(additional, dict):
+            yield from _find_errors(item, additional, root, member_path)
 
 
-def _is(value: Any, kind: str) -> bool:
+def _has_type(value: Any, kind: str) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
     return isinstance(value, _TYPES[kind])
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Discovery of services of the micro protocol (ADR-32): who answers on $SRV, what they offer, and their
+"""Discovery of services of the micro protocol (ADR-32): their instances on $SRV, their endpoints, and their
 statistics.
 """
 
@@ -19,10 +19,10 @@ Json = dict[str, Any]
 
 PREFIX = "$SRV"
 SILENCE = 300 * MS
-"""ns without another reply after which all have answered."""
+"""Time without another reply (ns) after which all instances have answered."""
 
-_MANY = 1 << 30  #: replies
-_TOLD = 10  #: malformed replies
+_MAX_REPLIES = 1 << 30  #: replies
+_MAX_WARNINGS = 10  #: malformed replies
 _TYPES = {
     "PING": "io.nats.micro.v1.ping_response",
     "INFO": "io.nats.micro.v1.info_response",
@@ -36,7 +36,7 @@ _ENDPOINT_TEXTS = ("name", "subject", "queue_group", "last_error")
 class Answers(NamedTuple):
     """The replies of services.
 
-    documents: the replies, by service and instance. malformed: what is wrong with each of the others.
+    documents: the replies, sorted by service and instance. malformed: the problem of each other reply.
     """
 
     documents: Sequence[Json]
@@ -44,7 +44,7 @@ class Answers(NamedTuple):
 
 
 def build_verb_subject(verb: str, service: str = "", instance: str = "") -> str:
-    """Return the subject that asks all services, those of a name, or one instance. verb: PING, INFO or
+    """Return the subject of requests to all services, those with a name, or one instance. verb: PING, INFO or
     STATS."""
     return ".".join(part for part in (PREFIX, verb, service, instance) if part)
 
@@ -65,7 +65,7 @@ async def gather(
     silence: int = SILENCE,
     warn: Callable[[str], None],
 ) -> list[Json]:
-    """Ask, and return all replies, by service and instance, after `silence` ns without a reply.
+    """Send a request, and return all replies, sorted by service and instance, after `silence` ns without one.
 
     warn: called with a sentence about each malformed reply. Raises NotFound for a name or an instance that
     does not exist, JsctlError where all replies are malformed.
@@ -75,14 +75,14 @@ async def gather(
         replies = await connection.request_many(subject, stall=silence)
     except NoResponders:
         replies = []
-    if service and not replies:  # or who listens there does not answer
+    if service and not replies:  # also when a subscriber does not answer
         if instance:
             raise NotFound(
                 f"service {service} has no instance {instance}", f"jsctl service list {service} lists them"
             )
-        raise await missing_error(connection, service)
+        raise await build_missing_error(connection, service)
     answers = parse_replies(verb, replies)
-    _warn_of(answers.malformed, warn)
+    _warn_about(answers.malformed, warn)
     if answers.malformed and not answers.documents:
         raise JsctlError(f"no reply on {subject} follows the service protocol", "jsctl request shows them")
     return list(answers.documents)
@@ -95,14 +95,14 @@ async def ping(
 
     Raises NotFound for a name that does not exist.
     """
-    limits = ReplyLimits(replies=_MANY, gap=silence, timeout=connection.settings.timeout)
+    limits = ReplyLimits(replies=_MAX_REPLIES, gap=silence, timeout=connection.settings.timeout)
     message = OutgoingMessage(build_verb_subject("PING", service), b"")
     answers: list[tuple[str, str, int]] = []
     malformed: list[str] = []
     try:
         async with aclosing(send_request(connection, message, limits)) as replies:
             async for reply, rtt in replies:
-                if rtt > limits.timeout:  # somebody answers without end
+                if rtt > limits.timeout:  # somebody replies without end
                     break
                 try:
                     document = parse_reply("PING", reply.data)
@@ -111,32 +111,32 @@ async def ping(
                     malformed.append(str(error))
     except NoResponders:
         pass
-    _warn_of(malformed, warn)
+    _warn_about(malformed, warn)
     if service and not answers:
-        raise await missing_error(connection, service)
+        raise await build_missing_error(connection, service)
     return answers
 
 
-def _warn_of(malformed: Sequence[str], warn: Callable[[str], None]) -> None:
-    """Tell what is wrong with the first malformed replies, and how many others there are."""
-    for text in malformed[:_TOLD]:
-        warn(f"jsctl: a reply is left out: {text}")
-    if len(malformed) > _TOLD:
-        warn(f"jsctl: {len(malformed):,} replies are left out in all")
+def _warn_about(malformed: Sequence[str], warn: Callable[[str], None]) -> None:
+    """Call `warn` with the problems of the first malformed replies, and with the number of all."""
+    for text in malformed[:_MAX_WARNINGS]:
+        warn(f"jsctl: ignored a reply: {text}")
+    if len(malformed) > _MAX_WARNINGS:
+        warn(f"jsctl: {len(malformed):,} replies were ignored in total")
 
 
-async def missing_error(connection: Connection, service: str) -> NotFound:
+async def build_missing_error(connection: Connection, service: str) -> NotFound:
     """Return the error for a service that does not run."""
-    known = await _names(connection)
-    return NotFound(*registry.find_noun("service").missing(service, existing=known))
+    names = await _fetch_names(connection)
+    return NotFound(*registry.find_noun("service").missing(service, existing=names))
 
 
 async def list_names(api: Api) -> list[str]:
     """Return the names of all services that answer."""
-    return await _names(api.connection)
+    return await _fetch_names(api.connection)
 
 
-async def _names(connection: Connection) -> list[str]:
+async def _fetch_names(connection: Connection) -> list[str]:
     documents = await gather(connection, "PING", warn=lambda text: None)
     return sorted({document["name"] for document in documents})
 
@@ -205,5 +205,5 @@ def find_endpoint(info: Json, name: str) -> Json:
     for endpoint in info["endpoints"]:
         if endpoint["name"] == name:
             return dict(endpoint)
-    known = ", ".join(endpoint["name"] for endpoint in info["endpoints"]) or "none"
-    raise NotFound(f"service {info['name']} has no endpoint {name}", f"its endpoints: {known}")
+    endpoint_names = ", ".join(endpoint["name"] for endpoint in info["endpoints"]) or "none"
+    raise NotFound(f"service {info['name']} has no endpoint {name}", f"its endpoints: {endpoint_names}")

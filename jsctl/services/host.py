@@ -26,7 +26,7 @@ class Responder:
     """A service with one endpoint that can be discovered, as an asynchronous context manager: while it is
     open, `handle` is called with each request.
 
-    subject: that of the endpoint. statistics: what STATS shows of it.
+    subject: the subject of the endpoint. statistics: returns what STATS shows of the endpoint.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Responder:
         self._connection = connection
         self._handle = handle
         self._endpoint, self._description = endpoint, description
-        self._statistics = statistics
+        self._build_statistics = statistics
         self._started = time.time_ns()
         self._stack = AsyncExitStack()
 
@@ -72,10 +72,10 @@ class Responder:
     def _describe(self, request: Message) -> None:
         verb = request.subject.removeprefix(f"{PREFIX}.").split(".")[0]
         if request.reply:
-            data = json.dumps(self._document(verb)).encode()
+            data = json.dumps(self._build_document(verb)).encode()
             self._connection.post(OutgoingMessage(request.reply, data).encode())
 
-    def _document(self, verb: str) -> dict[str, Any]:
+    def _build_document(self, verb: str) -> dict[str, Any]:
         document: dict[str, Any] = {
             "type": f"io.nats.micro.v1.{verb.lower()}_response",
             "name": self._name,
@@ -89,12 +89,12 @@ class Responder:
             document["endpoints"] = [{**endpoint, "metadata": {}}]
         elif verb == "STATS":
             document["started"] = format_rfc3339(self._started)
-            document["endpoints"] = [{**endpoint, **self._statistics()}]
+            document["endpoints"] = [{**endpoint, **self._build_statistics()}]
         return document
 
 
 class EchoService:
-    """One run of a service: iterate over `requests`; `stop` ends them in order."""
+    """One run of a service: iterate over `answer_requests`; `stop` ends it properly."""
 
     def __init__(self, connection: Connection, name: str, headers: Headers) -> None:
         """Set up the service. Raises BadInput for a name that a service cannot have."""
@@ -113,7 +113,7 @@ class EchoService:
             self._answer,
             endpoint=_ENDPOINT,
             description="Answers each request with the request itself",
-            statistics=self._statistics,
+            statistics=self._build_statistics,
         )
         self.id = self._responder.id
 
@@ -121,7 +121,7 @@ class EchoService:
         """Stop receiving, and end after the requests that have already been received."""
         self._buffer.close()
 
-    async def requests(self) -> AsyncGenerator[Sequence[Request], None]:
+    async def answer_requests(self) -> AsyncGenerator[Sequence[Request], None]:
         """Answer each request, and yield it. Raises Denied, Unreachable."""
         with self._connection.watching(self._buffer.close_on):
             async with self._responder:
@@ -142,7 +142,7 @@ class EchoService:
         self._processing += time.perf_counter_ns() - began
         self._buffer.add(request)
 
-    def _statistics(self) -> dict[str, Any]:
+    def _build_statistics(self) -> dict[str, Any]:
         return {
             "num_requests": self._requests,
             "num_errors": self._errors,

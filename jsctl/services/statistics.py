@@ -1,4 +1,4 @@
-"""Statistics of services over time: rates, errors, and how evenly the instances work."""
+"""Statistics of services over time: rates, errors, and the balance of their instances."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ Key = tuple[str, str, str]
 class Row(NamedTuple):
     """An endpoint over all of its instances.
 
-    rates: per second. average: ns of processing per request since the sample before, -1 without requests.
+    rates: per second. average: ns of processing per request since the previous sample, -1 without requests.
     skew: the busiest instance's share relative to an even one, 1.0 for even work; 0.0 without requests.
     """
 
@@ -50,22 +50,24 @@ def read_counts(documents: Iterable[Json]) -> dict[Key, Count]:
     }
 
 
-def compute_rows(now: Mapping[Key, Count], before: Mapping[Key, Count], seconds: float) -> Sequence[Row]:
-    """Return what happened between two samples. An instance that is new, or was restarted, begins at 0.
+def compute_rows(
+    current: Mapping[Key, Count], previous: Mapping[Key, Count], seconds: float
+) -> Sequence[Row]:
+    """Return the changes between two samples. The counters of a new or restarted instance begin at 0.
 
     For the first sample (`seconds` 0), averages and skew cover the instances' whole lives.
     """
     endpoints: dict[tuple[str, str], list[tuple[Count, Count]]] = defaultdict(list)
-    for (service, endpoint, instance), count in sorted(now.items()):
-        former = before.get((service, endpoint, instance), Count(0, 0, 0))
-        if former.requests > count.requests:
-            former = Count(0, 0, 0)
-        change = Count(*(new - old for new, old in zip(count, former, strict=True)))
+    for (service, endpoint, instance), count in sorted(current.items()):
+        earlier = previous.get((service, endpoint, instance), Count(0, 0, 0))
+        if earlier.requests > count.requests:
+            earlier = Count(0, 0, 0)
+        change = Count(*(new - old for new, old in zip(count, earlier, strict=True)))
         endpoints[service, endpoint].append((count, change))
-    return [_row(*key, pairs, seconds) for key, pairs in endpoints.items()]
+    return [_build_row(*key, pairs, seconds) for key, pairs in endpoints.items()]
 
 
-def _row(service: str, endpoint: str, pairs: Sequence[tuple[Count, Count]], seconds: float) -> Row:
+def _build_row(service: str, endpoint: str, pairs: Sequence[tuple[Count, Count]], seconds: float) -> Row:
     changes = [change for _, change in pairs]
     requests = sum(change.requests for change in changes)
     errors = sum(change.errors for change in changes)

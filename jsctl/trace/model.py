@@ -1,7 +1,7 @@
-"""The path of a message as a tree of servers, as they report it (ADR-41; nats-server: msgtrace.go).
+"""The path of a message as a tree of servers, from their reports (ADR-41; nats-server: msgtrace.go).
 
 Each server that a message reaches sends one document. A message that leaves a server for another has a
-number, which the document of the other server repeats.
+hop number, which the document of the other server repeats.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
     @property
     def is_delivery(self) -> bool:
-        """Whether a subscriber or a stream got the message by this step."""
+        """Whether this step delivered the message to a subscriber or a stream."""
         return not self.error and (
             (self.type == "eg" and self.kind not in (ROUTER, GATEWAY, LEAF))
             or (self.type == "js" and not self.no_interest)
@@ -49,12 +49,12 @@ class Step(NamedTuple):
 
     @property
     def is_silent(self) -> bool:
-        """Whether the server that the message went to should have answered, and has not."""
+        """Whether the server that the message went to should have answered, but did not."""
         return bool(self.hop) and not self.error and self.next is None
 
 
 class Hop(NamedTuple):
-    """A server on the way. arrival: how the message arrived; None where the server does not say."""
+    """A server on the path. arrival: how the message arrived; None if the server does not report it."""
 
     server: str
     cluster: str
@@ -71,12 +71,13 @@ class Hop(NamedTuple):
 
     @property
     def deliveries(self) -> list[tuple["Hop", Step]]:
-        """The steps by which somebody got the message."""
+        """The steps that delivered the message."""
         return [(hop, step) for hop, step in self.walk() if step.is_delivery]
 
 
 def parse_document(document: Any) -> tuple[str, Json]:
-    """Return the number under which a server got the message, and its document. Raises ValueError."""
+    """Return the hop number under which a server received the message, and its document. Raises
+    ValueError."""
     if not isinstance(document, dict) or not isinstance(document.get("events"), list):
         raise ValueError("it is not a trace")
     server, request = document.get("server") or {}, document.get("request") or {}
@@ -92,7 +93,8 @@ def parse_document(document: Any) -> tuple[str, Json]:
 
 
 def find_expected_hops(documents: Mapping[str, Json]) -> set[str]:
-    """Return the numbers under which servers got the message, according to the servers before them."""
+    """Return the hop numbers under which servers received the message, according to the servers before
+    them."""
     return {
         str(event["hop"])
         for document in documents.values()
@@ -102,54 +104,56 @@ def find_expected_hops(documents: Mapping[str, Json]) -> set[str]:
 
 
 def build(documents: Mapping[str, Json]) -> Hop:
-    """Return the first server, linked to all that follow.
+    """Return the first server, linked to all following ones.
 
-    documents: by the number of `parse_document`, "" for the first. Raises ValueError without the first.
+    documents: by the hop number of `parse_document`, "" for the first. Raises ValueError without the first.
     """
     if "" not in documents:
         raise ValueError("the document of the first server is missing")
-    return _hop("", documents, frozenset())
+    return _build_hop("", documents, frozenset())
 
 
-def _hop(number: str, documents: Mapping[str, Json], above: frozenset[str]) -> Hop:
+def _build_hop(number: str, documents: Mapping[str, Json], above: frozenset[str]) -> Hop:
     document = documents[number]
     server = document.get("server") or {}
-    steps = [_step(event, documents, above | {number}) for event in document["events"]]
+    steps = [_build_step(event, documents, above | {number}) for event in document["events"]]
     arrivals = [step for step in steps if step.type == "in"]
     order = ("sm", "si", "se", "js", "eg")
     return Hop(
-        _text(server, "name"),
-        _text(server, "cluster"),
-        _text(server, "ver"),
+        _get_text(server, "name"),
+        _get_text(server, "cluster"),
+        _get_text(server, "ver"),
         arrivals[0] if arrivals else None,
         sorted((step for step in steps if step.type in order), key=lambda step: order.index(step.type)),
     )
 
 
-def _step(event: Json, documents: Mapping[str, Json], above: frozenset[str]) -> Step:
-    number = _text(event, "hop")
+def _build_step(event: Json, documents: Mapping[str, Json], above: frozenset[str]) -> Step:
+    number = _get_text(event, "hop")
     follows = number and number in documents and number not in above
     kind = event.get("kind")
     connection = event.get("cid")
     return Step(
-        type=_text(event, "type"),
-        time=_text(event, "ts"),
+        type=_get_text(event, "type"),
+        time=_get_text(event, "ts"),
         kind=kind if isinstance(kind, int) and 0 <= kind < len(KINDS) else SYSTEM,
         connection=connection if isinstance(connection, int) else 0,
-        name=_text(event, "name"),
-        account=_text(event, "acc"),
-        subject=next((_text(event, key) for key in ("to", "sub", "subj", "subject") if event.get(key)), ""),
-        origin=_text(event, "from"),
-        queue=_text(event, "queue"),
-        stream=_text(event, "stream"),
+        name=_get_text(event, "name"),
+        account=_get_text(event, "acc"),
+        subject=next(
+            (_get_text(event, key) for key in ("to", "sub", "subj", "subject") if event.get(key)), ""
+        ),
+        origin=_get_text(event, "from"),
+        queue=_get_text(event, "queue"),
+        stream=_get_text(event, "stream"),
         no_interest=event.get("nointerest") is True,
-        error=_text(event, "error"),
+        error=_get_text(event, "error"),
         hop=number,
-        next=_hop(number, documents, above) if follows else None,
+        next=_build_hop(number, documents, above) if follows else None,
     )
 
 
-def _text(document: Json, key: str) -> str:
+def _get_text(document: Json, key: str) -> str:
     value = document.get(key)
     return value if isinstance(value, str) else ""
 
@@ -158,43 +162,43 @@ def list_reasons(root: Hop) -> list[str]:
     """Return why no subscriber received the message, one sentence each; empty if one did."""
     if root.deliveries:
         return []
-    failures = list(_failures(root))
-    return failures or [_no_interest(root)]
+    failures = list(_list_failures(root))
+    return failures or [_explain_no_interest(root)]
 
 
-def _failures(root: Hop) -> Iterator[str]:
+def _list_failures(root: Hop) -> Iterator[str]:
     if root.arrival is not None and root.arrival.error:
         yield f"server {root.server} refused it: {root.arrival.error}"
     for hop, step in root.walk():
         if step.error:
-            yield f"{_target(step)} of server {hop.server}: {step.error}"
+            yield f"{_describe_target(step)} of server {hop.server}: {step.error}"
         elif step.type == "js" and step.no_interest:
-            yield f"stream {step.stream} did not store it, as no consumer wants {step.subject}"
+            yield f"stream {step.stream} did not store it, as no consumer is interested in {step.subject}"
         elif step.is_silent:
-            yield f"{_target(step)} of server {hop.server} did not answer, as those before 2.11"
+            yield f"{_describe_target(step)} of server {hop.server} did not answer; it may be older than 2.11"
         elif step.next is not None and step.next.arrival is not None and step.next.arrival.error:
             yield f"server {step.next.server} refused it: {step.next.arrival.error}"
 
 
-def _target(step: Step) -> str:
+def _describe_target(step: Step) -> str:
     if step.type == "js":
         return f"stream {step.stream}"
     name = f" {step.name}" if step.name else ""
     return f"{KINDS[step.kind].lower()}{name}"
 
 
-def _no_interest(root: Hop) -> str:
+def _explain_no_interest(root: Hop) -> str:
     servers = sorted({root.server, *(step.next.server for _, step in root.walk() if step.next is not None)})
     subject = root.arrival.subject if root.arrival else ""
     account = root.arrival.account if root.arrival else ""
     for _, step in root.walk():
         if step.type in ("sm", "si", "se"):
             subject, account = step.subject or subject, step.account or account
-    where = f"server {servers[0]}" if len(servers) == 1 else f"servers {', '.join(servers)}"
-    whose = f" in account {account}" if account else ""
-    text = f"nobody subscribes to {subject}{whose}, and no stream stores it, on {where}"
+    server_text = f"server {servers[0]}" if len(servers) == 1 else f"servers {', '.join(servers)}"
+    account_text = f" in account {account}" if account else ""
+    text = f"nobody subscribes to {subject}{account_text}, and no stream stores it, on {server_text}"
     if any(step.type == "si" for _, step in root.walk()):
-        # Servers then end the trace, though the message goes on.
+        # Servers then end the trace, although the message continues.
         return (
             f"{text}; or account {account} does not let others trace its service (allow_trace of the export)"
         )
@@ -212,28 +216,28 @@ def count_hops(root: Hop) -> dict[str, int]:
 
 
 def format_lines(root: Hop) -> Iterable[tuple[str, str]]:
-    """Yield place and action of each step, without what differs between two traces of the same path."""
-    return _lines(root, root.server)
+    """Yield place and action of each step, without details that differ between traces of the same path."""
+    return _iterate_lines(root, root.server)
 
 
-def _lines(hop: Hop, path: str) -> Iterator[tuple[str, str]]:
+def _iterate_lines(hop: Hop, path: str) -> Iterator[tuple[str, str]]:
     if hop.arrival is not None and hop.arrival.error:
         yield path, f"refused: {hop.arrival.error}"
     for step in hop.steps:
         match step.type:
             case "sm":
-                what = f"mapping to {step.subject}"
+                description = f"mapping to {step.subject}"
             case "si":
-                what = f"service import from {step.origin} to {step.subject} in account {step.account}"
+                description = f"service import from {step.origin} to {step.subject} in account {step.account}"
             case "se":
-                what = f"stream export to {step.subject} in account {step.account}"
+                description = f"stream export to {step.subject} in account {step.account}"
             case "js":
                 action = "no interest" if step.no_interest else "stored"
-                what = f"stream {step.stream} {action}"
+                description = f"stream {step.stream} {action}"
             case _:
-                what = " ".join(
+                description = " ".join(
                     part for part in (KINDS[step.kind], step.name, step.subject, step.queue) if part
                 )
-        yield path, what + (f": {step.error}" if step.error else "")
+        yield path, description + (f": {step.error}" if step.error else "")
         if step.next is not None:
-            yield from _lines(step.next, f"{path} > {step.next.server}")
+            yield from _iterate_lines(step.next, f"{path} > {step.next.server}")

@@ -1,4 +1,4 @@
-"""Sending a message that servers trace, and collecting their reports (ADR-41)."""
+"""The sending of a message that servers trace, and the collection of their reports (ADR-41)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ async def trace(
 ) -> dict[str, Json]:
     """Trace a message. Returns the documents of the servers by the number of `parse_document`.
 
-    Ends when all servers that got the message have answered, or when none answers within the timeout: then
-    some are missing. deliver: deliver the message to its subscribers, too. Raises BadInput, Denied,
+    Ends when all servers that received the message have answered, or when none answers within the timeout:
+    then some are missing. deliver: deliver the message to its subscribers, too. Raises BadInput, Denied,
     RequestTimeout.
     """
     _check_version(connection)
@@ -57,7 +57,7 @@ async def trace(
     if "" not in documents:
         raise RequestTimeout(
             f"no server traces {subject}",
-            "may this account publish to it and to its inbox? --timeout waits longer",
+            "check that this account may publish to it and to its inbox, or wait longer with --timeout",
         )
     return documents
 
@@ -73,4 +73,4 @@ def _check_version(connection: Connection) -> None:
     version = str(connection.server_info.get("version") or "")
     parts = version.split(".")[:2]
     if all(part.isdigit() for part in parts) and tuple(map(int, parts)) < _OLDEST:
-        raise BadInput(f"nats-server {version} cannot trace messages", "2.11 is the first that can")
+        raise BadInput(f"nats-server {version} cannot trace messages", "use 2.11 or later")

@@ -75,7 +75,7 @@ OTHER_VERBS = frozenset(_WORDS.split())
 
 CONVERSION = re.compile(r"(from|to|with|without|as|is|has|may|can)_|\w+_to_|\w+_error$")
 """Names of other forms: `with_start` (a changed copy), `as_text`, `bucket_to_stream`, `is_pattern`, and
-`missing_error` (what follows `raise`)."""
+`build_missing_error` (what follows `raise`)."""
 
 NAMED_OTHERWISE = {
     "commands/": "commands are named for their verbs, decorators for the flags that they add",

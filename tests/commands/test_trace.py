@@ -62,7 +62,7 @@ def test_why_nobody_got_it(cli: Cli, url: str) -> None:
     [reason] = cli("trace full --json --deliver", status=0).json["reasons"]
     assert "maximum messages exceeded" in reason
     js.stream(url, "I", "interest", retention="interest")
-    assert "no consumer wants interest" in cli("trace interest", status=0).out
+    assert "no consumer is interested in interest" in cli("trace interest", status=0).out
 
 
 def test_permissions_and_imports(tmp_path: Path) -> None:

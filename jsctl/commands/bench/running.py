@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from jsctl.bench import targets
-from jsctl.bench.crew import Bench, process_count
+from jsctl.bench.crew import Bench, count_processes
 from jsctl.bench.limits import find_limit
 from jsctl.bench.plan import Kind, Plan
 from jsctl.commands.bench.flags import SharedFlags
@@ -25,7 +25,7 @@ from jsctl.views.result import Result
 def make_plan(kind: Kind, flags: SharedFlags, **more: Any) -> Plan:
     """Return the plan of a benchmark. more: its further fields."""
     processes = (
-        process_count(flags.clients) if flags.processes is None else min(flags.processes, flags.clients)
+        count_processes(flags.clients) if flags.processes is None else min(flags.processes, flags.clients)
     )
     return Plan(
         kind,

@@ -32,7 +32,7 @@ async def serve(env: Env, name: str, headers: tuple[str, ...]) -> Events[Request
     service = EchoService(connection, name, pairs)
     env.say(f"Service {name} ({service.id}) waits for requests on {service.subject}, process {os.getpid()}")
     return Events(
-        batches=service.requests(),
+        batches=service.answer_requests(),
         text=view.text,
         record=view.record,
         notice=view.notice,

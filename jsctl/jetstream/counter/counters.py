@@ -121,7 +121,7 @@ async def find_stream(api: Api, subject: str, name: str = "") -> Json:
     if not name:
         names = await streams.list_names(api, subject)
         if not names:
-            raise missing_error(api, subject)
+            raise build_missing_error(api, subject)
         if len(names) > 1:
             raise BadInput(f"{subject} is in {', '.join(names)}", "name one with --stream")
         name = names[0]
@@ -139,7 +139,7 @@ async def get(api: Api, subject: str, stream: str = "") -> Counter:
     config = info["config"]
     message = await fetch_newest(api, config["name"], subject, direct=bool(config.get("allow_direct")))
     if message is None:
-        raise missing_error(api, subject)
+        raise build_missing_error(api, subject)
     return decode_counter(message)
 
 
@@ -215,7 +215,7 @@ def watch(
     return Receiver(api.connection, options, api=api, warn=warn, announce=lambda text: None)
 
 
-def missing_error(api: Api, subject: str) -> MissingName:
+def build_missing_error(api: Api, subject: str) -> MissingName:
     """Return the error for a counter that does not exist."""
     text = registry.find_noun("counter").missing(subject)
     return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, subject, partial(list_names, api))

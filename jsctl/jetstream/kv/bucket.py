@@ -78,7 +78,7 @@ async def open_bucket(api: Api, name: str) -> Bucket:
         info = await streams.fetch_info(api, bucket_to_stream(name))
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-            raise missing_error(api, name) from None
+            raise build_missing_error(api, name) from None
         raise
     return _build_bucket(api, name, info)
 
@@ -140,7 +140,7 @@ async def delete(bucket: Bucket) -> None:
     await streams.delete(bucket.api, bucket.stream)
 
 
-def missing_error(api: Api, name: str) -> MissingName:
+def build_missing_error(api: Api, name: str) -> MissingName:
     """Return the error for a bucket that does not exist."""
     text = registry.find_noun("bucket").missing(name)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(list_names, api))

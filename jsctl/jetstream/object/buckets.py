@@ -50,7 +50,7 @@ async def fetch_info(api: Api, bucket: str) -> Json:
         raise name_bucket(api, bucket, error) from None
 
 
-def missing_error(api: Api, bucket: str) -> MissingName:
+def build_missing_error(api: Api, bucket: str) -> MissingName:
     """Return the error for a bucket that does not exist."""
     text = registry.find_noun("object bucket").missing(bucket)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, bucket, partial(list_names, api))
@@ -59,7 +59,7 @@ def missing_error(api: Api, bucket: str) -> MissingName:
 def name_bucket(api: Api, bucket: str, error: ApiError) -> ApiError:
     """Return the error for a bucket that does not exist in place of the one for its stream; other errors as
     they are."""
-    return missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
+    return build_missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
 
 
 def build_config(bucket: str, settings: Mapping[str, object]) -> Json:

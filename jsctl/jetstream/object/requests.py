@@ -48,7 +48,7 @@ async def fetch_info(api: Api, bucket: str, name: str) -> ObjectInfo:
     """Fetch an object without following links. Raises MissingName when it or the bucket does not exist."""
     object_info = await find(api, bucket, validate_object_name(name))
     if object_info is None or object_info.is_deleted:
-        raise missing_error(api, bucket, name)
+        raise build_missing_error(api, bucket, name)
     return object_info
 
 
@@ -74,7 +74,7 @@ async def resolve(api: Api, bucket: str, name: str) -> ObjectInfo:
     raise JsctlError(f"{bucket} > {name} is part of an endless chain of links")
 
 
-def missing_error(api: Api, bucket: str, name: str) -> MissingName:
+def build_missing_error(api: Api, bucket: str, name: str) -> MissingName:
     """Return the error for an object that does not exist."""
     text = registry.find_noun("object").missing(name, bucket)
     return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, name, partial(list_names, api, bucket))

@@ -144,14 +144,14 @@ async def _with_name(api: Api, name: str, call: Awaitable[Json]) -> Json:
         return await call
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-            raise missing_error(api, name) from None
+            raise build_missing_error(api, name) from None
         if error.err_code == ErrorCode.STREAM_NAME_EXIST:
             description = f"stream {name} exists with another configuration"
             raise ApiError(error.code, error.err_code, description, error.hint) from None
         raise
 
 
-def missing_error(api: Api, name: str) -> MissingName:
+def build_missing_error(api: Api, name: str) -> MissingName:
     """Return the error for a stream that does not exist."""
     text = registry.find_noun("stream").missing(name)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(list_names, api))

@@ -22,7 +22,7 @@ async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
     )
     if isinstance(stream_info, str):
         if stream not in await streams.list_names(api):  # the cluster's leader answers for all
-            raise streams.missing_error(api, stream)
+            raise streams.build_missing_error(api, stream)
         return Facts(stream, name, {}, {}, silent=stream_info)
     if isinstance(consumer_info, str):
         if name not in await consumers.list_names(api, stream):

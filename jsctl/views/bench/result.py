@@ -142,7 +142,7 @@ def limit_text(limit: Limit, plan: Plan) -> str:
 
 def _latency_fields(latencies: Histogram) -> list[Field]:
     pairs = [("Min", latencies.smallest), ("Mean", latencies.mean)]
-    pairs += [(f"P{share:g}", latencies.percentile(share)) for share in PERCENTILES]
+    pairs += [(f"P{share:g}", latencies.compute_percentile(share)) for share in PERCENTILES]
     return [Field(name, latency(span)) for name, span in [*pairs, ("Max", latencies.largest)]]
 
 
@@ -155,7 +155,7 @@ def latency(span: float) -> str:
 
 def _row(client: ClientResult) -> list[Any]:
     spans = client.latencies
-    percentiles = [spans.percentile(share) if len(spans) else None for share in (50, 99, 99.9)]
+    percentiles = [spans.compute_percentile(share) if len(spans) else None for share in (50, 99, 99.9)]
     return [
         client.client + 1,
         client.messages,
@@ -169,7 +169,7 @@ def _row(client: ClientResult) -> list[Any]:
 def percentile_plot(latencies: Histogram) -> Chart:
     """Return the latency by percentile; the scale gets finer towards 100%."""
     shares = [100 * (1 - 10 ** (-4 * index / (_PLOTTED - 1))) for index in range(_PLOTTED)]
-    spans = [latencies.percentile(share) for share in shares]
+    spans = [latencies.compute_percentile(share) for share in shares]
     unit, name = (1, "ns") if spans[-1] < 10_000 else (1000, "µs")
     marks = "0%".ljust(14) + "90%".ljust(15) + "99%".ljust(15) + "99.9%".ljust(13) + "99.99%"
     caption = f"{marks}\n{'':>11}Latency in {name} by percentile"
@@ -259,7 +259,7 @@ def csv_lines(plan: Plan, outcome: Outcome) -> str:
         spans = client.latencies
         spans_ns: Sequence[int] = [0] * 8
         if len(spans):
-            middle = [spans.percentile(share) for share in (50, 90, 99, 99.9)]
+            middle = [spans.compute_percentile(share) for share in (50, 90, 99, 99.9)]
             spans_ns = [spans.smallest, spans.mean, spans.largest, *middle, spans.deviation]
         figures = [
             plan.run,

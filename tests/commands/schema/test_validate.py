@@ -20,9 +20,9 @@ def test_validate(offline_cli: Cli) -> None:
     )
     errors = offline_cli("schema validate stream_configuration - --json", stdin=bad, status=1).json
     assert sorted(errors) == [
-        "limit is not known",
+        "limit is unknown",
         "max_age is '1h', not a whole number",
-        "max_msgs is -2, at least -1 is possible",
+        "max_msgs is -2, but must be at least -1",
         "mirror lacks name",
         "storage is 'disk', not one of file, memory",
         "subjects[0] is 1, not a text",
@@ -63,9 +63,9 @@ def test_keys_are_foreign_text(offline_cli: Cli) -> None:
     text = json.dumps({"name": "S", "storage": "file", **keys})
     lines = offline_cli("schema validate stream_configuration -", stdin=text, status=1).out.splitlines()
     assert lines[2:] == [
-        r"  a\nlimit is not known is not known",
-        r"  \x1b[2J\u202e is not known",
-        f"  {'k' * 100}... is not known",
+        r"  a\nlimit is not known is unknown",
+        r"  \x1b[2J\u202e is unknown",
+        f"  {'k' * 100}... is unknown",
     ]
 
 

@@ -202,7 +202,7 @@ def test_what_is_no_bundle(offline_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_text("text")
     for source, says in (
         ("./nope", "cannot read"),
-        (str(tmp_path), "holds no bundle.yaml"),
+        (str(tmp_path), "contains no bundle.yaml"),
         (str(tmp_path / "x.zip"), "x.zip: File is not a zip file; use a folder or a ZIP file"),
         (str(damaged_zip(tmp_path)), "cannot unpack"),
         ("ftp://127.0.0.1/x.zip", "is not an address of a bundle"),

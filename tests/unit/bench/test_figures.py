@@ -31,9 +31,9 @@ def test_percentiles_are_exact_to_a_percent(spans: list[int]) -> None:
     assert histogram.mean == sum(spans) // len(spans)
     for share in (50, 90, 99.99):
         exact = ordered[max(-(-len(ordered) * share // 100), 1).__int__() - 1]
-        assert abs(histogram.percentile(share) - exact) <= exact * 0.01
-    assert histogram.percentile(100) == ordered[-1]
-    assert sum(count for _, count in histogram.buckets()) == len(spans)
+        assert abs(histogram.compute_percentile(share) - exact) <= exact * 0.01
+    assert histogram.compute_percentile(100) == ordered[-1]
+    assert sum(count for _, count in histogram.list_buckets()) == len(spans)
 
 
 def test_histograms_add_up() -> None:
@@ -46,7 +46,7 @@ def test_histograms_add_up() -> None:
     other.add_many(spans[7_000:])
     one.merge(other)
     assert one.record() == whole.record()
-    assert len(Histogram()) == Histogram().percentile(50) == 0
+    assert len(Histogram()) == Histogram().compute_percentile(50) == 0
 
 
 @given(st.integers(1, 1000), st.integers(1, 20), st.integers(0, 5))
@@ -55,14 +55,14 @@ def test_clients_share_all_messages(messages: int, clients: int, warm_up: int) -
     shares = [plan.share(client) for client in range(clients)]
     assert sum(shares) == messages and max(shares) - min(shares) <= 1
     assert plan.total == messages + clients * warm_up
-    ends = [plan.offset(client) + plan.share(client) + warm_up for client in range(clients)]
-    assert ends[:-1] == [plan.offset(client) for client in range(1, clients)]
+    ends = [plan.compute_offset(client) + plan.share(client) + warm_up for client in range(clients)]
+    assert ends[:-1] == [plan.compute_offset(client) for client in range(1, clients)]
     everything = Plan("sub", messages=messages, clients=clients)
     assert everything.share(0) == messages and everything.total == messages * clients
 
 
 def test_clients_are_in_one_process_each() -> None:
-    teams = list(Plan("pub", clients=5, processes=2).teams())
+    teams = list(Plan("pub", clients=5, processes=2).iterate_teams())
     assert teams == [[0, 2, 4], [1, 3]]
 
 
@@ -71,9 +71,9 @@ def test_a_warm_up_is_not_measured() -> None:
     meter.begin()
     meter.add(6, 600)
     assert meter.left_to_warm_up == 4
-    meter.operation(now(), 4, 400)
+    meter.add_operation(now(), 4, 400)
     assert meter.result.messages == 0 and meter.is_measuring and not len(meter.latencies)
-    meter.operation(now() - MS, 1, 50)
+    meter.add_operation(now() - MS, 1, 50)
     assert (meter.result.messages, meter.result.bytes, meter.done) == (1, 50, 11)
     assert meter.latencies.smallest >= MS
 
@@ -82,8 +82,8 @@ def test_a_pace_counts_from_when_it_was_planned() -> None:
     pace = Pace(Plan("pub", rate=1000, clients=2))
     pace.start = now() - 100 * MS
     assert pace.interval == 2 * MS
-    assert 50 <= pace.many(0, 1000) <= 60 and pace.many(0, 7) == 7
-    assert pace.many(1000, 10) == 1
+    assert 50 <= pace.count_due(0, 1000) <= 60 and pace.count_due(0, 7) == 7
+    assert pace.count_due(1000, 10) == 1
 
 
 def outcome(cpu: float, server: float, messages: int = 1000, duration: int = 1000 * MS) -> Outcome:

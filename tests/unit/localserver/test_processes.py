@@ -73,7 +73,7 @@ def test_it_is_not_started_beside_one_that_has_no_number_yet(
     with pytest.raises(TimeoutError):
         started.result(0.05)
     let_go_on(child)
-    with pytest.raises(JsctlError, match=rf"runs already \(process {child.pid}\)"):
+    with pytest.raises(JsctlError, match=rf"is already running \(process {child.pid}\)"):
         started.result()
 
 

@@ -53,13 +53,13 @@ def test_contexts_come_by_themselves() -> None:
         (
             "servers: 1",
             "servers: [{name: x, port: 4222}, {name: y, port: 4222}]",
-            "shop.yaml:7: port 4222 is given twice",
+            "shop.yaml:7: port 4222 is used twice",
         ),
         ("to: hub", "to: leaf", "shop.yaml:7: cluster leaf cannot be a leaf node of itself"),
         (
             "servers: 3",
             "servers: 3, remotes: [{to: leaf, user: app}]",
-            "shop.yaml:7: hub is a leaf node of leaf already: messages of account APP",
+            "shop.yaml:7: hub is already a leaf node of leaf: messages of account APP",
         ),
         ("name: shop", "name: a/b", "shop.yaml:1: 'a/b' is not a valid name of the network"),
         ("clusters:", "operator: OP\nno_login: app\nclusters:", "no_login cannot be used with an operator"),

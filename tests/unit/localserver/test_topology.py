@@ -102,7 +102,7 @@ def test_a_process_runs_once_in_a_folder(tmp_path: Path) -> None:
     process = start(tmp_path, "n1", ["sleep", "60"], tmp_path, log, os.environ)
     wait_for(lambda: folder.is_in_use(tmp_path) and find(tmp_path, "n1") is not None, "it does not run")
     assert find(tmp_path, "n1") == Process(tmp_path, "n1", process.pid)
-    with pytest.raises(JsctlError, match=rf"n1 in .* runs already \(process {process.pid}\)"):
+    with pytest.raises(JsctlError, match=rf"n1 in .* is already running \(process {process.pid}\)"):
         start(tmp_path, "n1", ["sleep", "60"], tmp_path, log, os.environ)
     with pytest.raises(JsctlError, match=rf"is in use by a local server \(process {process.pid}\); stop it"):
         folder.refuse_in_use(tmp_path)
