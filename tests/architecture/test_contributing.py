@@ -56,6 +56,15 @@ def test_its_steps_add_a_verb(tmp_path: Path) -> None:
     run("-m", "tests.support.readme")
     run("-m", "ruff", "check", *FILES)
     run("-m", "ruff", "format", "--check", *FILES)
-    folders = ("tests/contract", "tests/commands/stream/test_idle.py", "tests/architecture/test_readme.py")
-    run("-m", "pytest", "-n", "0", *folders, "-k", "idle or test_readme.py or test_commands.py")
+    architecture = ("tests/architecture/test_readme.py", "tests/architecture/test_wording.py")
+    folders = ("tests/contract", "tests/commands/stream/test_idle.py", *architecture)
+    run(
+        "-m",
+        "pytest",
+        "-n",
+        "0",
+        *folders,
+        "-k",
+        "idle or test_readme.py or test_wording.py or test_commands.py",
+    )
     assert (tmp_path / "README.md").read_text().count("jsctl stream idle") == 1
