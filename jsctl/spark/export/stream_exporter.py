@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+_NEW_TABLE = "export it without --incremental, or to another folder"
 Progress = Callable[[str, int, int], AbstractContextManager[Callable[[float], None]]]
 """(label, messages, bytes) -> what is called with the share that is done, from 0 to 1."""
 
@@ -150,7 +151,7 @@ class StreamExporter:
         info = connection.call(f"{options.prefix}.STREAM.INFO.{source.stream}", None, options.timeout)
         selection = self.selection
         if checkpoint:
-            check_identity(info, checkpoint["created"], int(checkpoint["next"]))
+            check_identity(info, checkpoint["created"], int(checkpoint["next"]), _NEW_TABLE)
             wanted = int(checkpoint["next"])
         elif selection.since:
             wanted = source_plan.find_sequence_at(connection, options, stream, selection.since)

@@ -227,19 +227,22 @@ def head_loss_error(stream: str, first: int, wanted: int, count: int, filtered: 
     )
 
 
-def check_identity(info: Json, created: str, end: int) -> None:
+NEW_CHECKPOINT = "start again without the old checkpoint"
+
+
+def check_identity(info: Json, created: str, end: int, advice: str = NEW_CHECKPOINT) -> None:
     """Raise DataLoss unless `info` is of the stream that was created then, and it has reached `end`,
-    exclusive.
+    exclusive. advice: what to do otherwise.
     """
     name = info["config"]["name"]
     if info["created"] != created:
         raise DataLoss(
             f"stream {name} was created again at {info['created']}",
-            "its sequences are different now: start again without the old checkpoint",
+            f"its sequences are different now: {advice}",
         )
     if info["state"]["last_seq"] < end - 1:
         raise DataLoss(
             f"stream {name} was rolled back: it was at sequence {end - 1}, now it ends at"
             f" {info['state']['last_seq']}",
-            "its sequences are different now: start again without the old checkpoint",
+            f"its sequences are different now: {advice}",
         )

@@ -13,7 +13,7 @@ from jsctl.render.transfer import Transfer
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import parse_partitions
 from jsctl.spark.export.stream_target import StreamTarget, read_checkpoint
-from jsctl.spark.source.range_reader import DataLoss
+from jsctl.spark.source.range_reader import DataLoss, check_identity
 from jsctl.views.export.export import closing
 
 
@@ -184,3 +184,10 @@ def test_progress_in_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert bar.numbers(0.0) == "0/1,000 messages, 0 B"
     assert bar.numbers(0.5).startswith("500/1,000 messages, 1.0 KiB, ")
     assert bar.numbers(0.5).endswith("/s, 1s left")
+
+
+def test_a_stream_created_again_during_an_export_has_no_old_checkpoint() -> None:
+    info = {"config": {"name": "S"}, "created": "later", "state": {"last_seq": 9}}
+    with pytest.raises(DataLoss) as caught:
+        check_identity(info, "earlier", 10)
+    assert str(job_error(caught.value)).endswith("its sequences are different now: export it again")
