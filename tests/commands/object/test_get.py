@@ -34,7 +34,7 @@ def test_what_is_put_is_got(size: int, files: Path, cli: Cli) -> None:
 def test_get_asks_before_a_file_is_replaced(files: Path, cli: Cli) -> None:
     put(cli, "a")
     (files / "a").write_text("mine")
-    assert "Really replace a by" in cli("object get FILES a", status=64).err
+    assert "Really replace a with" in cli("object get FILES a", status=64).err
     assert (files / "a").read_text() == "mine"
     cli("object get FILES a --force", status=0)
     assert (files / "a").read_bytes() == DATA
