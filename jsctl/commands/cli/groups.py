@@ -12,12 +12,12 @@ from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, is_own, m
 from jsctl.commands.cli.group_callback import make_group_callback
 from jsctl.commands.cli.help_text import Context, simplify_row
 from jsctl.commands.cli.results import finish
+from jsctl.commands.cli.values import check_integers
 from jsctl.errors import DryRun
 from jsctl.similar_names import find_nearest
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
 
 _BUILT_IN = {"help": "Show help on a command", "version": "Show the version"}
 """Commands that are not in the registry: help of every group, version of the program alone."""
@@ -98,6 +98,7 @@ class _GlobalFlagsCommand(click.Command):
         if ctx.obj and (not isinstance(self, click.Group) or self.invoke_without_command):
             ctx.obj.begin()
         try:
+            check_integers(ctx)
             value = super().invoke(ctx)
             return finish(ctx.obj, value, loop_free=self.loop_free)
         except DryRun as end:

@@ -39,3 +39,11 @@ class Size(click.ParamType[int]):
 
 DURATION = Duration()
 SIZE = Size()
+
+
+def check_integers(ctx: click.Context) -> None:
+    """Raise BadParameter for a whole number of more than 64 bits: nothing counts further."""
+    for param in ctx.command.params:
+        value = ctx.params.get(param.name or "")
+        if isinstance(param.type, click.types.IntParamType) and isinstance(value, int) and value >> 63 > 0:
+            raise click.BadParameter(f"{value} is larger than a signed 64 bit number", ctx, param)

@@ -26,7 +26,7 @@ class Count(click.ParamType[int | None]):
 
     def __init__(self, unset: int = 0) -> None:
         self._unset = unset
-        self._range = click.IntRange(min=min(unset, 0))
+        self._range = click.IntRange(min=min(unset, 0), max=(1 << 63) - 1)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
         count = int(self._range.convert(value, param, ctx))
