@@ -1,4 +1,4 @@
-"""How much of what is new a batch of a streaming query takes."""
+"""The limits of a batch of a streaming query: how many new messages it admits."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -17,10 +17,10 @@ class _Segment(NamedTuple):
 
 
 class Sizes:
-    """The sizes of a stream's messages, as far as known.
+    """Estimates of the sizes of a stream's messages.
 
-    A server reports only how many bytes a whole stream has. Its growth between two looks is the size of the
-    messages that arrived between them; the rest has the average of what remains.
+    A server reports only how many bytes a whole stream has. Its growth between two polls is the size of the
+    messages that arrived in between; all others are assumed to have the average size of the remainder.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Sizes:
             del self._segments[:-_MAX_SEGMENTS]
 
     def estimate(self, begin: int, end: int) -> int:
-        """Return about how many bytes the sequences [begin, end) have."""
+        """Return the estimated bytes of the sequences [begin, end)."""
         return round(sum(size for _, _, size in self._split_pieces(begin, end)))
 
     def fit(self, begin: int, end: int, budget: int) -> int:
@@ -51,7 +51,7 @@ class Sizes:
         return end
 
     def _split_pieces(self, begin: int, end: int) -> list[tuple[int, int, float]]:
-        """Return [begin, end) in pieces (start, end, bytes)."""
+        """Split [begin, end) into pieces (start, end, bytes)."""
         average = self._compute_average()
         pieces: list[tuple[int, int, float]] = []
         at = begin
@@ -84,12 +84,12 @@ class Sizes:
 def limit_ends(
     available: Mapping[str, tuple[int, int]], sizes: Mapping[str, Sizes], max_rows: int, max_bytes: int
 ) -> dict[str, int]:
-    """Return where the next batch ends in each stream.
+    """Return the end of the next batch in each stream.
 
     Args:
         available: the sequences [begin, end) that each stream has.
         max_rows, max_bytes: of all streams together, 0 for no limit. Streams share them in proportion to what
-            they have, and each moves on.
+            they have, and each advances.
     """
     rows = sum(end - begin for begin, end in available.values())
     size = sum(sizes[name].estimate(*span) for name, span in available.items()) if max_bytes else 0

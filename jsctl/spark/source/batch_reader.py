@@ -39,20 +39,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ARE_KNOWN = frozenset(("stream", "sequence"))
-"""Columns that need not be read, unless only some subjects are wanted."""
+"""Columns that are known without reading, unless subjects are filtered."""
 
 BATCH_ROWS, BATCH_BYTES = 8192, 4 << 20
 """Size of one Arrow batch, whichever is reached first."""
 
 
 _ROUNDS = 10
-"""How often `latest` reads on, where keys change all the time."""
+"""How often `latest` reads further revisions of keys that change all the time."""
 
 
 class RangePartition(InputPartition):
-    """What one task reads. direct: by batch direct get, else through a consumer. settings: of the connection,
-    when they are not those of the reader's options. addresses: of servers that others named. deleted: the
-    sequences without a message where sequences are all that is wanted, so that nothing need be read; else
+    """The part that one task reads. direct: by batch direct get, else through a consumer. settings: of the
+    connection, if they differ from the reader's options. addresses: of servers that other servers announced.
+    deleted: the sequences without a message if only sequences are read, so that no request is needed; else
     None."""
 
     def __init__(
@@ -127,7 +127,7 @@ class JetStreamReader(DataSourceReader):
             except (BadInput, Denied):
                 if len(subjects) == 1:
                     raise
-                # Several subjects need a consumer, which not every stream and login may have.
+                # Several subjects need a consumer, which not every stream and login allows.
         return options, plan.fetch_stream(connection, options)
 
     def _narrow_range(
@@ -161,7 +161,7 @@ class FilteringReader(JetStreamReader):
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         if self.options.fail_on_deleted or self.options.rows != "messages":
-            # Where only a part is read, nobody sees what was deleted. Buckets have no columns to push on, but
+            # A partial read cannot detect deletions. Buckets have no columns to push down, but
             # their fields may have such names.
             return filters
         self.pushdown, rest = pushdown.push(filters, self.options.columns)
@@ -174,7 +174,7 @@ def plan_partitions(
     """Split a job into partitions, one for each task; an empty one is one partition."""
     count = ranges.count_ranges(job.end - job.start, options.min_partitions, os.cpu_count() or 1)
     if options.latest:
-        count = 1  # a task that does not see the later revisions cannot tell which is the last
+        count = 1  # a task needs all revisions of a key to find the last
     parts = ranges.split_range(job.start, job.end, count) or [(job.start, job.start)]
     settings = None
     if not options.settings.files:
@@ -196,7 +196,7 @@ def read_partition(options: ReadOptions, partition: RangePartition) -> "Iterator
 
 
 def _read_until_quiet(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":
-    """Yield a partition's messages, and those that superseded some of them while they were read."""
+    """Yield a partition's messages, and those that superseded some of them during the read."""
     for _ in range(_ROUNDS):
         yield from _read_rows(options, partition)
         portable = replace(options, settings=partition.settings or options.settings)
@@ -283,10 +283,10 @@ def build_spark_schema(options: ReadOptions) -> StructType:
 
 
 def validate_schema(schema: StructType, options: ReadOptions) -> None:
-    """Raise BadInput when Spark was given another schema."""
+    """Raise BadInput when Spark has another schema."""
     expected = build_spark_schema(options).simpleString()
     if schema.simpleString() != expected:
         raise BadInput(
             "the schema of a stream is fixed",
-            f"leave it out, or name some of its columns with the option columns: it is {expected}",
+            f"leave out the schema, or select columns with the option columns; the schema is {expected}",
         )

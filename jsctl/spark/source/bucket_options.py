@@ -1,4 +1,4 @@
-"""The options of the data source that name a bucket, and what they mean for its stream."""
+"""The options of the data source that name a bucket, and their meaning for its stream."""
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
@@ -62,27 +62,30 @@ def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
     if not name:
         for option in ("keys", "history"):
             if values.get_text(option):
-                raise BadInput(f"option {option} is for buckets", "name one with the option bucket")
+                raise BadInput(f"option {option} is only for buckets", "name one with the option bucket")
         return None
     if bucket and objects:
-        raise BadInput("options bucket and objects cannot be used together", "give one")
+        raise BadInput("options bucket and objects cannot be used together", "use only one")
     if not re.fullmatch(r"[a-zA-Z0-9_-]+", name):
-        raise BadInput(f"{name!r} is not the name of a bucket")
+        raise BadInput(f"{name!r} is not a valid bucket name")
     for option in _NOT_FOR_BUCKETS:
         if values.get_text(option):
-            raise BadInput(f"option {option} is for streams, not for buckets", "leave it out")
+            raise BadInput(f"option {option} is for streams, not for buckets", "remove it")
     if history not in ("", "latest", "all"):
         raise BadInput(f"history {history!r} is neither latest nor all")
     if history == "latest" and streaming:
-        raise BadInput("history latest is for spark.read", "a streaming query reads all changes")
+        raise BadInput(
+            "history latest is only for spark.read", "remove it: a streaming query reads all changes"
+        )
     latest = history != "all" and not streaming
     if objects:
         if values.get_text("keys"):
-            raise BadInput("option keys is for key-value buckets")
+            raise BadInput("option keys is only for key-value buckets")
         for option in DECODE_OPTIONS:
             if values.get_text(option):
                 raise BadInput(
-                    f"option {option} is for streams and key-value buckets", "objects themselves are not read"
+                    f"option {option} is only for streams and key-value buckets",
+                    "remove it: the content of objects is not read",
                 )
         return Bucket(build_stream_name(name), (build_info_filter(name),), OBJECT_COLUMNS, latest)
     keys = [key.strip() for key in values.get_text("keys").split(",") if key.strip()] or [">"]

@@ -1,7 +1,7 @@
 """Key-value and object buckets as tables: their columns, and the latest revision of each key.
 
 A bucket is a stream (ADR-8, ADR-20): KV_<bucket> with a subject $KV.<bucket>.<key> for each key, or
-OBJ_<bucket> with a subject $O.<bucket>.M.<name in base64> for what is known about each object.
+OBJ_<bucket> with a subject $O.<bucket>.M.<name in base64> for the metadata of each object.
 
 | column      | Spark type          |                                                                       |
 |-------------|---------------------|-----------------------------------------------------------------------|
@@ -12,7 +12,7 @@ OBJ_<bucket> with a subject $O.<bucket>.M.<name in base64> for what is known abo
 | operation   | string              | put, delete (the key) or purge (the key and its history)              |
 | created     | timestamp           | when the server stored it, UTC                                        |
 
-With the option decode, what `spark.decoding.columns` describes is behind the others, in the place of `value`.
+With the option decode, the columns of `spark.decoding.columns` follow the others and replace `value`.
 
 | column      | Spark type          |                                                                       |
 |-------------|---------------------|-----------------------------------------------------------------------|
@@ -65,7 +65,7 @@ OBJECT_TYPES = {
 
 _OPERATIONS = {"DEL": "delete", "PURGE": "purge"}
 _MARKERS = {"maxage": "purge", "purge": "purge", "remove": "delete"}
-"""Why the server wrote a marker in the place of messages that it removed (ADR-43) -> the operation, as
+"""The reason for a marker that the server wrote in place of removed messages (ADR-43) -> the operation, as
 clients read it."""
 
 _COMPACT_BYTES = 256 << 20
@@ -73,7 +73,7 @@ _COMPACT_BYTES = 256 << 20
 
 
 def build_kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns | None") -> pa.RecordBatch:
-    """Return the rows of messages of a bucket. payload: makes columns of values, which are then the last
+    """Return the rows of messages of a bucket. payload: makes columns of values, which then come last;
     ones."""
     subjects, sequences, times, data, headers = batch.columns
     operations = [_find_operation(block) for block in headers.to_pylist()]
@@ -88,7 +88,7 @@ def build_kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns 
     }
     if payload:
         del columns["value"]
-        # A key that was deleted has no value, which is neither decoded nor bad.
+        # A deleted key has no value: decoding is skipped, and does not fail.
         numbers = pc.subtract(pc.cumulative_sum(is_put.cast(pa.int64())), 1)
         places = pc.if_else(is_put, numbers, pa.scalar(None, pa.int64()))
         arrays = payload.decode_arrays(data.filter(is_put))
@@ -97,7 +97,7 @@ def build_kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns 
 
 
 def build_object_batch(stream: str, sequences: pa.Array, times: pa.Array, data: pa.Array) -> pa.RecordBatch:
-    """Return the rows of messages about objects. What is not JSON has no name."""
+    """Return the rows of messages about objects. The name is null if a message is not JSON."""
     rows = [_decode_object(payload) for payload in data.to_pylist()]
     columns: list[pa.Array] = []
     for name, type in OBJECT_TYPES.items():
@@ -171,7 +171,7 @@ def _decode_object(payload: bytes) -> dict[str, Any]:
             "link": place or None,
             "operation": "delete" if info.get("deleted") else "put",
         }
-    except (ValueError, AttributeError, RecursionError):  # not by a client of object buckets
+    except (ValueError, AttributeError, RecursionError):  # not written by a client of object buckets
         return {"operation": "put"}
 
 

@@ -9,7 +9,7 @@
 | data      | binary                                     | the payload                                   |
 | headers   | array of struct(key string, value binary)  | with includeHeaders; null without headers     |
 
-With the option decode, other columns are in the place of `data`, which `spark.decoding.columns` describes.
+With the option decode, the columns of `spark.decoding.columns` replace `data`.
 Buckets have other columns, which `buckets` describes.
 """
 
@@ -68,7 +68,7 @@ def to_spark_batch(
 
 
 def build_sequence_batch(stream: str, sequences: Sequence[int], names: Sequence[str]) -> pa.RecordBatch:
-    """Return the columns `stream` and `sequence`, those of them that are named."""
+    """Return a batch of the columns `stream` and `sequence`, if they are named."""
     schema = pa.schema([pa.field(name, _TYPES[name]) for name in names])
     by_name = {
         "stream": lambda: pa.repeat(pa.scalar(stream, pa.string()), len(sequences)),

@@ -1,8 +1,8 @@
-"""A consumer that shows where a streaming query is: `committedConsumer`.
+"""A consumer that shows the progress of a streaming query: `committedConsumer`.
 
-Its ack floor follows what the query's checkpoint has committed, so that `consumer report` and whatever else
-watches consumers shows how far the query is behind. It is never read from: the checkpoint alone says where
-the query continues.
+Its ack floor follows the committed offsets of the query's checkpoint, so that `consumer report` and other
+tools that watch consumers show how far the query is behind. It is never read from: only the checkpoint
+determines where the query continues.
 """
 
 from jsctl.errors import ApiError, BadInput, NoResponders, RequestTimeout
@@ -12,7 +12,7 @@ from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.options import ReadOptions
 
 MARK = "jsctl.spark.committed"
-"""Metadata of such a consumer: the stream. One without it is somebody's, and not moved."""
+"""The metadata key of such a consumer, with the stream as value. A consumer without it is never moved."""
 
 
 class CommittedConsumer:
@@ -29,7 +29,7 @@ class CommittedConsumer:
         if retention != "limits":
             raise BadInput(
                 f"{options.stream} has {retention} retention, where a consumer removes messages",
-                "leave committedConsumer out",
+                "remove the option committedConsumer",
             )
         self._has_consumer(connection, options)
 
@@ -71,7 +71,7 @@ class CommittedConsumer:
         return True
 
     def _has_consumer(self, connection: StreamConnection, options: ReadOptions) -> bool:
-        """Return whether the consumer exists. Raises BadInput for one that is somebody else's."""
+        """Return whether the consumer exists. Raises BadInput for one that serves another purpose."""
         try:
             info = connection.call(self._build_subject(options, "INFO"), None, options.timeout)
         except ApiError as error:
@@ -80,8 +80,8 @@ class CommittedConsumer:
             raise
         if MARK not in (info["config"].get("metadata") or {}):
             raise BadInput(
-                f"consumer {self._name} of {options.stream} is not one that shows where a query is",
-                "give committedConsumer a name that is free",
+                f"consumer {self._name} of {options.stream} does not track a streaming query",
+                "set committedConsumer to an unused name",
             )
         return True
 

@@ -23,18 +23,18 @@ from jsctl.spark.source.replies import AnswerLimits, Reply
 from jsctl.units import SECOND
 
 RUN, LONG = 16 << 10, 512 << 10
-"""Bytes of replies to a direct get: at least RUN are cut together, and beyond LONG no more are waited for.
+"""Bytes of replies to a direct get: at least RUN are cut together, and after LONG the wait for more ends.
 """
 
 LARGE = 3 << 10
-"""Bytes of a message from which on it is cheaper to parse it alone than to search all of it for marks."""
+"""Size of a message (bytes) above which parsing it alone is cheaper than searching it for marks."""
 
 PAUSE = 0.02
-"""Seconds of silence after which what was received is parsed as it is."""
+"""Seconds of silence after which the received bytes are parsed."""
 
 MIN_RATE = 4 << 10
-"""Bytes per second that a line must carry while no message is complete: the timeout of a request is for
-silence, which a byte now and then does not end. A message of 1 MiB takes four minutes at the most."""
+"""Bytes per second that must arrive while no message is complete: the timeout of a request is for
+silence, and a byte now and then does not reset it. A message of 1 MiB takes at most four minutes."""
 
 _STATUS = b"\r\nNATS/1.0 "  #: a stored message's headers begin without the blank
 _STATUS_SIZE = 256  #: more than what follows it, at the end of an answer
@@ -45,7 +45,7 @@ _OFFLINE = (
     ErrorCode.CONSUMER_OFFLINE,
     ErrorCode.CONSUMER_OFFLINE_REASON,
 )
-"""What a cluster says of a stream whose servers are away."""
+"""Error codes of a cluster for a stream whose servers are away."""
 
 
 class StreamConnection(BlockingConnection):
@@ -55,13 +55,13 @@ class StreamConnection(BlockingConnection):
 
     def __init__(self, link: socket.socket, info: Json, settings: Settings, unparsed: bytes) -> None:
         super().__init__(link, info, settings, unparsed)
-        self._unparsed = 0  #: bytes in the buffer that were received since the last parsing
-        self._has_ended = False  #: whether an answer ended in what was parsed last
+        self._unparsed = 0  #: bytes received since the buffer was last parsed
+        self._has_ended = False  #: whether an answer ended in the last parsed bytes
         self._mark = b"\r\nHMSG %b." % self._inbox.encode()
         self._replies: dict[bytes, Reply] = {}
         self._consumer_reply = Reply("", AnswerLimits("CONSUMER.MSG.NEXT", 0, 0))
-        self._message_count = 0  #: messages that were asked for, until now
-        self._expected = 0  #: bytes at most, for all requests until now
+        self._message_count = 0  #: messages that were requested so far
+        self._expected = 0  #: maximum number of bytes of all requests so far
         self.watch("")
 
     def watch(self, stream: str) -> None:
@@ -72,8 +72,8 @@ class StreamConnection(BlockingConnection):
     # -- requests -----------------------------------------------------------------------------------
 
     def ask(self, limits: AnswerLimits, data: bytes) -> tuple[bytes, Reply]:
-        """Publish a request for messages; return the key for `forget`, and the reply that fills while `pump`
-        runs."""
+        """Publish a request for messages; return the key for `forget`, and the reply, which is filled while
+        `pump` runs."""
         key = self._publish_request(OutgoingMessage(limits.subject, data))
         self._expected = max(self._expected, self.received) + limits.bytes + self._largest
         reply = self._replies[key] = Reply(self._stream, limits)
@@ -84,7 +84,7 @@ class StreamConnection(BlockingConnection):
         self._replies.pop(key, None)
 
     def open_consumer_reply(self, limits: AnswerLimits) -> Reply:
-        """Return the reply that receives a consumer's messages from now on: nothing in them names the
+        """Return the reply that receives a consumer's messages from now on: they do not name the
         request."""
         self._consumer_reply = Reply(self._stream, limits)
         return self._consumer_reply
@@ -108,8 +108,8 @@ class StreamConnection(BlockingConnection):
     def read_until(self, is_done: Callable[[], bool], timeout: int) -> None:
         """Read until `is_done`.
 
-        Raises TimeoutError after `timeout` ns in which neither a message came that was asked for, nor
-        MIN_RATE of what answers may have.
+        Raises TimeoutError after `timeout` ns without a requested message or
+        MIN_RATE of the answer's bytes.
         """
         seconds = timeout / SECOND
         min_bytes = max(1, int(MIN_RATE * seconds))
@@ -145,7 +145,7 @@ class StreamConnection(BlockingConnection):
             self._check_refusals()
 
     def _is_worth_parsing(self) -> bool:
-        """Return whether to parse now what was received: long runs of replies are cheaper to parse."""
+        """Return whether to parse the received bytes now: long runs of replies are cheaper to parse."""
         return (
             self._unparsed >= LONG
             or not self._buffer.startswith(self._mark[2:])
@@ -173,7 +173,7 @@ class StreamConnection(BlockingConnection):
                 and self._read_size(at) < LARGE
             ):
                 end = self._cut_run(at)
-                # What ended it comes by itself. Where there is more of that, all would be searched for each.
+                # The end of a run comes alone. Searching all bytes for each of several ends would be slow.
                 one_by_one = end + (1 if end - at >= RUN else RUN)
             if end == at:
                 end = self._parse_frame(at)
@@ -222,9 +222,9 @@ class StreamConnection(BlockingConnection):
 
 
 class Connector:
-    """Opens connections to the servers of some settings, and to those that these servers name.
+    """A factory of connections to the servers of some settings, and to the servers that these announce.
 
-    addresses: of the servers that were named.
+    addresses: the announced servers.
     """
 
     def __init__(self, settings: Settings, addresses: Sequence[ServerAddress] = ()) -> None:

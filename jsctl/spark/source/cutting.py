@@ -1,8 +1,8 @@
 """Cut long runs of replies to direct gets into columns, without a step of Python for each message.
 
-numpy finds all line ends of a run at once. Where a reply ends follows from the sizes in its first line, and
-must be where the next one begins: what looks like a reply in a payload is noticed. A reply that is not as
-expected ends the run, and is parsed by itself, as everything else (see `connection`).
+numpy finds all line ends of a run at once. The end of a reply follows from the sizes in its first line, and
+must be the beginning of the next one, so that text that looks like a reply in a payload is noticed. A reply
+that is not as expected ends the run, and is parsed alone, as everything else (see `connection`).
 """
 
 from collections.abc import Iterable
@@ -24,11 +24,11 @@ END = b"\r\n"
 _NO_STATUS = VERSION + END
 _SEQUENCE, _TIME = END + TAIL[0], END + TAIL[1]
 _ADDED = 2 + len(TAIL)  #: lines that the server adds to the stored headers
-_SID = b" 1 "  #: the number of the subscription, behind the subject
+_SID = b" 1 "  #: the number of the subscription, after the subject
 
 
 class _Replies(NamedTuple):
-    """Replies by their places in a run. Names of headers are left out."""
+    """Replies as positions in a run, of header values without their names."""
 
     begin: Ints
     headers: Ints
@@ -42,12 +42,12 @@ class _Replies(NamedTuple):
     sequence: Ints  #: the number itself
 
     def to_batch(self, run: memoryview) -> pa.RecordBatch:
-        """Return the messages. Raises ArrowInvalid for what is not a time."""
+        """Return the messages. Raises ArrowInvalid for an invalid time."""
         count = len(self.begin)
-        # That of a message without headers is the same for all.
+        # The block of a message without headers is always the same.
         has_headers = bool((self.headers_end - self.headers != len(VERSION)).any())
         parts = self[3:9] if not has_headers else self[1:9]
-        # The parts and all between them, without a copy, of which the parts are then taken.
+        # All values and the bytes between them as one array, without a copy; then the values are selected.
         edges = np.empty((count, len(parts)), np.int32)
         for at, part in enumerate(parts):
             edges[:, at] = part
@@ -71,15 +71,15 @@ class _Replies(NamedTuple):
 def cut_run(
     run: memoryview, mark: bytes, keys: Iterable[bytes], middle: bytes
 ) -> tuple[list[tuple[bytes, pa.RecordBatch]], int]:
-    """Cut as many replies from the beginning of a run as are as expected and have another one behind them.
+    """Cut the replies at the beginning of a run that have the expected form and are followed by another.
 
     Args:
-        run: from the beginning of a reply on.
-        mark: a line end, and how a reply begins, up to the key of its request.
+        run: bytes that begin with a reply.
+        mark: a line end, and the beginning of a reply, up to the key of its request.
         keys: of the requests.
-        middle: what is between the stored headers and the subject.
+        middle: the bytes between the stored headers and the subject.
 
-    Returns (key of the request, messages) for each request, and where the rest begins.
+    Returns (key of the request, messages) for each request, and the position of the remaining bytes.
     """
     if len(run) < len(mark) + len(middle):
         return [], 0
@@ -101,15 +101,15 @@ def cut_run(
 
 
 def _find_replies(run: memoryview, mark: bytes, middle: bytes) -> tuple[_Replies, int]:
-    """Return the replies that are as expected, and where the last one ends."""
+    """Return the replies of the expected form, and the end of the last one."""
     characters = np.frombuffer(run, np.uint8)
     lines = np.flatnonzero(characters == END[0])
-    # Behind few lines is what may be a mark.
+    # Few lines are followed by a possible mark.
     likely = np.flatnonzero(characters.take(lines + len(END), mode="clip") == mark[len(END)])
     marks = likely[_match_at(run, lines[likely], mark)]
     begins = np.concatenate([[0], lines[marks] + len(END)])
     first = np.concatenate([[0], marks + 1])[:-1]
-    # What is taken for a number or a line may be anything, until all of it has been compared.
+    # An assumed number or line may be anything until all of it has been compared.
     head_end = lines[first]
     total, total_digits = _parse_numbers(run, head_end)
     header_size, _ = _parse_numbers(run, head_end - total_digits - 1)
@@ -140,11 +140,11 @@ def _find_replies(run: memoryview, mark: bytes, middle: bytes) -> tuple[_Replies
 
 
 def _match_at(run: memoryview, at: Ints, text: bytes) -> Flags:
-    """Return at which places of a run a text stands."""
+    """Return whether a text is at each of some positions of a run."""
     size, last = len(text), len(run) - len(text)
     windows = np.ndarray(
         (last + 1,), f"V{size}", run, 0, (1,)
-    )  # the bytes from each place on, without a copy
+    )  # the bytes from each position on, without a copy
     characters = windows[np.minimum(at, last)].tobytes()
     if characters == text * len(at):
         return at <= last
@@ -154,8 +154,8 @@ def _match_at(run: memoryview, at: Ints, text: bytes) -> Flags:
 
 
 def _parse_numbers(run: memoryview, ends: Ints) -> tuple[Ints, Ints]:
-    """Return the decimal numbers that end at places of a run, and their numbers of digits; 0 for none, or for
-    more than 18."""
+    """Return the decimal numbers that end at positions of a run, and their numbers of digits; 0 for none, or
+    for more than 18."""
     value, digits = _parse_last_digits(run, ends)
     for width in (8, 16):
         is_longer = digits == width
@@ -176,14 +176,15 @@ _PLACES = np.uint64(100 + (1_000_000 << 32)), np.uint64(1 + (10_000 << 32))
 
 
 def _parse_last_digits(run: memoryview, ends: Ints) -> tuple[Ints, Ints]:
-    """Return the numbers in the digits among the 8 bytes before each place of a run, and how many these are.
+    """Return the numbers in the digits among the 8 bytes before each position of a run, and the counts of
+    digits.
 
-    The 8 bytes are computed with at once, as one integer whose highest byte is the last digit.
+    The 8 bytes are processed at once, as one integer whose highest byte is the last digit.
     """
     words = np.ndarray((len(run) - 7,), "<u8", run, 0, (1,))
     values = words[np.minimum(np.maximum(ends - 8, 0), len(words) - 1)] ^ _ZEROS  # digits are 0 to 9 now
     non_digits = (((values & _LOW_BITS) + _BEYOND_9) | values) & _HIGH_BIT
-    # The exponent tells the highest byte that is not a digit, in bits; all up to it is cut off.
+    # The exponent gives the highest byte that is not a digit, in bits; all up to it is cut off.
     bits = np.frexp(non_digits.astype(np.float64))[1].astype(np.uint64)
     values = (values >> bits) << bits
     pairs = values * _TEN + (values >> _BYTE)

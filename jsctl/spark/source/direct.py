@@ -1,8 +1,8 @@
 """Read one range of a stream by batch direct get (ADR-31): without a consumer or other state on the server.
 
-Any replica answers, and one that lags looks as if messages were deleted; so does a mirror, which answers for
-its origin. Where an answer ends too early the stream's leader is asked, and an answer of another stream is
-thrown away.
+Any replica answers, and with one that lags messages seem deleted, as with a mirror that answers for
+its origin. If an answer ends too early, the stream's leader is queried, and an answer of another stream is
+discarded.
 """
 
 import json
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 DEPTH = 2
-"""Requests in flight. More or larger ones delay publishers, as the server answers each without a pause."""
+"""Number of requests in flight. More or larger ones delay publishers, as the server answers each without a
+pause."""
 
 FEW = 10
-"""Sequences to a message from which on a subject has few messages. FEW times as many of them are asked for:
-the server counts all that match for each request, and gives publishers their turn while it looks for them."""
+"""Sequences per message above which a subject counts as sparse. FEW times as many of them are requested:
+the server counts all matches for each request, and serves publishers while it searches for them."""
 
 
 class _Request(NamedTuple):
@@ -51,8 +52,10 @@ class DirectReader(RangeReader):
         self._requests: deque[_Request] = deque()
         self._subject = job.subjects[0] if job.subjects else ""  # direct get takes one filter
         self._empty_answers = 0  #: empty answers in a row
-        self._span = 1  #: sequences to a message of the subject, in the last answer
-        self._is_sparse = bool(self._subject)  #: answers reach far beyond what was requested: one at a time
+        self._span = 1  #: sequences per message of the subject, in the last answer
+        self._is_sparse = bool(
+            self._subject
+        )  #: answers reach far beyond the requested range: one request at a time
 
     def read_batch(self, connection: StreamConnection) -> "pa.RecordBatch | None":
         self._fill(connection)
@@ -63,7 +66,7 @@ class DirectReader(RangeReader):
         return self._take_answer(connection, request)
 
     def on_connection_lost(self) -> "pa.RecordBatch | None":
-        # A reader that is slower than the server's write deadline is cut off: ask for less.
+        # The server disconnects a reader that exceeds its write deadline: request less.
         self._batch = max(1, self._batch // 2)
         self._empty_answers = 0
         request = self._requests[0] if self._requests else None
@@ -72,7 +75,7 @@ class DirectReader(RangeReader):
             return None
         messages = request.reply.join_messages()
         messages = messages.slice(count_before(messages, self.at))
-        # Sequences ascend: where the last one fits, none is missing before it.
+        # Sequences ascend: if the last one fits, none is missing before it.
         count = min(len(messages), self.job.end - self.at)
         while count and get_sequence(messages, count - 1) != self.at + count - 1:
             count -= 1
@@ -100,11 +103,11 @@ class DirectReader(RangeReader):
         self._requests.append(_Request(key, reply, start, batch))
 
     def _choose_batch_size(self, start: int) -> int:
-        """Return how many messages to ask for from `start` on."""
+        """Return how many messages to request from `start` on."""
         remaining = self.job.end - start
         if self._span < FEW:
             return min(self._batch, remaining)
-        # Not many more than are expected: those behind the end are another task's.
+        # Few more than expected: messages after the end belong to another task.
         expected = remaining // self._span
         return min(self._batch * FEW, remaining, expected + expected // 8 + FEW)
 
@@ -120,7 +123,7 @@ class DirectReader(RangeReader):
         if reply.status == 503:
             raise NoResponders(
                 f"no server answers direct gets for {job.stream}",
-                "it has no leader now, or does not allow direct get",
+                "it has no leader at the moment, or does not allow direct get",
             )
         if reply.status not in (204, 404):
             raise JsctlError(f"direct get on {job.stream} failed: {reply.status} {reply.description}")
@@ -147,7 +150,8 @@ class DirectReader(RangeReader):
         return batch
 
     def _wait_for_replica(self) -> None:
-        """Wait for a replica that has none of the requested messages yet. Raises ConnectionLost after 5 s."""
+        """Wait for a replica that does not have the requested messages yet. Raises ConnectionLost after 5
+        s."""
         self._empty_answers += 1
         if self._empty_answers > 8:
             raise ConnectionLost("a replica lags far behind the stream's leader")
@@ -168,7 +172,7 @@ class DirectReader(RangeReader):
             or (not self._subject and next_sequence >= request.start + request.batch)
         ):
             return next_sequence
-        # The replica has nothing more. Either there is nothing, or it lags, which the leader knows.
+        # The replica has no more messages. Either there are none, or it lags; the leader knows.
         following = self.find_next_on_leader(connection, next_sequence)
         return min(following, job.end) if following else job.end
 
@@ -180,7 +184,7 @@ class DirectReader(RangeReader):
         if self._subject:
             self._span = (reached - request.start) // max(1, rows)
         if reached < min(request.start + request.batch, job.end):
-            # It ended early, at max_bytes or with a lagging replica: what was requested ahead leaves a hole.
+            # It ended early, at max_bytes or with a lagging replica: requests in flight would leave a gap.
             self._drop_requests(connection)
             if request.reply.pending:
                 self._batch = max(1, rows)

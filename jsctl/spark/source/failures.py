@@ -1,7 +1,7 @@
 """Errors and warnings of the data source.
 
-Spark puts the whole Python traceback of its workers into the message of an exception. Errors of jsctl say in
-one line what is wrong, so they leave the data source with as little traceback as possible.
+Spark puts the whole Python traceback of its workers into the message of an exception. Errors of jsctl explain
+in one line what is wrong, so their tracebacks are kept as short as possible.
 """
 
 import functools
@@ -16,7 +16,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 log = logging.getLogger("jsctl.spark")
-"""Warnings go to stderr of the process that plans or reads, unless logging is configured otherwise."""
+"""The logger of warnings, which go to stderr of the planning or reading process by default."""
 
 
 def without_traceback(function: Callable[P, T]) -> Callable[P, T]:
@@ -33,7 +33,7 @@ def without_traceback(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def format_messages(count: int, filtered: bool = False) -> str:
-    """Return `1 message` or `2,000 messages`. With `filtered`, as only some subjects are read and the
+    """Return `1 message` or `2,000 messages`. With `filtered`, if only some subjects are read and the
     messages may have been on others, `up to 20 messages`."""
     return f"{'up to ' if filtered else ''}{format_count(count)} {'message' if count == 1 else 'messages'}"
 

@@ -15,7 +15,7 @@ SCHEMA = pa.schema(
         pa.field("headers", pa.binary()),
     ]
 )
-"""headers: the stored header block, with `NATS/1.0`; null or that line alone without headers."""
+"""headers: the stored header block with its line `NATS/1.0`; null, or only that line, without headers."""
 
 
 def build_batch(

@@ -8,7 +8,7 @@ from jsctl.units import MS, parse_bytes, parse_duration, parse_time, to_datetime
 
 
 class OptionValues:
-    """The values of options by name. Every method raises BadInput for a value that does not fit."""
+    """The values of options by name. Every method raises BadInput for an invalid value."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._options = options
@@ -31,7 +31,7 @@ class OptionValues:
         raise BadInput(f"{name} {text!r} is not earliest, latest or a sequence{relative_hint}")
 
     def parse_time(self, name: str) -> datetime | timedelta | None:
-        """Return a time, or a span for how long ago: -10m."""
+        """Return a time, or a duration before now, such as -10m."""
         text = self.get_text(name)
         try:
             if text.startswith("-"):

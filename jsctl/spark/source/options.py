@@ -1,6 +1,6 @@
 """Options of the `jetstream` data source for reading, validated before anything is read.
 
-They have the names of Kafka's data source where they mean the same.
+They have the same names as the equivalent options of Kafka's data source.
 """
 
 import itertools
@@ -72,7 +72,7 @@ _LOGIN_OPTIONS = (
     "inboxPrefix",
 )
 CONNECTION_OPTIONS = (*_PLACE_OPTIONS, *_LOGIN_OPTIONS)
-"""Options that say where to connect, and as whom."""
+"""Options of the server and the login."""
 
 OPTION_NAMES = (
     *_PLACE_OPTIONS,
@@ -109,23 +109,23 @@ OPTION_NAMES = (
 )
 
 RETRY_TIMEOUT = 120 * SECOND
-"""ns for which a server may be away, once there was one."""
+"""How long a server may be away after it has answered, in ns."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What to read, and how.
+    """The parsed options: what to read, and how.
 
     stream: one name; empty where `streams` are several names and patterns of names. subjects: filters, empty
     for all. start, end: sequences, the end exclusive; a negative start counts back from the end. start_time,
     end_time: the first message at or after; a span is that long ago. max_offsets, max_trigger_bytes: for each
     trigger, 0 for all. min_offsets: for each trigger, unless it waited for max_delay, in ns. fetch_mode:
-    auto, direct or consumer. batch, max_bytes: messages and bytes for each request. timeout: ns without an
-    answer. retries: attempts without progress. retry_timeout: ns for which a server may be away. is_patient:
-    whether that holds for the first contact, too. columns: to read, in their order. consumer: whose ack floor
-    shows what was committed; empty for none. latest: only the last revision of each key of a bucket. payload:
-    makes columns of payloads; None for payloads as they are. rows: what a row is: a message, a revision of a
-    key, or what is known about an object.
+    auto, direct or consumer. batch, max_bytes: messages and bytes of each request. timeout: ns without an
+    answer. retries: attempts without progress. retry_timeout: how long a server may be away, in ns.
+    is_patient: whether that applies to the first contact, too. columns: to read, in their order. consumer:
+    the one whose ack floor shows the committed progress; empty for none. latest: only the last revision of
+    each key of a bucket. payload: makes columns of payloads; None for payloads as they are. rows: what a row
+    is: a message, a revision of a key, or the metadata of an object.
     """
 
     settings: Settings
@@ -168,7 +168,7 @@ class ReadOptions:
 
     @property
     def payloads(self) -> bool:
-        """Whether payloads are read, for `data`, the columns of a bucket, or what they are decoded to."""
+        """Whether payloads are read, for `data`, the columns of a bucket, or decoded columns."""
         return not set(BESIDE_PAYLOADS).issuperset(self.columns)
 
 
@@ -182,13 +182,13 @@ def parse_read_options(
     """Parse and validate options.
 
     streaming: whether they are for a streaming query; None when that is unknown. settings: of the connection;
-    the options must not name it then. Raises BadInput for options that are unknown, wrong or contradictory,
-    NotFound for an unknown context.
+    the options must not set them then. Raises BadInput for options that are unknown, invalid or
+    contradictory, NotFound for an unknown context.
     """
     options = {name.lower(): value for name, value in raw_options.items()}
     if "provider" in options or not options:
         raise BadInput(
-            "a table USING jetstream cannot be read: Spark keeps its options from sources written in Python",
+            "a table USING jetstream cannot be read: Spark does not pass its options to Python sources",
             "use CREATE OR REPLACE TEMPORARY VIEW orders USING jetstream OPTIONS (...)",
         )
     refuse_unknown_options(options, OPTION_NAMES)
@@ -200,19 +200,24 @@ def parse_read_options(
     start_time, end_time = values.parse_time("startingTimestamp"), values.parse_time("endingTimestamp")
     for name, offset, time in (("starting", start, start_time), ("ending", end, end_time)):
         if offset != "" and time:
-            raise BadInput(f"options {name}Offsets and {name}Timestamp cannot be used together", "give one")
+            raise BadInput(
+                f"options {name}Offsets and {name}Timestamp cannot be used together", "use only one"
+            )
     if streams and (_is_sequence(start) or _is_sequence(end)):
         raise BadInput(
-            "a sequence is a place in one stream, and streams names several",
+            "a sequence is valid in one stream only, but streams names several",
             "use earliest, latest, -1000, startingTimestamp or endingTimestamp",
         )
     if isinstance(start_time, datetime) and isinstance(end_time, datetime) and start_time >= end_time:
         raise BadInput("startingTimestamp must be before endingTimestamp")
     if streaming and (end != "" or end_time):
-        raise BadInput("endingOffsets and endingTimestamp are for spark.read", "a streaming query has no end")
+        raise BadInput(
+            "endingOffsets and endingTimestamp are only for spark.read",
+            "remove them: a streaming query has no end",
+        )
     for name in _STREAMING_ONLY if streaming is False else ():
         if name.lower() in options:
-            raise BadInput(f"{name} is for spark.readStream")
+            raise BadInput(f"{name} is only for spark.readStream")
     mode = values.get_text("fetchMode", "auto")
     if mode not in ("auto", "direct", "consumer"):
         raise BadInput(f"fetchMode {mode!r} is not auto, direct or consumer")
@@ -221,19 +226,19 @@ def parse_read_options(
     if subjects and fail_on_deleted:
         raise BadInput(
             "options failOnDeleted and subject cannot be used together",
-            "where only some subjects are read, deletions cannot be seen",
+            "remove one: deletions cannot be detected when only some subjects are read",
         )
     max_offsets = values.parse_count("maxOffsetsPerTrigger", 0, least=1)
     min_offsets = values.parse_count("minOffsetsPerTrigger", 0, least=1)
     if max_offsets and min_offsets > max_offsets:
         raise BadInput(f"minOffsetsPerTrigger {min_offsets} is more than maxOffsetsPerTrigger {max_offsets}")
     if "maxtriggerdelay" in options and not min_offsets:
-        raise BadInput("maxTriggerDelay is for minOffsetsPerTrigger", "give both, or leave it out")
+        raise BadInput("maxTriggerDelay needs minOffsetsPerTrigger", "set both, or remove it")
     consumer = values.get_text("committedConsumer")
     if consumer and (streams or any(c in consumer for c in _NOT_IN_NAMES)):
         raise BadInput(
             f"committedConsumer {consumer!r} is not the name of a consumer of one stream",
-            "name a durable consumer, and the stream with the option stream",
+            "use the name of a durable consumer, and the option stream",
         )
     return ReadOptions(
         settings=resolve_connection_settings(options, environ, settings),
@@ -249,7 +254,7 @@ def parse_read_options(
         min_offsets=min_offsets,
         max_delay=values.parse_duration("maxTriggerDelay", 15 * 60 * SECOND),
         min_partitions=values.parse_count("minPartitions", 0, least=1),
-        # A bucket drops what was superseded: its head moves although no key is lost.
+        # A bucket drops superseded revisions: its head moves although no key is lost.
         fail_on_loss=values.parse_flag("failOnDataLoss", bucket is None),
         fail_on_deleted=fail_on_deleted,
         fetch_mode=mode,
@@ -276,14 +281,14 @@ def _parse_streams(values: OptionValues) -> tuple[str, tuple[str, ...]]:
     if not stream and not streams:
         raise BadInput("option stream is missing", 'use .option("stream", "ORDERS")')
     if stream and streams:
-        raise BadInput("options stream and streams cannot be used together", "give one")
+        raise BadInput("options stream and streams cannot be used together", "use only one")
     if any(c in stream for c in _NOT_IN_NAMES):
         hint = 'use .option("streams", ...) for several streams, or a pattern of names'
-        raise BadInput(f"{stream!r} is not a stream name", hint if set(stream) & set("*,") else "")
+        raise BadInput(f"{stream!r} is not a valid stream name", hint if set(stream) & set("*,") else "")
     for name in streams:
         if any(c in name for c in _NOT_IN_NAMES if c != "*"):
             raise BadInput(
-                f"{name!r} is not a stream name or a pattern of names", "such as ORDERS,LOGS or LOGS_*"
+                f"{name!r} is neither a stream name nor a pattern", "use names such as ORDERS,LOGS or LOGS_*"
             )
     return stream, streams
 
@@ -307,21 +312,21 @@ def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> 
 def resolve_connection_settings(
     options: Mapping[str, str], environ: Mapping[str, str], preset: Settings | None = None
 ) -> Settings:
-    """Return how to connect. preset: known settings; the options must not name any then.
+    """Return the connection settings. preset: existing settings; the options must not set any then.
 
     Raises BadInput, NotFound.
     """
     if preset is not None:
         for name in CONNECTION_OPTIONS:
             if name.lower() in options:
-                raise BadInput(f"option {name} is already set by connect", "leave it out")
+                raise BadInput(f"option {name} is already set by connect", "remove it")
         return preset
     if "servers" not in options and "context" not in options:
         raise BadInput("option servers or context is missing", 'use .option("servers", "nats://host:4222")')
     if "servers" in options and "context" in options:
-        raise BadInput("options servers and context cannot be used together", "give one")
+        raise BadInput("options servers and context cannot be used together", "use only one")
     if options.get("domain") and options.get("apiprefix"):
-        raise BadInput("options domain and apiPrefix cannot be used together", "give one")
+        raise BadInput("options domain and apiPrefix cannot be used together", "use only one")
     flags: dict[str, Any] = {setting: options[n] for n, setting in _CONNECTION.items() if n in options}
     if "tlsfirst" in options:
         flags["tlsfirst"] = OptionValues(options).parse_flag("tlsFirst", False)
@@ -348,6 +353,6 @@ def parse_subjects(text: str) -> tuple[str, ...]:
         if overlaps(subject, other):
             raise BadInput(
                 f"subjects {subject!r} and {other!r} overlap, which consumers do not allow",
-                "give one filter that covers both, or filters that have no subject in common",
+                "use one filter that covers both, or filters without a common subject",
             )
     return () if subjects == (">",) else subjects

@@ -1,4 +1,4 @@
-"""How long to try again when a server is away."""
+"""The limits of attempts while a server is away."""
 
 import time
 from collections.abc import Callable
@@ -7,13 +7,14 @@ from jsctl.errors import JsctlError, Unreachable
 from jsctl.units import SECOND
 
 FIRST_PAUSE, MAX_PAUSE = 0.2, 5.0
-"""Seconds between two attempts: soon at first; five attempts outlast the election of a leader (up to 9 s)."""
+"""Shortest and longest pause between two attempts (s); five attempts outlast a leader election (up to 9
+s)."""
 
 
 class Patience:
     """A count of attempts without progress.
 
-    retries: how many there may be in any case. timeout: ns during which there may be more.
+    retries: attempts that are always allowed. timeout: ns during which further attempts are allowed.
     """
 
     def __init__(self, retries: int, timeout: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -28,8 +29,8 @@ class Patience:
         self.failures = 0
 
     def record_failure(self, error: Exception, problem: str, *, timed: bool = True) -> None:
-        """Count an attempt. Raises its error when there were too many; Unreachable, saying that `problem`
-        failed, for an error that is not jsctl's.
+        """Count an attempt. Raises its error when there were too many; Unreachable, with the message that
+        `problem` failed, for an error that is not jsctl's.
 
         timed: whether the timeout allows for more attempts.
         """

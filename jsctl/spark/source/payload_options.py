@@ -1,4 +1,4 @@
-"""The options of the data source that say which columns are read, and what is made of payloads."""
+"""The options of the data source that select columns and decode payloads."""
 
 import base64
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ COLUMNS = ("stream", "subject", "sequence", "timestamp", "data", "headers")
 
 BESIDE_PAYLOADS = tuple(name for name in COLUMNS if name != "data")
 DECODE_OPTIONS = ("decode", "schema", "schemaFile", "message", "registry", "decompress", "keepData")
-"""Options that say what payloads are decoded to."""
+"""Options of the decoding of payloads."""
 
 _DDL_HINT = 'such as .option("schema", "id BIGINT, name STRING")'
 
@@ -26,7 +26,7 @@ def parse_columns(values: OptionValues) -> "tuple[tuple[str, ...], PayloadColumn
     """Return the columns to read, in their order, and the maker of payload columns; None for payloads as they
     are.
 
-    Raises BadInput, MissingDependency, and what reading a schema's file raises.
+    Raises BadInput, MissingDependency, and the errors of reading a schema's file.
     """
     payload = parse_payload(values, BESIDE_PAYLOADS)
     if payload is None:
@@ -52,7 +52,7 @@ def _choose(values: OptionValues, available: tuple[str, ...], left_out: set[str]
         raise BadInput(f"columns {text!r}: there is no column {unknown[0]}", f"use {', '.join(available)}")
     for option in ("includeHeaders", "includeData", "keepData"):
         if values.get_text(option):
-            raise BadInput(f"options columns and {option} cannot be used together", "give one")
+            raise BadInput(f"options columns and {option} cannot be used together", "use only one")
     return tuple(name for name in available if name.lower() in chosen)
 
 
@@ -68,9 +68,9 @@ def parse_payload(
     if not kind and not compression:
         for option in DECODE_OPTIONS:
             if values.get_text(option):
-                raise BadInput(f"option {option} is for the option decode", "give both, or leave it out")
+                raise BadInput(f"option {option} needs the option decode", "set both, or remove it")
         return None
-    from jsctl.spark.decoding.columns import PayloadColumns  # only those who decode wait for it
+    from jsctl.spark.decoding.columns import PayloadColumns  # slow to import, and needed only for decoding
 
     decoding = _parse_decoding(values, kind, compression)
     keep_data = values.parse_flag("keepData", False) or "data" in values.get_text("columns").lower().split(
@@ -89,7 +89,7 @@ def _parse_decoding(values: OptionValues, kind: str, compression: str) -> Decodi
         ("keepData", WITH_FIELDS),
     ):
         if values.get_text(option) and kind not in kinds:
-            raise BadInput(f"option {option} is for decode {' or '.join(kinds)}", "leave it out")
+            raise BadInput(f"option {option} is for decode {' or '.join(kinds)}", "remove it")
     return Decoding(
         kind,
         _read_schema(values, kind) if kind in WITH_SCHEMA else b"",
@@ -103,10 +103,10 @@ def _read_schema(values: OptionValues, kind: str) -> bytes:
     text, file = values.get_text("schema"), values.get_text("schemaFile")
     if bool(text) == bool(file):
         if text:
-            raise BadInput("options schema and schemaFile cannot be used together", "give one")
+            raise BadInput("options schema and schemaFile cannot be used together", "use only one")
         raise BadInput(
             f"decode {kind} needs a schema",
-            _DDL_HINT if kind == "json" else "give its text as schema, or a path as schemaFile",
+            _DDL_HINT if kind == "json" else "set schema to its text, or schemaFile to its path",
         )
     if file:
         return read_bytes(expand_home(file), "option schemaFile", CONFIG_SIZE)
@@ -117,5 +117,5 @@ def _read_schema(values: OptionValues, kind: str) -> bytes:
     except ValueError:
         raise BadInput(
             "option schema of decode protobuf is not base64",
-            "give the descriptor file of protoc in base64, or its path as schemaFile",
+            "set schema to the descriptor file of protoc in base64, or schemaFile to its path",
         ) from None

@@ -1,4 +1,4 @@
-"""Plan what to read of a stream: its state, the sequences that the options name, and how to read them."""
+"""The plan to read a stream: its state, the sequences that the options name, and the way to read them."""
 
 import random
 import re
@@ -18,22 +18,22 @@ from jsctl.spark.source.replies import AnswerLimits
 from jsctl.units import SECOND, format_rfc3339, parse_time
 
 MAX_DELETED_DETAILS = 100_000
-"""Most deleted messages of a stream whose sequences are fetched for every batch of a streaming query."""
+"""Maximum number of deleted messages whose sequences are fetched for every batch of a streaming query."""
 
 
 LIGHT_MESSAGE = 1024
-"""Bytes of a stored message up to which it is read whole, although its payload is not wanted."""
+"""Size of a stored message (bytes) up to which it is read whole, although its payload is not needed."""
 
 
 _NOUNS = {"messages": "stream", "keys": "bucket", "objects": "object bucket"}
-"""What is read, by what its rows are."""
+"""The noun for what is read, by the kind of its rows."""
 
 
 class StreamState(NamedTuple):
     """A stream at one time. Its sequences are [first, end), and `deleted` of them hold no message.
 
-    created: its creation time, as the server writes it. direct: whether batch direct get works. messages,
-    bytes: that it holds. now: the server's time.
+    created: its creation time, as text of the server. direct: whether batch direct get works. messages,
+    bytes: its totals. now: the server's time.
     """
 
     created: str
@@ -47,13 +47,13 @@ class StreamState(NamedTuple):
 
 
 Modes = dict[tuple[object, ...], bool]
-"""What is known of streams: what decides how they are read -> whether direct get works."""
+"""A cache: the properties of a stream that decide how it is read -> whether direct get works."""
 
 
 def fetch_stream(
     connection: StreamConnection, options: ReadOptions, modes: Modes | None = None
 ) -> StreamState:
-    """Fetch the stream's state. modes: what is known already, and not fetched again.
+    """Fetch the stream's state. modes: a cache, whose entries are not fetched again.
 
     Raises ApiError that names the stream or bucket when it does not exist, Unreachable, Denied for a missing
     permission, BadInput when the fetch mode cannot work.
@@ -166,7 +166,7 @@ def _is_direct(connection: StreamConnection, options: ReadOptions, config: Json)
     else:
         return True
     if options.fetch_mode == "direct":
-        raise BadInput(f"direct get does not work here: {reason}", "use fetchMode auto or consumer")
+        raise BadInput(f"direct get does not work: {reason}", "use fetchMode auto or consumer")
     if config.get("retention", "limits") != "limits":
         raise BadInput(
             f"{options.stream} has {config['retention']} retention: a consumer removes what it reads",
@@ -176,7 +176,7 @@ def _is_direct(connection: StreamConnection, options: ReadOptions, config: Json)
 
 
 def _is_heavy(state: Json) -> bool:
-    """Return whether messages are so large that a consumer, which can leave payloads out, is faster."""
+    """Return whether messages are so large that a consumer, which can omit payloads, is faster."""
     return int(state["bytes"]) > LIGHT_MESSAGE * int(state["messages"])
 
 
@@ -211,7 +211,7 @@ def _has_batches(connection: StreamConnection, options: ReadOptions) -> bool:
 
 
 def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bool) -> None:
-    """Raise Denied for a permission that reading will need. The requests change nothing."""
+    """Raise Denied for a missing permission that reading needs. The requests change nothing."""
     name = f"jsctl_spark_{random.getrandbits(64):016x}"
     verbs = [f"STREAM.MSG.GET.{options.stream}"]
     if not direct:
@@ -222,7 +222,7 @@ def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bo
         try:
             connection.call(f"{options.prefix}.{verb}", None, options.timeout)
         except (ApiError, NoResponders):
-            continue  # an error about what was asked, or nobody who has such a consumer
+            continue  # an error about the request, or no such consumer
         except (Denied, RequestTimeout) as error:
             if isinstance(error, Denied) or verb.startswith("STREAM"):
                 raise Denied(
@@ -235,7 +235,8 @@ def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bo
 def resolve_range(
     connection: StreamConnection, options: ReadOptions, stream: StreamState, *, lenient: bool = False
 ) -> tuple[int, int]:
-    """Return the sequences [start, end) that a batch query reads. lenient: leave out what no longer exists.
+    """Return the sequences [start, end) that a batch query reads. lenient: skip messages that no longer
+    exist.
 
     Raises DataLoss, BadInput.
     """
@@ -298,7 +299,7 @@ def resolve_start(
 
 
 def is_promised(options: ReadOptions, stream: StreamState, start: int) -> bool:
-    """Return whether the options name the message at `start`, rather than whatever there is.
+    """Return whether the options name the message at `start`, instead of any available one.
 
     A stream at its limit drops its first message all the time.
     """
@@ -312,7 +313,7 @@ def _is_sequence(offset: str | int) -> bool:
 
 
 def resolve_time(time: datetime | timedelta, stream: StreamState) -> datetime:
-    """Return a time; a span is counted back from the server's time."""
+    """Return a time; a duration is subtracted from the server's time."""
     if isinstance(time, datetime):
         return time
     now = parse_time(stream.now) if stream.now else datetime.now().astimezone()
@@ -324,7 +325,7 @@ def find_sequence_at(
 ) -> int:
     """Return the first sequence at or after a time; one past the last when all messages are before it.
 
-    STREAM.MSG.GET takes a time on newer servers only; on others, a consumer that starts at the time has the
+    Only newer servers accept a time in STREAM.MSG.GET; on others, a consumer that starts at the time has the
     sequence.
     """
     name = f"jsctl_spark_{random.getrandbits(64):016x}"

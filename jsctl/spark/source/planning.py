@@ -1,4 +1,4 @@
-"""The connection on which queries are planned, and how long it waits for a server that is away."""
+"""The connection on which queries are planned, and its wait for a server that is away."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 
 class PlanningConnection:
-    """One connection, opened when it is needed and kept until `close`.
+    """One connection, opened on demand and kept until `close`.
 
-    Gives up at once on a server that never answered a request, unless the options name a retry_timeout: a
-    wrong address should show soon. Waits for one that did answer until the retry_timeout: a restart should be
-    survived.
+    It fails at once on a server that never answered a request, unless the options set a retry_timeout: a
+    wrong address should be reported soon. It waits for a server that has answered until the retry_timeout, to
+    survive a restart.
 
     is_known: whether it answered an earlier connection.
     """
@@ -32,11 +32,11 @@ class PlanningConnection:
 
     @property
     def addresses(self) -> tuple[ServerAddress, ...]:
-        """The addresses that the servers named, for the tasks."""
+        """The addresses that the servers announced, for the tasks."""
         return self._connector.addresses
 
     def run(self, work: Callable[[StreamConnection], T]) -> T:
-        """Return the result of `work`, repeated when the connection ends or no server answers."""
+        """Return the result of `work`, which is repeated when the connection ends or no server answers."""
         provide_pynacl()  # Spark plans in a Python of the executors, too
         options = self._options
         if not self._is_known:
@@ -54,11 +54,11 @@ class PlanningConnection:
                 if isinstance(error, RequestTimeout) and not self._is_known:
                     raise
                 if was_kept and isinstance(error, ConnectionLost):
-                    continue  # it may have ended long ago
+                    continue  # the connection may have ended long ago
                 name = options.stream or ", ".join(options.streams)
                 patience.record_failure(error, f"lost the connection while asking for {name}")
             except BaseException:
-                self.close()  # an answer may be on its way
+                self.close()  # an answer may be in flight
                 raise
             patience.pause()
 
@@ -76,7 +76,7 @@ class PlanningConnection:
 def with_connection(
     options: ReadOptions, work: Callable[[StreamConnection], T], *, is_known: bool = False
 ) -> T:
-    """Return the result of `work` on a connection of its own; see `PlanningConnection`."""
+    """Return the result of `work` on a new connection; see `PlanningConnection`."""
     connection = PlanningConnection(options, is_known=is_known)
     try:
         return connection.run(work)

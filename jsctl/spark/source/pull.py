@@ -1,6 +1,6 @@
-"""One range of a stream through a pull consumer: where direct get is off, or the server is older.
+"""The reading of one range of a stream through a pull consumer, where direct get is off or the server is old.
 
-The consumer acknowledges nothing and keeps nothing on disk; it is removed afterwards, and by the server
+The consumer needs no acknowledgements and is kept in memory; it is removed afterwards, and by the server
 itself when this process is killed.
 """
 
@@ -32,11 +32,11 @@ _GONE = (
     PullEnd.NO_RESPONDERS,
     PullEnd.OTHER_CONFLICT,
 )
-"""Ends of a pull after which a task makes a new consumer."""
+"""Ends of a pull after which a task creates a new consumer."""
 
 
 _SIZE = b"Nats-Msg-Size: "
-"""The header that the server adds in the place of a payload."""
+"""The header that the server adds in place of a payload."""
 
 
 class ConsumerReader(RangeReader):
@@ -63,10 +63,10 @@ class ConsumerReader(RangeReader):
         if job.without_payloads:
             rows = _without_sizes(rows)
         if rows and get_sequence(rows, 0) < self.at:
-            raise ConnectionLost("the consumer started over")
+            raise ConnectionLost("the consumer restarted from the beginning")
         end = explain_end(reply.status, reply.description)
         if not rows and end is PullEnd.TOO_LARGE:
-            self._max_bytes = 0  # one message is larger: fetch it alone
+            self._max_bytes = 0  # one message is larger than max_bytes: fetch it alone
             return None
         if not rows and end in _GONE:
             raise ConnectionLost(f"the consumer no longer exists: {reply.description or end.value}")
@@ -89,7 +89,7 @@ class ConsumerReader(RangeReader):
         next_sequence = get_sequence(rows, -1) + 1 if rows else self.at
         if next_sequence >= end or (rows and pending):
             return next_sequence
-        # The consumer has nothing more. It may be on a server that lags, which the leader knows.
+        # The consumer has no more messages. Its server may lag; the leader knows.
         following = self.find_next_on_leader(connection, next_sequence)
         if not following or following >= end:
             return end
@@ -105,7 +105,7 @@ class ConsumerReader(RangeReader):
     def finish(self) -> None:
         name, self._name = self._name, ""
         if name and self._connection is not None:
-            # The server removes it anyway when it is idle.
+            # The server removes an idle consumer anyway.
             with contextlib.suppress(ConnectionLost, TimeoutError, JsctlError):
                 self.call(self._connection, f"CONSUMER.DELETE.{self.job.stream}.{name}")
 

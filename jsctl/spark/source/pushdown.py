@@ -1,9 +1,9 @@
-"""Filters of a query that reach the server.
+"""The filters of a query that narrow the requests to the server.
 
-Spark gives a batch reader the conditions that stand in `where`, joined by AND. Those on sequence, timestamp
-and subject narrow the range and the subjects that are asked for, which is more than the rows that match;
-what came is then filtered by the conditions themselves, so that all rows are those that Spark would have
-kept. What is not understood is left to Spark.
+Spark passes the conditions of `where`, joined by AND, to a batch reader. Those on sequence, timestamp and
+subject narrow the requested range and subjects, which contain more than the matching rows; the received rows
+are then filtered by the conditions themselves, so that they are the rows that Spark would have kept.
+Unsupported conditions are left to Spark.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SKEW = timedelta(minutes=1)
-"""How much later a message may have an earlier time: leaders of a stream have clocks of their own."""
+"""How far times may go backwards from one message to the next: leaders have different clocks."""
 
 _NEVER_NULL = ("stream", "subject", "sequence", "timestamp")
 _COMPARISONS = (EqualTo, EqualNullSafe, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual)
@@ -45,13 +45,13 @@ _OPERATORS = {
 """Class of a filter -> function of Arrow."""
 
 MAX_SUBJECTS = 100
-"""Most subjects of an IN that are asked for; for more, everything is read and filtered here."""
+"""Maximum number of subjects of an IN that are requested; for more, everything is read and filtered here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on a column. operator: of `_OPERATORS`, `in`, or `starts`. value: of the column's type, for
-    `in` several."""
+    """A condition on a column. operator: one of `_OPERATORS`, `in` or `starts`. value: of the column's type;
+    a list for `in`."""
 
     column: str
     operator: str
@@ -100,7 +100,7 @@ class Pushdown:
         return filters
 
     def apply(self, rows: "pa.RecordBatch") -> "pa.RecordBatch":
-        """Return the rows that match, of columns as Spark has them."""
+        """Return the matching rows of a batch with Spark's columns."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -121,7 +121,7 @@ class Pushdown:
 
 
 def push(filters: Iterable[Filter], columns: Sequence[str]) -> tuple[Pushdown, list[Filter]]:
-    """Return the conditions that the source takes, and the filters that remain. columns: those that are
+    """Return the conditions that the source handles, and the remaining filters. columns: those that are
     read."""
     conditions, remaining = [], []
     for filter in filters:
@@ -178,7 +178,7 @@ def _find_bounds(condition: Condition) -> tuple[int, int]:
 
 
 def _build_subject_filters(condition: Condition) -> tuple[str, ...] | None:
-    """Return filters that match all subjects of a condition; None when there are no useful ones."""
+    """Return filters that match all subjects of a condition; None for a condition without useful filters."""
     if condition.operator == "starts":
         head, dot, _ = condition.value.rpartition(".")
         return (f"{head}.>",) if dot and _is_literal(head) else None
@@ -195,11 +195,11 @@ def _is_literal(subject: str) -> bool:
 
 
 def _intersect(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return filters that match at least what both match; empty for nothing."""
+    """Return filters that match at least the subjects that both match; empty if there are none."""
     if not ours:
         return theirs
     pairs = [(one, other) for one in ours for other in theirs if overlaps(one, other)]
     narrow = {other if covers(one, other) else one for one, other in pairs}
-    # Two that overlap would be refused: what a wider one covers is left out.
+    # The server refuses overlapping filters: those that a wider one covers are left out.
     wide = {one for one in narrow if not any(covers(other, one) for other in narrow - {one})}
     return tuple(sorted(wide))

@@ -1,4 +1,4 @@
-"""Collect the answer to a request for messages. pyarrow is imported when the first message comes."""
+"""The collection of an answer to a request for messages. pyarrow is imported with the first message."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LARGEST = MAX_PAYLOAD + ANSWER_ROOM
-"""Bytes of a message at most."""
+"""Maximum number of bytes of a message."""
 
 
 class AnswerLimits(NamedTuple):
-    """What a request asks for: messages at most, and bytes at most, which the last message may exceed.
+    """The limits of a request: messages, and bytes, which the last message may exceed.
 
     subject: of the request.
     """
@@ -26,8 +26,8 @@ class AnswerLimits(NamedTuple):
 
 
 class Reply:
-    """The answer to one request for messages of a stream. Raises MalformedAnswer when it is larger than what
-    was asked for.
+    """The answer to one request for messages of a stream. Raises MalformedAnswer when it is larger than
+    requested.
 
     count: messages so far. status: code at the end (204, 404, ...), 0 before it. description: of the status.
     pending: messages that follow this answer. is_foreign: whether another stream (a mirror) answered.
@@ -70,7 +70,7 @@ class Reply:
         self._bytes += size
         limits = self._limits
         if self.count > limits.messages or self._bytes > limits.bytes + _LARGEST:
-            raise MalformedAnswer(limits.subject, "it has more messages than were asked for")
+            raise MalformedAnswer(limits.subject, "it has more messages than were requested")
 
     def decode(self, header_block: bytes, data: bytes) -> None:
         """Add the message of a direct get's reply, or record how the answer ended."""
@@ -124,10 +124,10 @@ def get_sequence(batch: "pa.RecordBatch", row: int) -> int:
 
 
 def measure_payload(batch: "pa.RecordBatch") -> int:
-    """Return about how many bytes of payload a batch has."""
+    """Return the approximate bytes of payload of a batch."""
     return int(batch.column(3).nbytes)
 
 
 def measure_whole(batch: "pa.RecordBatch") -> int:
-    """Return about how many bytes of payload and headers a batch has."""
+    """Return the approximate bytes of payload and headers of a batch."""
     return measure_payload(batch) + int(batch.column(4).nbytes)

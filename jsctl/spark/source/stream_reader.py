@@ -1,8 +1,8 @@
 """Streaming queries, `spark.readStream.format("jetstream")`.
 
-An offset is that of `jsctl.spark.source.offsets`. It has its start because Spark does not record an initial
-offset: it asks again after a restart, and the first batch would silently leave out messages that were purged
-meanwhile.
+Offsets are described in `jsctl.spark.source.offsets`. They include their start because Spark does not record
+an initial offset: it requests one again after a restart, and the first batch would silently omit messages
+that were purged meanwhile.
 """
 
 import time
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 POLL = 0.3
-"""Seconds between two looks for new messages while there are none. Spark itself looks each 10 ms."""
+"""Seconds between two polls for new messages while there are none. Spark itself polls every 10 ms."""
 
 MAX_POLL = 3.0
-"""Seconds between two looks at many streams."""
+"""Seconds between two polls of many streams."""
 
 NAMES_POLL = 5.0
-"""Seconds between two looks for streams that match a pattern."""
+"""Seconds between two polls for streams that match a pattern."""
 
 
 class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -52,20 +52,22 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self.options = options
         self._planning = PlanningConnection(options)
         self._modes: plan.Modes = {}
-        self._targets: dict[str, int] | None = None  #: where AvailableNow ends, by stream
+        self._targets: dict[str, int] | None = None  #: end of a query with AvailableNow, by stream
         self._latest: Offset | None = None
         self._names: list[str] = []
         self._names_at = 0.0
-        self._looked_at = 0.0  #: when the servers were asked last and had nothing new; 0 for never
+        self._looked_at = 0.0  #: time of the last poll without new messages; 0 for never
         self._waiting_since = time.monotonic()  #: for minOffsetsPerTrigger
         self._initial: Offset | None = None
-        self._heads: set[tuple[str, int]] = set()  #: streams and starts that promise nothing (see `plan`)
+        self._heads: set[tuple[str, int]] = (
+            set()
+        )  #: streams and starts that are not promised (see `is_promised` in `plan`)
         self._sizes: dict[str, admission.Sizes] = {}
         self._committed = CommittedConsumer(options) if options.consumer else None
-        self._shown_at = 0  #: where the committed consumer was last to be moved to
+        self._shown_at = 0  #: the last target of the committed consumer
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what tasks need."""
+        """Return the state that tasks need."""
         return {"options": self.options}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -73,10 +75,10 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     @without_traceback
     def initialOffset(self) -> Offset:
-        """Return where the query starts.
+        """Return the offset at which the query starts.
 
-        Spark asks when it plans batch 0 and again when it runs it, and the stream's head may have moved by
-        then.
+        Spark calls this when it plans batch 0 and again when it runs it, and the stream's head may have moved
+        by then.
         """
         if self._initial is None:
             self._initial = self._find_start()
@@ -105,11 +107,12 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         """Return the end of the next batch, `start` itself when there is nothing new.
 
         Raises DataLoss when a stream was created again or rolled back, or has lost messages and the options
-        say to fail; BadInput when the checkpoint is of another stream.
+        require failing; BadInput when the checkpoint is from another stream.
         """
         parts = split_offset(self.options, start)
         self._wait_for_next_look()
-        # Spark calls `commit` when it plans a batch with new messages, but what is read is read.
+        # Spark calls `commit` only when it plans a batch with new messages; a finished batch is shown at
+        # once.
         self._show_committed(parts)
         end = self._planning.run(lambda connection: self._find_next_parts(connection, parts, limit))
         if end is None:
@@ -160,15 +163,15 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return self._planning.run(work)
 
     def _show_committed(self, parts: dict[str, Part]) -> None:
-        """Move the committed consumer, if there is one, to where this batch ends."""
+        """Move the committed consumer, if there is one, to the end of this batch."""
         committed = self._committed
         next = int(parts[self.options.stream]["next"]) if committed else 0
         if committed is None or next == self._shown_at:
             return
-        self._shown_at = next  # also when that fails: Spark asks for the latest offset several times a second
+        self._shown_at = next  # also after a failure: Spark requests the latest offset several times a second
         try:
             self._planning.run(lambda connection: committed.move(connection, self.options, next))
-        except JsctlError as error:  # it only shows where the query is
+        except JsctlError as error:  # it only shows the query's progress
             log.warning("jsctl: consumer %s stays where it is: %s", self.options.consumer, error)
 
     def _wait_for_next_look(self) -> None:
@@ -200,7 +203,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def _find_next_parts(
         self, connection: StreamConnection, starts: dict[str, Part], limit: ReadLimit
     ) -> dict[str, Part] | None:
-        """Return the parts of the next batch's end; None when there is nothing new, or not enough."""
+        """Return the parts of the next batch's end; None when there are too few new messages."""
         begins = dict(starts)
         streams: dict[str, plan.StreamState] = {}
         for name in dict.fromkeys([*starts, *self._list_stream_names(connection)]):
@@ -210,7 +213,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             streams[name] = stream
             if name in begins:
                 _check(name, stream, begins[name])
-            else:  # it appeared later, and is read from its beginning
+            else:  # a stream that appeared later is read from its beginning
                 self._heads.add((name, stream.first))
                 begins[name] = _build_part(name, stream.created, stream.first)
         self._latest = join_parts(
@@ -238,7 +241,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
                 raise
             if self.options.fail_on_loss:
                 raise DataLoss(
-                    f"stream {name} is gone", "set failOnDataLoss to false to read the others"
+                    f"stream {name} no longer exists", "set failOnDataLoss to false to read the others"
                 ) from None
             return None
 
@@ -249,9 +252,9 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return (min(max(next, stream.first), end), end) if end > next else (next, next)
 
     def _limit_ends(self, available: dict[str, tuple[int, int]], limit: ReadLimit) -> dict[str, int]:
-        """Return where each stream's part of the next batch ends; nothing when there is not enough yet."""
+        """Return the end of each stream's part of the next batch; empty while there are too few messages."""
         options = self.options
-        if isinstance(limit, ReadAllAvailable):  # also of a trigger that runs once, whatever the options say
+        if isinstance(limit, ReadAllAvailable):  # also for a trigger that runs once, whatever the options are
             return {name: end for name, (_, end) in available.items()}
         total = sum(end - begin for begin, end in available.values())
         waited = (time.monotonic() - self._waiting_since) * SECOND
@@ -265,7 +268,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         begin = int(start["next"])
         available = min(max(begin, stream.first), end)
         if (name, begin) in self._heads:
-            begin = available  # what fell off since was not promised
+            begin = available  # messages that were removed since were not promised
             self._heads.add((name, begin))
         if available > begin:
             self._report_loss(name, begin, available)
@@ -286,14 +289,14 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         if not options.fail_on_loss:
             begin = min(begin + int(part.get("lost", 0)), end)
         stream = self._fetch_if_there(connection, name)
-        if stream is None:  # a batch that is done again, and one of its streams is gone
+        if stream is None:  # a repeated batch, one of whose streams no longer exists
             warn_of_loss(name, end - begin, begin, end, bool(options.subjects))
             return []
         job = plan.create_read_job(options, part["created"], begin, end, is_promised=is_promised)
         return plan_partitions(options, job, stream.direct, self._planning.addresses)
 
     def _report_loss(self, name: str, begin: int, end: int) -> None:
-        """Warn that [begin, end) is lost. Raises DataLoss when the options say so."""
+        """Warn that [begin, end) is lost. Raises DataLoss when the options require it."""
         filtered = bool(self.options.subjects)
         if self.options.fail_on_loss:
             raise head_loss_error(name, end, begin, end - begin, filtered)

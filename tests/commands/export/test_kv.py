@@ -129,7 +129,7 @@ def test_objects(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
     [
         ("export kv NONE --to {}/out", 3, "bucket NONE not found"),
         ("export objects NONE --to {}/out", 3, "object bucket NONE not found"),
-        ("export kv a.b --to {}/out", 64, "is not the name of a bucket"),
+        ("export kv a.b --to {}/out", 64, "is not a valid bucket name"),
         ("export kv A A --to {}/out", 64, "named more than once"),
         ("export kv A --decode json --schema oops --to {}/out", 64, "schema"),
         ("export kv A --decode avro --to {}/out", 64, "--decode avro needs a schema"),

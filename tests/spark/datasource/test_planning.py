@@ -187,13 +187,13 @@ def test_an_overtaken_range_is_empty_where_loss_is_allowed(url: str) -> None:
         ({"startingTimestamp": "2100-01-01T00:00:00Z", "endingOffsets": "80"}, "startingTimestamp, which is"),
         ({"subject": "S.*.a,S.b.*"}, "subjects 'S.*.a' and 'S.b.*' overlap"),
         ({"stream": "S*"}, "use .option"),
-        ({"streams": "S,T", "startingOffsets": "5"}, "a sequence is a place in one stream"),
+        ({"streams": "S,T", "startingOffsets": "5"}, "a sequence is valid in one stream only"),
         ({"streams": "NONE_*"}, "no stream has a name like NONE_"),
         ({"columns": "subject,size"}, "there is no column size"),
         ({"columns": "subject", "includeData": "false"}, "cannot be used together"),
         ({"startingTimestamp": "-10 apples"}, "or -10m for ten minutes ago"),
         ({"startingOffsets": "-0"}, "or -1000 for the last thousand"),
-        ({"maxBytesPerTrigger": "5MB"}, "is for spark.readStream"),
+        ({"maxBytesPerTrigger": "5MB"}, "is only for spark.readStream"),
     ],
 )
 def test_what_is_wrong_is_reported_in_the_users_words(url: str, options: dict[str, str], words: str) -> None:

@@ -112,7 +112,7 @@ def test_a_frame_is_whole_after_a_query_with_filters(spark: Any, url: str) -> No
         ({"stream": "NOPE"}, "stream NOPE not found"),
         ({"startingOffsets": "500"}, "is beyond the stream"),
         ({"fetchMode": "quick"}, "is not auto, direct or consumer"),
-        ({"maxOffsetsPerTrigger": "5"}, "is for spark.readStream"),
+        ({"maxOffsetsPerTrigger": "5"}, "is only for spark.readStream"),
         ({"servers": "nats://127.0.0.1:9"}, "connection refused"),
     ],
 )

@@ -254,7 +254,7 @@ def _edit_offsets(checkpoint: Path, change: Callable[[dict[str, Any]], dict[str,
 def test_no_end_for_a_stream(spark: Any, url: str, tmp_path: Path) -> None:
     fill(url, 1)
     query = Query(spark, url, tmp_path, endingOffsets="5")
-    with pytest.raises(Exception, match=r"are for spark\.read") as failed:
+    with pytest.raises(Exception, match=r"are only for spark\.read") as failed:
         query.run()
     assert "During handling" not in str(failed.value)
     assert str(failed.value).count("\n") < 16

@@ -76,8 +76,11 @@ def test_values() -> None:
         ({"decode": "variant", "includeData": "false"}, "includeData and decode cannot be used together"),
         ({"decode": "variant", "columns": "value,id"}, "there is no column id; use stream, subject"),
         ({"decode": "variant", "columns": "value", "keepData": "true"}, "columns and keepData cannot"),
-        ({"schema": "id INT"}, "option schema is for the option decode"),
-        ({"objects": "B", "stream": "", "decode": "text"}, "decode is for streams and key-value buckets"),
+        ({"schema": "id INT"}, "option schema needs the option decode"),
+        (
+            {"objects": "B", "stream": "", "decode": "text"},
+            "decode is only for streams and key-value buckets",
+        ),
         ({"bucket": "B", "stream": "", "decode": "json"}, "decode json needs a schema"),
     ],
 )
@@ -114,7 +117,7 @@ def test_secrets_are_not_in_its_text() -> None:
         ({"strem": "X"}, "unknown option strem; did you mean stream?"),
         ({"path": "/x"}, "a stream has no path"),
         ({"stream": ""}, "option stream is missing"),
-        ({"stream": "A.B"}, "is not a stream name"),
+        ({"stream": "A.B"}, "is not a valid stream name"),
         ({"context": "x"}, "servers and context cannot be used together"),
         ({"servers": None}, "option servers or context is missing"),
         ({"domain": "a", "apiPrefix": "b"}, "domain and apiPrefix cannot be used together"),
@@ -125,7 +128,7 @@ def test_secrets_are_not_in_its_text() -> None:
         ({"startingTimestamp": "yesterday"}, "is not a time"),
         ({"startingTimestamp": "2026-01-01", "endingTimestamp": "2025-01-01"}, "must be before"),
         ({"subject": "a", "failOnDeleted": "true"}, "failOnDeleted and subject cannot be used together"),
-        ({"maxOffsetsPerTrigger": "5"}, "is for spark.readStream"),
+        ({"maxOffsetsPerTrigger": "5"}, "is only for spark.readStream"),
         ({"fetchMode": "fast"}, "is not auto, direct or consumer"),
         ({"failOnDataLoss": "maybe"}, "neither true nor false"),
         ({"batchSize": "0"}, "is not a whole number; use a number, from 1 to 50000"),
@@ -137,9 +140,9 @@ def test_secrets_are_not_in_its_text() -> None:
         ({"subject": "a.b*"}, "is not a valid subject filter"),
         ({"subject": "a.*.c,a.b.*"}, "overlap, which consumers do not allow"),
         ({"streams": "A,B"}, "options stream and streams cannot be used together"),
-        ({"stream": "A*"}, "is not a stream name"),
-        ({"stream": "", "streams": "A.B"}, "is not a stream name or a pattern of names"),
-        ({"stream": "", "streams": "A,B", "startingOffsets": "5"}, "a sequence is a place in one stream"),
+        ({"stream": "A*"}, "is not a valid stream name"),
+        ({"stream": "", "streams": "A.B"}, "is neither a stream name nor a pattern"),
+        ({"stream": "", "streams": "A,B", "startingOffsets": "5"}, "a sequence is valid in one stream only"),
         ({"columns": "a"}, "there is no column a"),
         ({"startingOffsets": "-0"}, "or -1000 for the last thousand"),
     ],
@@ -161,7 +164,7 @@ def test_admission() -> None:
     options = parse_read_options(value, streaming=True)
     assert (options.max_trigger_bytes, options.min_offsets, options.max_delay) == (1 << 20, 5, 60 * SECOND)
     for wrong, words in (
-        ({"maxTriggerDelay": "1m"}, "maxTriggerDelay is for minOffsetsPerTrigger"),
+        ({"maxTriggerDelay": "1m"}, "maxTriggerDelay needs minOffsetsPerTrigger"),
         ({"minOffsetsPerTrigger": "9", "maxOffsetsPerTrigger": "5"}, "is more than maxOffsetsPerTrigger 5"),
         ({"committedConsumer": "a.b"}, "is not the name of a consumer"),
     ):
@@ -195,7 +198,7 @@ def test_sizes_of_what_came_go_before_the_average() -> None:
 
 
 def test_a_stream_has_no_end() -> None:
-    with pytest.raises(BadInput, match=r"are for spark\.read"):
+    with pytest.raises(BadInput, match=r"are only for spark\.read"):
         parse_read_options({**BASE, "endingOffsets": "10"}, streaming=True)
 
 
@@ -260,12 +263,12 @@ def test_buckets() -> None:
     assert objects.columns == tuple(buckets.OBJECT_TYPES)
     for wrong, words in (
         ({"bucket": "B", "objects": "B"}, "cannot be used together"),
-        ({"bucket": "B.C"}, "is not the name of a bucket"),
+        ({"bucket": "B.C"}, "is not a valid bucket name"),
         ({"bucket": "B", "stream": "S"}, "option stream is for streams"),
         ({"bucket": "B", "history": "some"}, "neither latest nor all"),
-        ({"stream": "S", "keys": "a"}, "option keys is for buckets"),
+        ({"stream": "S", "keys": "a"}, "option keys is only for buckets"),
     ):
         with pytest.raises(BadInput, match=words):
             parse_read_options({**connection, **wrong})
-    with pytest.raises(BadInput, match=r"is for spark\.read"):
+    with pytest.raises(BadInput, match=r"is only for spark\.read"):
         parse_read_options({**connection, "bucket": "B", "history": "latest"}, streaming=True)
