@@ -119,7 +119,7 @@ class Network:
     @property
     def servers(self) -> dict[str, str]:
         """The client URL of each server, without a login, by the server's name."""
-        return {node.name: node.url for node in self._local().state.nodes}
+        return {node.name: node.url for node in self._load_network().state.nodes}
 
     @property
     def contexts(self) -> dict[str, dict[str, Any]]:
@@ -130,14 +130,14 @@ class Network:
     @property
     def links(self) -> list[str]:
         """The names of the links that can be disturbed."""
-        return list(self._local().state.links)
+        return list(self._load_network().state.links)
 
     def url(self, context: str) -> str:
         """Return the URL of a context, with user and password where it has them, joined by commas.
 
         Raises JsctlError.
         """
-        raw = self._context(context)
+        raw = self._find_context(context)
         if not raw.get("user"):
             return str(raw["url"])
         login = f"//{raw['user']}:{raw['password']}@"
@@ -145,7 +145,7 @@ class Network:
 
     def creds(self, context: str) -> Path | None:
         """Return the credentials file of a context, in a network with an operator; else None."""
-        path = self._context(context).get("creds")
+        path = self._find_context(context).get("creds")
         return Path(path) if path else None
 
     @property
@@ -166,7 +166,7 @@ class Network:
         """
         args = shlex.split(line) if isinstance(line, str) else list(line)
         if context:
-            self._context(context)
+            self._find_context(context)
             args += ["--context", context]
         completed = subprocess.run(
             build_module_command("jsctl", *args),
@@ -183,7 +183,7 @@ class Network:
 
     def log(self, server: str) -> str:
         """Return the log of a server since its last start."""
-        self._local().state.find_node(server)
+        self._load_network().state.find_node(server)
         return (self.folder / f"{server}.log").read_text(encoding="utf-8", errors="replace")
 
     def last_lines(self) -> dict[str, str]:
@@ -250,14 +250,14 @@ class Network:
         """Wait until every server that should run is healthy, every domain has a leader, and mirrors and
         sources have caught up. Raises JsctlError with what is missing.
         """
-        self._run(wait_until_ready(self._local(), lambda _: None, seconds))
+        self._run(wait_until_ready(self._load_network(), lambda _: None, seconds))
 
     def missing(self) -> list[str]:
         """Return what `wait` would wait for, one sentence each; an empty list when the network is ready.
 
         Servers that were stopped, killed or paused with this object are not waited for.
         """
-        return self._run(find_unready(self._local()))
+        return self._run(find_unready(self._load_network()))
 
     # -- private ----------------------------------------------------------------------------------
 
@@ -282,7 +282,7 @@ class Network:
                 plan, binary.find(os.environ), os.environ
             )  # its guard outlives a kill of this process
         )
-        await wait_until_ready(self._local(), lambda _: None)
+        await wait_until_ready(self._load_network(), lambda _: None)
 
     async def _close(self) -> None:
         if self._stack is not None:
@@ -290,7 +290,7 @@ class Network:
             await stack.aclose()
             await processes.stop(list(processes.find_all(self.folder).values()))
 
-    def _local(self) -> LocalNetwork:
+    def _load_network(self) -> LocalNetwork:
         """Return the network as its files describe it now: commands may have changed it."""
         state = load_state(self.folder)
         if state is None:
@@ -298,15 +298,15 @@ class Network:
         return LocalNetwork(self.folder, state)
 
     def _select(self, names: tuple[str, ...]) -> tuple[LocalNetwork, list[NodeState]]:
-        local = self._local()
+        local = self._load_network()
         return local, local.state.select(names)
 
-    def _context(self, name: str) -> Mapping[str, Any]:
+    def _find_context(self, name: str) -> Mapping[str, Any]:
         contexts = self.contexts
         if name not in contexts:
             raise NotFound(*find_noun("context").missing(name, existing=list(contexts)))
         return contexts[name]
 
     def _disturb(self, links: tuple[str, ...], **settings: Any) -> None:
-        local = self._local()
+        local = self._load_network()
         self._run(networks.disturb(local, links or list(local.state.links), **settings))

@@ -12,20 +12,20 @@ from jsctl.errors import NotFound
 from jsctl.views.result import Column, Result, Table, Text
 
 
-def _topics() -> dict[str, Traversable]:
+def _list_topics() -> dict[str, Traversable]:
     files = resources.files("jsctl.cheats").iterdir()
     return {file.name.removesuffix(".txt"): file for file in files if file.name.endswith(".txt")}
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return sorted(topic for topic in _topics() if topic.startswith(incomplete))
+    return sorted(topic for topic in _list_topics() if topic.startswith(incomplete))
 
 
 @command("cheat", examples=["jsctl cheat", "jsctl cheat streams"])
 @argument("topic", required=False, shell_complete=_complete)
 def cheat(env: Env, topic: str | None) -> Result:
     """Show the topics if none is named."""
-    topics = _topics()
+    topics = _list_topics()
     if topic is None:
         rows: list[Any] = [(name, f"jsctl cheat {name}") for name in sorted(topics)]
         return Result([Table("Cheat sheets", (Column("Topic", "topic"), Column("Show it", "command")), rows)])

@@ -44,7 +44,7 @@ class _Screen:
             self._wake.clear()
             self.model = tick(self.model) if ticking else self.model
             start, query, ticking = loop.time(), self.model.query, False
-            await self._round()
+            await self._run_round()
             self.rounds += 1
             if self._live.rounds and self.rounds >= self._live.rounds:
                 return
@@ -66,7 +66,7 @@ class _Screen:
         self.model = self.model._replace(board=self.model.board._replace(notices=notices))
         self.terminal.redraw()
 
-    async def _round(self) -> None:
+    async def _run_round(self) -> None:
         # A round that was requested during a pause is shown; one during which the pause began is not.
         is_paused = self.model.paused
         boards = self._live.fetch(lambda: self.model.query)
@@ -113,7 +113,7 @@ async def run_screen(
         take_notices(None)
         if live.close is not None:
             await live.close()
-    out.write(format_lines(_last_lines(screen.model), color=color))
+    out.write(format_lines(_draw_last_lines(screen.model), color=color))
     out.writelines(f"{line}\n" for line in screen.model.lines)
     out.flush()
     if (status := live.status()) is not ExitStatus.OK:
@@ -154,7 +154,7 @@ def _select_wait_state(model: Model) -> object:
     return model.query, model.interval, model.paused, model.speed
 
 
-def _last_lines(model: Model) -> list[Line]:
+def _draw_last_lines(model: Model) -> list[Line]:
     """Return what the screen showed last, without the line of its keys."""
     model = model._replace(mode="table", notice="")
     height = min(model.height, len(model.rows) + len(model.board.notices) + 4)

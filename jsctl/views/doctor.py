@@ -24,19 +24,19 @@ def show(snapshot: Snapshot, findings: Sequence[Finding]) -> Result:
     """Show what is wrong; the exit status says whether anything is."""
     parts: list[Part] = []
     if findings:
-        parts.append(Sheet("", [_section(finding) for finding in findings]))
-    parts += [Text(f"not checked: {gap}", "dim") for gap in _gaps(snapshot)]
-    parts.append(_summary(snapshot, findings))
+        parts.append(Sheet("", [_build_section(finding) for finding in findings]))
+    parts += [Text(f"not checked: {gap}", "dim") for gap in _list_gaps(snapshot)]
+    parts.append(_build_summary(snapshot, findings))
     table = Table("Findings", _COLUMNS, [finding[:5] for finding in findings])
     return Result(
         parts,
-        data=lambda: _document(snapshot, findings),
+        data=lambda: _build_document(snapshot, findings),
         status=ExitStatus.FAILURE if findings else ExitStatus.OK,
         table=table,
     )
 
 
-def _section(finding: Finding) -> Section:
+def _build_section(finding: Finding) -> Section:
     about = finding.about[:1].upper() + finding.about[1:]
     fields = (
         Field("Seen", Cell(finding.seen, finding.seen, "bad"), "prose"),
@@ -52,7 +52,7 @@ def rules() -> Result:
     return Result([Table("Findings", (Column("Code", "code"), Column("Means", "means", "prose")), rows)])
 
 
-def _summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
+def _build_summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
     streams = sum(len(view.streams) for view in snapshot.domains)
     domains = {view.domain or view.context for view in snapshot.domains}
     scope = (
@@ -66,7 +66,7 @@ def _summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
     return Text(f"{pluralize(len(findings), 'finding')} on {scope}", "bad")
 
 
-def _gaps(snapshot: Snapshot) -> list[str]:
+def _list_gaps(snapshot: Snapshot) -> list[str]:
     gaps = list(snapshot.gaps)
     if not snapshot.has_system and any(context.error is None for context in snapshot.contexts):
         gaps.append(
@@ -75,7 +75,7 @@ def _gaps(snapshot: Snapshot) -> list[str]:
     return gaps
 
 
-def _document(snapshot: Snapshot, findings: Sequence[Finding]) -> Json:
+def _build_document(snapshot: Snapshot, findings: Sequence[Finding]) -> Json:
     return {
         "at": format_rfc3339(to_ns(snapshot.at)),
         "findings": [_RECORD(finding) for finding in findings],
@@ -100,5 +100,5 @@ def _document(snapshot: Snapshot, findings: Sequence[Finding]) -> Json:
             for view in snapshot.domains
         ],
         "servers": [server.name for server in snapshot.servers],
-        "left_out": _gaps(snapshot),
+        "left_out": _list_gaps(snapshot),
     }

@@ -39,8 +39,8 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str, parent: 
     if noun.parent and not parent:
         return []
     if noun.offline:
-        return _safe_names(lambda: list_offline(env, noun), incomplete)
-    return _safe_names(
+        return _list_safe_names(lambda: list_offline(env, noun), incomplete)
+    return _list_safe_names(
         lambda: _list_cached(env, noun.name, parent, lambda: list_names(env, noun, parent)), incomplete
     )
 
@@ -57,12 +57,12 @@ def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) 
     elif thing in NOUNS:
         names = complete_names(thing, ctx, incomplete)
     else:
-        names = _safe_names(lambda: _list_kind(thing, ctx), incomplete)
+        names = _list_safe_names(lambda: _list_kind(thing, ctx), incomplete)
     items = [CompletionItem(name) for name in names]
     return items or [CompletionItem(incomplete, type="file")] * (get_metavar(param) in OR_FILE)
 
 
-def _safe_names(list_all: Callable[[], list[str]], incomplete: str) -> list[str]:
+def _list_safe_names(list_all: Callable[[], list[str]], incomplete: str) -> list[str]:
     """Return the listed names that begin with the incomplete word and may be completed; none on an error."""
     try:
         return [name for name in list_all() if name.startswith(incomplete) and is_safe(name)]
@@ -92,7 +92,7 @@ def complete_subjects(ctx: click.Context, incomplete: str) -> list[str]:
     filters.
     """
     env: Env = ctx.obj
-    return _safe_names(lambda: _list_cached(env, "subject", "", lambda: _list_subjects(env)), incomplete)
+    return _list_safe_names(lambda: _list_cached(env, "subject", "", lambda: _list_subjects(env)), incomplete)
 
 
 async def _list_subjects(env: "Env") -> list[str]:

@@ -18,14 +18,14 @@ def list_place_flags(env: Env) -> list[str]:
         if name in _PLACE and _is_typed(env, name):
             value = str(env.flags[name])
             words += [option.opts[0], strip_login(value) if name == "server" else value]
-    user, password = _login(env)
+    user, password = _read_login(env)
     words += ["--user", user] if user and password else []
     return [*words, "--no-context"] if env.flags.get("no_context") else words
 
 
 def find_secret_variable(env: Env) -> str:
     """Return the environment variable for the secret that `list_place_flags` leaves out; empty for none."""
-    user, password = _login(env)
+    user, password = _read_login(env)
     if _is_typed(env, "token") or (user and not password):
         return "NATS_TOKEN"
     return "NATS_PASSWORD" if user and "password" not in env.from_environment else ""
@@ -35,7 +35,7 @@ def _is_typed(env: Env, name: str) -> bool:
     return name in env.flags and name not in env.from_environment
 
 
-def _login(env: Env) -> tuple[str, str]:
+def _read_login(env: Env) -> tuple[str, str]:
     """Return the user and the password on the command line, also those in --server."""
     user = str(env.flags["user"]) if _is_typed(env, "user") else ""
     password = str(env.flags.get("password") or "")

@@ -123,7 +123,7 @@ def check_consumer_info(info: Json, name: str, flags: Limits, *, pinned: bool) -
         ("redelivery-critical", "redelivered", "num_redelivered", "redelivered messages"),
     ):
         limit = limits.get(key)
-        check.measure(name, info.get(datum, 0), label, critical=_if_set(limit))
+        check.measure(name, info.get(datum, 0), label, critical=_read_limit(limit))
     for key, name, moment, label in (
         ("last-delivery-critical", "last_delivery", "delivered", "last delivery"),
         ("last-ack-critical", "last_ack", "ack_floor", "last acknowledgement"),
@@ -190,7 +190,7 @@ async def check_bucket(api: Api, bucket: str, key: str, flags: Limits) -> Check:
     check = Check("kv", bucket)
     check.good.append(f"bucket {bucket}")
     values = bucket_store.info["state"].get("num_subjects", 0)
-    warn, critical = _if_set(flags.get("values-warn")), _if_set(flags.get("values-critical"))
+    warn, critical = _read_limit(flags.get("values-warn")), _read_limit(flags.get("values-critical"))
     check.measure("values", values, "values", warn=warn, critical=critical)
     check.measure("bytes", bucket_store.info["state"].get("bytes", 0), "bytes", unit="B")
     check.measure("replicas", bucket_store.info["config"].get("num_replicas", 1), "replicas")
@@ -203,7 +203,7 @@ async def check_bucket(api: Api, bucket: str, key: str, flags: Limits) -> Check:
     return check
 
 
-def _if_set(limit: float | None) -> float | None:
+def _read_limit(limit: float | None) -> float | None:
     """Return a threshold; None for a negative one, which means no limit."""
     return None if limit is None or limit < 0 else limit
 
@@ -222,7 +222,10 @@ async def check_account(api: Api, flags: Limits, *, replicas: bool) -> Check:
         prefix = {"memory": "mem", "storage": "store"}.get(name, name)
         check.measure(name, used, label, unit="B" if name in ("memory", "storage") else "")
         percent = used / limit * 100 if limit > 0 else 0.0
-        warn, critical = _if_set(flags.get(f"{prefix}-warn")), _if_set(flags.get(f"{prefix}-critical"))
+        warn, critical = (
+            _read_limit(flags.get(f"{prefix}-warn")),
+            _read_limit(flags.get(f"{prefix}-critical")),
+        )
         check.measure(f"{name}_pct", percent, f"{label} in percent", unit="%", warn=warn, critical=critical)
     if replicas:
         await _check_replicas(check, api, flags)

@@ -60,7 +60,7 @@ class Exporter:
         done, due = 0, loop.time()
         while not stop.is_set():
             due += seconds
-            places = await _run_until(self._round(seconds), stop)
+            places = await _run_until(self._run_round(seconds), stop)
             if places is None:
                 return
             yield places
@@ -70,7 +70,7 @@ class Exporter:
             due = max(due, loop.time())
             await _run_until(asyncio.sleep(due - loop.time()), stop)
 
-    async def _round(self, seconds: float) -> Sequence[Place]:
+    async def _run_round(self, seconds: float) -> Sequence[Place]:
         places: Sequence[Place] = ()
         async for answered in self._places.one_round(seconds):
             places = answered

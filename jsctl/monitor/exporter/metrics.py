@@ -166,18 +166,18 @@ class _ServerTotals:
         self._account = account
         self._identity = identity
         self._totals: dict[tuple[str, str], list[int]] = {}
-        self._place("", "")
+        self._register_server("", "")
 
-    def _place(self, server: str, cluster: str) -> dict[str, str]:
+    def _register_server(self, server: str, cluster: str) -> dict[str, str]:
         server, cluster = server or self._identity.server, cluster or self._identity.cluster
         self._totals.setdefault((server, cluster), [0, 0, 0, 0])
-        return self._labels(server, cluster)
+        return self._build_labels(server, cluster)
 
     def add_server(self, server: str, cluster: str) -> None:
         """Add a server, which may lead nothing."""
-        self._place(server, cluster)
+        self._register_server(server, cluster)
 
-    def _labels(self, server: str, cluster: str) -> dict[str, str]:
+    def _build_labels(self, server: str, cluster: str) -> dict[str, str]:
         """Return the labels of a server.
 
         Without a cluster the server is its own meta leader; in a cluster only the system account knows.
@@ -193,7 +193,7 @@ class _ServerTotals:
     def stream_labels(self, line: StreamLine) -> dict[str, str]:
         """Return the labels of a stream's metrics, and count it for its leader."""
         row = line.row
-        place = self._place(row.leader or "", row.cluster or "")
+        place = self._register_server(row.leader or "", row.cluster or "")
         self._add(place, 1, 0, row.messages, row.bytes)
         stream = {
             "stream_name": row.stream,
@@ -205,7 +205,7 @@ class _ServerTotals:
 
     def consumer_labels(self, stream: Labels, name: str, leader: str, description: str) -> dict[str, str]:
         """Return the labels of a consumer's metrics."""
-        place = self._place(leader or stream.get("stream_leader", ""), stream.get("cluster", ""))
+        place = self._register_server(leader or stream.get("stream_leader", ""), stream.get("cluster", ""))
         names = {"consumer_name": name, "consumer_leader": leader, "is_consumer_leader": "true"}
         return {**stream, **place, **names, "consumer_desc": description}
 
@@ -216,7 +216,7 @@ class _ServerTotals:
     def totals(self) -> Iterator[Sample]:
         """Yield the totals of each server."""
         for (server, cluster), amounts in self._totals.items():
-            labels = self._labels(server, cluster)
+            labels = self._build_labels(server, cluster)
             yield Sample("jetstream_server_jetstream_disabled", labels, 0)
             for word, amount in zip(_TOTALS, amounts, strict=True):
                 yield Sample(f"jetstream_server_total_{word}", labels, amount)

@@ -62,7 +62,7 @@ async def ping(
             subject,
             json.dumps(request).encode(),
             expect=expect,
-            timeout=timeout or _filtered_timeout(connection, server_filter),
+            timeout=timeout or _choose_timeout(connection, server_filter),
             max_bytes=MAX_REPLY_BYTES,
         )
         async with aclosing(work) as messages:  # the first malformed one ends it
@@ -108,7 +108,7 @@ def deduplicate_servers(replies: Iterable[Json]) -> list[Json]:
     return list(replies_by_server.values())
 
 
-def _filtered_timeout(connection: Connection, server_filter: Filter | None) -> int | None:
+def _choose_timeout(connection: Connection, server_filter: Filter | None) -> int | None:
     """Return how long to wait for the first answer, in ns; None for the usual time.
 
     When a filter matches no server, nobody answers at all.

@@ -11,10 +11,13 @@ def info(user: Json, connection: Json, jetstream: Json | None, error: JsctlError
 
     user, connection: of monitor.account. jetstream: the reply of $JS.API.INFO; None with the error instead.
     """
-    sections = [Section("", _login(user) + _connection(connection)), *_permissions(user.get("permissions"))]
+    sections = [
+        Section("", _build_login_fields(user) + _build_connection_fields(connection)),
+        *_build_permission_sections(user.get("permissions")),
+    ]
     document: Json = {"user": user, "connection": connection, "jetstream": jetstream}
     if jetstream is not None:
-        sections += _jetstream(jetstream, connection)
+        sections += _build_jetstream_sections(jetstream, connection)
         return Result([Sheet("Account Information", sections)], data=document)
     document["error"] = str(error)
     off = "JetStream is not supported in this account" if isinstance(error, NoResponders) else str(error)
@@ -24,7 +27,7 @@ def info(user: Json, connection: Json, jetstream: Json | None, error: JsctlError
     )
 
 
-def _login(user: Json) -> list[Field]:
+def _build_login_fields(user: Json) -> list[Field]:
     if not user:
         return []
     expires = int(user.get("expires") or 0)
@@ -41,7 +44,7 @@ def _with_key(name: object, key: object) -> str:
     return f"{name} ({key})" if name else str(key or "")
 
 
-def _connection(facts: Json) -> list[Field]:
+def _build_connection_fields(facts: Json) -> list[Field]:
     fields = [
         Field("Client ID", str(facts["client_id"])),
         Field("Client IP", facts["client_ip"]),
@@ -67,7 +70,7 @@ def _connection(facts: Json) -> list[Field]:
     return [field for field in fields if field.value is not None]
 
 
-def _permissions(permissions: Json | None) -> list[Section]:
+def _build_permission_sections(permissions: Json | None) -> list[Section]:
     fields = []
     for key, label in (("publish", "Publish"), ("subscribe", "Subscribe")):
         for rule in ("allow", "deny"):
@@ -76,7 +79,7 @@ def _permissions(permissions: Json | None) -> list[Section]:
     return [Section("Connection Permissions", fields)] if fields else []
 
 
-def _jetstream(account: Json, connection: Json) -> list[Section]:
+def _build_jetstream_sections(account: Json, connection: Json) -> list[Section]:
     domain = account.get("domain")
     api = account.get("api") or {}
     requests, errors = format_count(int(api.get("total", 0))), pluralize(int(api.get("errors", 0)), "error")
@@ -94,11 +97,11 @@ def _jetstream(account: Json, connection: Json) -> list[Section]:
     ]
     tiers: Json = account.get("tiers") or {"Default": account}
     for name in sorted(tiers):
-        sections += _tier(name, tiers[name])
+        sections += _build_tier_sections(name, tiers[name])
     return sections
 
 
-def _tier(name: str, tier: Json) -> list[Section]:
+def _build_tier_sections(name: str, tier: Json) -> list[Section]:
     limits = tier.get("limits") or {}
     pending = int(limits.get("max_ack_pending", -1))
     consumers = int(limits.get("max_consumers", -1))
@@ -113,11 +116,14 @@ def _tier(name: str, tier: Json) -> list[Section]:
         Section(
             f"Tier: {name}: Stream Resource Usage Limits",
             [
-                _usage("Memory", tier, "memory", limits.get("max_memory")),
+                _build_usage_field("Memory", tier, "memory", limits.get("max_memory")),
                 Field("Memory Per Stream", int(limits.get("memory_max_stream_bytes", -1)), "bytes_limit"),
-                _usage("Storage", tier, "storage", limits.get("max_storage")),
+                _build_usage_field("Storage", tier, "storage", limits.get("max_storage")),
                 Field("Storage Per Stream", int(limits.get("storage_max_stream_bytes", -1)), "bytes_limit"),
-                Field("Streams", _of(format_count(int(tier.get("streams", 0))), limits.get("max_streams"))),
+                Field(
+                    "Streams",
+                    _format_use(format_count(int(tier.get("streams", 0))), limits.get("max_streams")),
+                ),
                 Field("Consumers", f"Maximum {format_count(consumers)} per stream")
                 if consumers > 0
                 else Field("Consumers", "unlimited"),
@@ -126,13 +132,13 @@ def _tier(name: str, tier: Json) -> list[Section]:
     ]
 
 
-def _usage(label: str, tier: Json, key: str, limit: object) -> Field:
+def _build_usage_field(label: str, tier: Json, key: str, limit: object) -> Field:
     maximum = -1 if limit is None else int(str(limit))
     reserved = int(tier.get(f"reserved_{key}", 0))
     text = f"{format_bytes(int(tier.get(key, 0)))} of {'unlimited' if maximum < 0 else format_bytes(maximum)}"
     return Field(label, text + (f" ({format_bytes(reserved)} reserved)" if reserved else ""))
 
 
-def _of(used: str, limit: object) -> str:
+def _format_use(used: str, limit: object) -> str:
     maximum = -1 if limit is None else int(str(limit))
     return f"{used} of {'unlimited' if maximum < 0 else format_count(maximum)}"

@@ -36,7 +36,7 @@ _SPARE = (
 def statistics(replies: Sequence[Json]) -> Result:
     """Show the statistics of an account. replies: those to STATZ; servers without it are left out."""
     rows = [
-        _row(reply["server"], account)
+        _build_row(reply["server"], account)
         for reply in sorted(replies, key=lambda reply: str(reply["server"]["name"]))
         for account in ((reply.get("data") or {}).get("account_statz") or ())[:1]
     ]
@@ -45,7 +45,7 @@ def statistics(replies: Sequence[Json]) -> Result:
     return Result([Table("Server Statistics", _COLUMNS, rows, footer, _SPARE, optional=("tags",))])
 
 
-def _row(server: Json, account: Json) -> list[Any]:
+def _build_row(server: Json, account: Json) -> list[Any]:
     sent, received = account.get("sent") or {}, account.get("received") or {}
     return [
         server["name"],

@@ -16,11 +16,11 @@ _COLUMNS = (
 def checks(all_checks: Sequence[Check]) -> Result:
     """Show the checks with their thresholds."""
     rows = [
-        (check.suite, check.code, check.description, ", ".join(map(_threshold, check.thresholds)))
+        (check.suite, check.code, check.description, ", ".join(map(_format_threshold, check.thresholds)))
         for check in all_checks
     ]
     return Result([Table("Audit Checks", _COLUMNS, rows)], data=[check.record() for check in all_checks])
 
 
-def _threshold(threshold: Threshold) -> str:
+def _format_threshold(threshold: Threshold) -> str:
     return f"{threshold.key} ({threshold.default:,.15g}{'%' if threshold.unit == '%' else ''})"

@@ -34,8 +34,8 @@ def report(document: Json, path: str, limit: int, *, verbose: bool) -> Result:
         check, outcome = result["check"], result["outcome_string"]
         code, description = check["code"], check["description"]
         cell = Cell(outcome, outcome, _STYLES.get(outcome, ""))
-        checks.append((cell, code, description, _thresholds(check)))
-        sentences = list(_sentences(result, limit))
+        checks.append((cell, code, description, _format_thresholds(check)))
+        sentences = list(_list_sentences(result, limit))
         if sentences:
             findings.append(Field(f"{outcome} {code}", sentences))
         rows += [(cell, code, description, sentence) for sentence in sentences or [""]]
@@ -44,7 +44,7 @@ def report(document: Json, path: str, limit: int, *, verbose: bool) -> Result:
     parts: list[Part] = [Table(title, columns, [row[: len(columns)] for row in checks])]
     if findings:
         parts.append(Sheet("Findings", [Section("", findings)]))
-    if sections := [_doctor(finding) for finding in document.get("doctor") or ()]:
+    if sections := [_build_doctor_section(finding) for finding in document.get("doctor") or ()]:
         parts.append(Sheet("Findings of jsctl doctor", sections))
     metadata = document.get("metadata") or {}
     origin = [Field(label, metadata[key]) for key, label in _ORIGIN.items() if metadata.get(key)]
@@ -53,7 +53,7 @@ def report(document: Json, path: str, limit: int, *, verbose: bool) -> Result:
     return Result(parts, data=document, table=Table("Audit", _COLUMNS, rows))
 
 
-def _doctor(finding: Json) -> Section:
+def _build_doctor_section(finding: Json) -> Section:
     fields = [
         Field(label, str(finding[key]))
         for key, label in (("seen", "Seen"), ("why", "Why"), ("mend", "Fix"))
@@ -85,7 +85,7 @@ def markdown(document: Json, limit: int) -> Result:
             lines += ["", f"## {_escape(suite)}"]
         title = f"{check['code']}: {check['description']}"
         lines += ["", f"### {_escape(title)}", "", f"Outcome: **{result['outcome_string']}**"]
-        if sentences := list(_sentences(result, limit)):
+        if sentences := list(_list_sentences(result, limit)):
             lines += ["", *(f"- {_escape(sentence)}" for sentence in sentences)]
     if findings := document.get("doctor"):
         lines += ["", "## jsctl doctor"]
@@ -103,14 +103,14 @@ def _format_gathered(document: Json) -> str:
         return str(stamp)
 
 
-def _thresholds(check: Json) -> str:
+def _format_thresholds(check: Json) -> str:
     return ", ".join(
         f"{key} ({threshold.get('default', 0):,.15g})"
         for key, threshold in (check.get("configuration") or {}).items()
     )
 
 
-def _sentences(result: Json, limit: int) -> Iterator[str]:
+def _list_sentences(result: Json, limit: int) -> Iterator[str]:
     """Yield the examples of a check, and how many more there are; or why it was skipped."""
     examples = result.get("examples") or {}
     sentences = examples.get("examples") or []

@@ -25,7 +25,7 @@ def sheet(account: Record, store: AuthStore | None = None) -> Result:
     nats = account.nats
     heading = f"Account {account.name} ({account.public})"
     sections = [
-        Section("Configuration", _configuration(account, store)),
+        Section("Configuration", _build_configuration_fields(account, store)),
         Section("Limits", claim_fields(ACCOUNT, _with_unlimited(nats), *_list_limit_keys(nats))),
     ]
     if has_jetstream(nats):
@@ -92,7 +92,7 @@ def _with_storage(place: Json) -> Json:
     return {**missing, **place, **unlimited}
 
 
-def _configuration(account: Record, store: AuthStore | None) -> list[Field]:
+def _build_configuration_fields(account: Record, store: AuthStore | None) -> list[Field]:
     nats = account.nats
     fields = [Field("Name", account.name), Field("Issuer", account.issuer)]
     if store:
@@ -109,7 +109,7 @@ def _configuration(account: Record, store: AuthStore | None) -> list[Field]:
     kinds = [
         (
             f"{kind.capitalize()} {claim_key.capitalize()}",
-            len([claim for claim in read_objects(nats, claim_key) if _kind(claim) == kind]),
+            len([claim for claim in read_objects(nats, claim_key) if _format_kind(claim) == kind]),
         )
         for claim_key in ("exports", "imports")
         for kind in ("service", "stream")
@@ -126,5 +126,5 @@ def _configuration(account: Record, store: AuthStore | None) -> list[Field]:
     return fields + claim_fields(ACCOUNT, nats, "trace.dest", "trace.sampling")
 
 
-def _kind(member: Json) -> str:
+def _format_kind(member: Json) -> str:
     return "service" if member.get("type") in ("service", 2) else "stream"

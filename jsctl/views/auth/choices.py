@@ -12,7 +12,7 @@ def sheet(choices: Choices) -> Result:
         "operator": ("Operator", choices.operator),
         "account": ("Account", choices.account),
     }
-    fields = [Field(label, _cell(chosen)) for label, chosen in rows.values()]
+    fields = [Field(label, _build_cell(chosen)) for label, chosen in rows.values()]
     settings = choices.settings
     missing_note = "" if settings.exists() else " (not there)"
     fields.append(Field("Settings of nsc", Cell(str(settings), f"{settings}{missing_note}")))
@@ -21,5 +21,5 @@ def sheet(choices: Choices) -> Result:
     return Result([Sheet(heading, [Section("", fields)])], data={**data, "nsc": str(settings)})
 
 
-def _cell(chosen: Chosen) -> Cell:
+def _build_cell(chosen: Chosen) -> Cell:
     return Cell(chosen.value, f"{chosen.value} ({chosen.by})" if chosen.value else "none: name one")

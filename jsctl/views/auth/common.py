@@ -32,11 +32,11 @@ def claim_fields(schema: Schema, nats: Json, *keys: str) -> list[Field]:
         if value is None or value == "" or value == []:
             value = field.blank
         if value is not None:
-            fields.append(_line(field, value))
+            fields.append(_build_line(field, value))
     return fields
 
 
-def _line(field: ConfigField, value: Any) -> Field:
+def _build_line(field: ConfigField, value: Any) -> Field:
     kind = field.kind
     if isinstance(kind, (Cap, CapBytes)):
         return Field(field.label, cap_cell(value, in_bytes=isinstance(kind, CapBytes)))
@@ -67,9 +67,9 @@ def permission_fields(permissions: Json) -> list[Field]:
         rules = permissions.get(way) or {}
         for rule in ("allow", "deny"):
             if rules.get(rule):
-                fields.append(Field(f"{label} {rule.capitalize()}", _texts(rules[rule])))
+                fields.append(Field(f"{label} {rule.capitalize()}", _list_texts(rules[rule])))
     return fields
 
 
-def _texts(value: Any) -> list[str]:
+def _list_texts(value: Any) -> list[str]:
     return [str(item) for item in value] if isinstance(value, Sequence) and not isinstance(value, str) else []

@@ -13,7 +13,7 @@ def diagram_result(graph: Graph, form: str) -> Result:
     """Show the graph. form: one of FORMATS."""
     draw = {"tree": _draw_tree, "dot": _draw_dot, "mermaid": _draw_mermaid}[form]
     text = Text("\n".join(draw(graph)), whole=form != "tree", drawn=form == "tree")
-    return Result([text], data=_document(graph))
+    return Result([text], data=_build_document(graph))
 
 
 def _draw_tree(graph: Graph) -> Iterator[str]:
@@ -21,7 +21,7 @@ def _draw_tree(graph: Graph) -> Iterator[str]:
     for index, account in enumerate(graph.accounts):
         last = index == len(graph.accounts) - 1
         yield f"{'└── ' if last else '├── '}{account}"
-        lines = list(_account_lines(graph, account))
+        lines = list(_list_account_lines(graph, account))
         for number, (line, below) in enumerate(lines):
             head = "    " if last else "│   "
             end = number == len(lines) - 1
@@ -31,7 +31,7 @@ def _draw_tree(graph: Graph) -> Iterator[str]:
                 yield f"{indent}{'└── ' if place == len(below) - 1 else '├── '}{text}"
 
 
-def _account_lines(graph: Graph, account: str) -> Iterator[tuple[str, list[str]]]:
+def _list_account_lines(graph: Graph, account: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the lines of an account, each with those below it: exports with their importers, then imports."""
     for index, export in enumerate(graph.exports):
         if export.account == account:
@@ -111,7 +111,7 @@ def _quote_for_mermaid(text: str) -> str:
     return f'"{plain}"'
 
 
-def _document(graph: Graph) -> dict[str, Any]:
+def _build_document(graph: Graph) -> dict[str, Any]:
     return {
         "operator": graph.operator,
         "accounts": graph.accounts,

@@ -36,17 +36,17 @@ def findings_result(findings: Sequence[Finding], scope: str) -> Result:
         counts.append(pluralize(len(findings) - errors, "warning"))
     parts: list[Part] = []
     for finding in findings:
-        parts.append(Lines([*_lines(finding)], "bad" if finding.severity == "error" else "warn"))
+        parts.append(Lines([*_list_lines(finding)], "bad" if finding.severity == "error" else "warn"))
         parts.append(Text(f"    {finding.fix}\n", whole=True))
     return Result([*parts, Text(" and ".join(counts))], data=data, status=status, table=table)
 
 
 def format_findings(findings: Sequence[Finding]) -> str:
     """Format the findings as text, shown before a question or an error."""
-    return "\n".join(line for finding in findings for line in [*_lines(finding), f"    {finding.fix}"])
+    return "\n".join(line for finding in findings for line in [*_list_lines(finding), f"    {finding.fix}"])
 
 
-def _lines(finding: Finding) -> Iterator[str]:
+def _list_lines(finding: Finding) -> Iterator[str]:
     path = f", {finding.path}" if finding.path else ""
     yield f"{finding.severity}: {finding.where}{path}: {finding.message}"
 

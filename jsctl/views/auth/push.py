@@ -71,9 +71,9 @@ def outcomes(
 
     tokens: JWTs to show, by account. surplus: keys of accounts to remove. removed: the outcomes of removals.
     """
-    rows = [(name, outcome.server, _result(outcome, "updated")) for name, _, outcome in sorted(sent)]
+    rows = [(name, outcome.server, _build_result(outcome, "updated")) for name, _, outcome in sorted(sent)]
     label = surplus[0] if len(surplus) == 1 else f"{len(surplus)} accounts"
-    rows += [(label, outcome.server, _result(outcome, "removed")) for outcome in sorted(removed)]
+    rows += [(label, outcome.server, _build_result(outcome, "removed")) for outcome in sorted(removed)]
     parts: list[Part] = [Text(f"{name}: {token}", whole=True) for name, token in tokens.items()]
     parts.append(Table("Pushed Accounts", _OUTCOMES, rows))
     names = dict.fromkeys(name for name, _, _ in sent)
@@ -110,5 +110,5 @@ def outcomes(
     return Result(parts, data=data, status=ExitStatus.FAILURE if failed else ExitStatus.OK)
 
 
-def _result(outcome: Outcome, done: str) -> Cell:
+def _build_result(outcome: Outcome, done: str) -> Cell:
     return Cell(not outcome.error, outcome.error or done, "bad" if outcome.error else "good")

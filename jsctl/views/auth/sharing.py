@@ -82,12 +82,12 @@ def export_sheet(export: Json, store: AuthStore, account: Record) -> Result:
     subject = str(export.get("subject", ""))
     fields = [
         Field("Name", str(export.get("name", ""))),
-        *_texts(export, description="Description", info_url="Info"),
+        *_build_text_fields(export, description="Description", info_url="Info"),
         Field("Account", f"{account.name} ({account.public})"),
         Field("Kind", get_kind(export)),
         Field("Subject", subject),
         Field("Activation Required", bool(export.get("token_req")), "bool"),
-        Field("Account Token Position", _position(export)),
+        Field("Account Token Position", _find_position(export)),
         Field("Advertised", bool(export.get("advertise")), "bool"),
     ]
     if get_kind(export) == SERVICE:
@@ -128,12 +128,12 @@ def import_sheet(imported: Json, store: AuthStore, account: Record) -> Result:
     else:
         fields.append(Field("Allows Tracing", bool(imported.get("allow_trace")), "bool"))
     if token := imported.get("token"):
-        fields += _token_fields(str(token))
+        fields += _build_token_fields(str(token))
     heading = f"Import {find_local_subject(imported)} of Account {account.name}"
     return Result([Sheet(heading, [Section("Configuration", fields)])], data=imported)
 
 
-def _token_fields(token: str) -> list[Field]:
+def _build_token_fields(token: str) -> list[Field]:
     if token.startswith(("http://", "https://")):
         return [Field("Activation Token", token)]
     try:
@@ -145,9 +145,9 @@ def _token_fields(token: str) -> list[Field]:
     return [*fields, Field("Token Expiry", expiry * SECOND, "time")] if isinstance(expiry, int) else fields
 
 
-def _position(export: Json) -> Any:
+def _find_position(export: Json) -> Any:
     return int(export.get("account_token_position") or 0) or Cell(0, "none")
 
 
-def _texts(member: Json, **labels: str) -> list[Field]:
+def _build_text_fields(member: Json, **labels: str) -> list[Field]:
     return [Field(label, str(member[key])) for key, label in labels.items() if member.get(key)]

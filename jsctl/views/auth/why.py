@@ -17,17 +17,19 @@ _ACTIONS = {PUBLISH: "publish to", SUBSCRIBE: "subscribe to"}
 def why_result(answer: Answer, *, with_servers: bool) -> Result:
     """Show an answer; the status is 1 where it is no. with_servers: whether servers were asked, too."""
     status = ExitStatus.OK if answer.allowed else ExitStatus.FAILURE
-    return Result(list(_parts(answer, with_servers)), data=lambda: _document(answer), status=status)
+    return Result(
+        list(_list_parts(answer, with_servers)), data=lambda: _build_document(answer), status=status
+    )
 
 
-def _parts(answer: Answer, with_servers: bool) -> Iterator[Part]:
+def _list_parts(answer: Answer, with_servers: bool) -> Iterator[Part]:
     question, verdict = answer.question, answer.verdict
     who = f"{answer.user.name} of {answer.account.name}" if answer.user and answer.account else ""
     if verdict:
         group = f" in group {question.queue}" if question.queue else ""
         may = "may" if verdict.allowed else "may not"
         yield Text(
-            f"{who} {may} {_ACTIONS[question.action]} {question.subject}{group}", _style(verdict.allowed)
+            f"{who} {may} {_ACTIONS[question.action]} {question.subject}{group}", _find_style(verdict.allowed)
         )
         yield Text(f"  {verdict.message}: {_format_rule(verdict)}")
         yield from (Text(f"  {note}") for note in verdict.notes)
@@ -40,13 +42,13 @@ def _parts(answer: Answer, with_servers: bool) -> Iterator[Part]:
                 yield Text(f"  {text}")
                 yield Text(f"    {fix}", whole=True)
         for route in answer.routes:
-            yield from _route_parts(answer.account.name, route)
+            yield from _list_route_parts(answer.account.name, route)
     if answer.user:
-        yield from _connection_parts(answer, with_servers)
+        yield from _list_connection_parts(answer, with_servers)
     yield from (Text(f"  {note}", "warn") for note in answer.notes)
 
 
-def _route_parts(account: str, route: Route) -> Iterator[Part]:
+def _list_route_parts(account: str, route: Route) -> Iterator[Part]:
     kind, approval = as_text(route.claims.get("type")), route.approval
     origin = approval.exporter.name if approval.exporter else as_text(route.claims.get("account"))
     local = find_local_pattern(route.claims)
@@ -61,7 +63,7 @@ def _route_parts(account: str, route: Route) -> Iterator[Part]:
     yield Text(f"    {approval.fix}", whole=True)
 
 
-def _connection_parts(answer: Answer, with_servers: bool) -> Iterator[Part]:
+def _list_connection_parts(answer: Answer, with_servers: bool) -> Iterator[Part]:
     name = answer.user.name if answer.user else ""
     if refused := answer.refused:
         yield Text(f"Servers refuse {name} (Authorization Violation): {refused.problem}", "bad")
@@ -84,11 +86,11 @@ def _format_check(check: Check) -> str:
     return f"{check.name}{claim}"
 
 
-def _style(allowed: bool) -> Style:
+def _find_style(allowed: bool) -> Style:
     return "good" if allowed else "bad"
 
 
-def _document(answer: Answer) -> dict[str, Any]:
+def _build_document(answer: Answer) -> dict[str, Any]:
     document: dict[str, Any] = {
         "allowed": answer.allowed,
         "action": answer.question.action,
@@ -109,7 +111,7 @@ def _document(answer: Answer) -> dict[str, Any]:
             "fix": answer.fix,
         }
     document["notes"] = list(answer.notes)
-    document["imports"] = [_route_record(route) for route in answer.routes]
+    document["imports"] = [_build_route_record(route) for route in answer.routes]
     document["offers"] = [{"export": text, "fix": fix} for text, fix in answer.offers]
     document["connection"] = [
         {
@@ -125,7 +127,7 @@ def _document(answer: Answer) -> dict[str, Any]:
     return document
 
 
-def _route_record(route: Route) -> dict[str, Any]:
+def _build_route_record(route: Route) -> dict[str, Any]:
     approval = route.approval
     return {
         "path": f"imports[{route.at}]",

@@ -18,7 +18,7 @@ _COLUMNS = (
 
 def comparison(measures: Comparison, worse: Sequence[Difference], tolerance: float | None) -> Result:
     """Show every measure of both. worse: the measures that are worse by more than `tolerance`, a share."""
-    rows = [_row(difference) for difference in measures.differences]
+    rows = [_build_row(difference) for difference in measures.differences]
     parts: list[Part] = [Table("Comparison", _COLUMNS, rows)]
     parts += [Text(f"Note: {warning}", "warn") for warning in measures.warnings]
     if worse:
@@ -28,7 +28,7 @@ def comparison(measures: Comparison, worse: Sequence[Difference], tolerance: flo
     return Result(parts, status=status)
 
 
-def _row(difference: Difference) -> list[object]:
+def _build_row(difference: Difference) -> list[object]:
     style: Style = "" if difference.is_better is None else "good" if difference.is_better else "bad"
     change = (
         Cell(None, "")
@@ -37,13 +37,13 @@ def _row(difference: Difference) -> list[object]:
     )
     return [
         difference.measure,
-        _value(difference.unit, difference.first),
-        _value(difference.unit, difference.second),
+        _build_value(difference.unit, difference.first),
+        _build_value(difference.unit, difference.second),
         change,
     ]
 
 
-def _value(unit: str, value: float) -> Cell:
+def _build_value(unit: str, value: float) -> Cell:
     match unit:
         case "latency":
             return Cell(value, latency(value))

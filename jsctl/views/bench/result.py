@@ -83,12 +83,12 @@ def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:
     heading, word, operation = NAMES[plan.kind]
     clients = outcome.clients
     latencies = outcome.latencies
-    rows = [_row(client) for client in clients]
+    rows = [_build_row(client) for client in clients]
     latency = ("p99_9_ns", "p99_ns", "p50_ns")
     table = Table("Clients", _CLIENTS, rows, optional=latency, spare=("bytes_per_second", *latency))
-    sections = [Section("", _figures(plan, outcome, limit, word))]
+    sections = [Section("", _build_figure_fields(plan, outcome, limit, word))]
     if len(latencies):
-        sections.append(Section(f"Latency, the time of {operation}", _latency_fields(latencies)))
+        sections.append(Section(f"Latency, the time of {operation}", _build_latency_fields(latencies)))
     parts: list[Part] = [Sheet(heading, sections)]
     if len(clients) > 1:
         parts.append(table)
@@ -99,7 +99,7 @@ def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:
     return Result(parts, data=lambda: document(plan, outcome, limit), status=status, table=table)
 
 
-def _figures(plan: Plan, outcome: Outcome, limit: Limit, word: str) -> list[Field]:
+def _build_figure_fields(plan: Plan, outcome: Outcome, limit: Limit, word: str) -> list[Field]:
     messages, duration = outcome.messages, outcome.duration
     expected = plan.total - plan.warm_up * plan.clients if plan.total else 0
     fields = [
@@ -140,7 +140,7 @@ def limit_text(limit: Limit, plan: Plan) -> str:
     return "unknown: the run was too short"
 
 
-def _latency_fields(latencies: Histogram) -> list[Field]:
+def _build_latency_fields(latencies: Histogram) -> list[Field]:
     pairs = [("Min", latencies.smallest), ("Mean", latencies.mean)]
     pairs += [(f"P{share:g}", latencies.compute_percentile(share)) for share in PERCENTILES]
     return [Field(name, latency(span)) for name, span in [*pairs, ("Max", latencies.largest)]]
@@ -153,7 +153,7 @@ def latency(span: float) -> str:
     return format_exact_duration(round(value / step) * step)
 
 
-def _row(client: ClientResult) -> list[Any]:
+def _build_row(client: ClientResult) -> list[Any]:
     spans = client.latencies
     percentiles = [spans.compute_percentile(share) if len(spans) else None for share in (50, 99, 99.9)]
     return [
@@ -182,7 +182,7 @@ def document(plan: Plan, outcome: Outcome, limit: Limit) -> dict[str, Any]:
     messages = outcome.messages
     return {
         "bench": plan.kind,
-        "options": _options(plan),
+        "options": _build_options(plan),
         "messages": messages,
         "bytes": outcome.bytes,
         "message_bytes": outcome.bytes / messages if messages else 0,
@@ -197,12 +197,12 @@ def document(plan: Plan, outcome: Outcome, limit: Limit) -> dict[str, Any]:
             "busy_from": BUSY,
         },
         "latency": {"of": NAMES[plan.kind][2], **latencies.record()} if len(latencies) else None,
-        "clients": [_client(client) for client in outcome.clients],
+        "clients": [_build_client(client) for client in outcome.clients],
         "notes": outcome.notes,
     }
 
 
-def _options(plan: Plan) -> dict[str, Any]:
+def _build_options(plan: Plan) -> dict[str, Any]:
     """Return the options that distinguish one benchmark of a kind from another."""
     return {
         "subject": plan.subject or None,
@@ -228,7 +228,7 @@ def _options(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _client(client: ClientResult) -> dict[str, Any]:
+def _build_client(client: ClientResult) -> dict[str, Any]:
     figures: dict[str, Any] = {
         "client": client.client + 1,
         "messages": client.messages,

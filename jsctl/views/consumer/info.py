@@ -34,12 +34,12 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
     sections: list[Section] = []
     if not state_only:
         metadata = config.get("metadata") or {}
-        sections.append(Section("Configuration", _configuration(info)))
-        sections += [_target(title, prefix, metadata) for title, prefix in _TARGETS]
+        sections.append(Section("Configuration", _build_configuration_fields(info)))
+        sections += [_build_target_section(title, prefix, metadata) for title, prefix in _TARGETS]
         user_metadata = sorted((k, v) for k, v in metadata.items() if not k.startswith(_RESERVED))
         sections.append(Section("Metadata", [Field(key, value) for key, value in user_metadata]))
     sections += cluster_section(info.get("cluster") or {}, "Raft Group", info.get("ts"))
-    sections.append(Section("State", _state(info)))
+    sections.append(Section("State", _build_state_fields(info)))
     return Result([Sheet(heading, sections)], data=info)
 
 
@@ -51,7 +51,7 @@ def format_backoff(waits: list[int]) -> str:
     return ", ".join(words)
 
 
-def _configuration(info: Json) -> list[Field]:
+def _build_configuration_fields(info: Json) -> list[Field]:
     config = info["config"]
     name, push = config.get("name") or info["name"], config.get("deliver_subject")
     durable = config.get("durable_name")
@@ -104,13 +104,13 @@ def _format_remaining(info: Json) -> str:
     return f"{format_duration(truncate_to_seconds(remaining))} remaining"
 
 
-def _target(title: str, prefix: str, metadata: Json) -> Section:
+def _build_target_section(title: str, prefix: str, metadata: Json) -> Section:
     """Return a section about the stream that the consumer of a mirror or source delivers to."""
     labels = (("Stream", "stream"), ("Account", "acc"), ("Domain", "domain"))
     return Section(title, present(*(Field(label, metadata.get(prefix + key)) for label, key in labels)))
 
 
-def _state(info: Json) -> list[Field]:
+def _build_state_fields(info: Json) -> list[Field]:
     config = info["config"]
     metadata = config.get("metadata") or {}
     level, needed = metadata.get("_nats.level"), metadata.get("_nats.req.level")
@@ -131,7 +131,7 @@ def _state(info: Json) -> list[Field]:
         Field("Outstanding Acks", outstanding if acks else None),
         Field("Redelivered Messages", info.get("num_redelivered", 0) if acks else None, "count"),
         Field("Unprocessed Messages", info.get("num_pending", 0), "count"),
-        _interest(info),
+        _build_interest_field(info),
         Field("Paused Until", _format_paused_until(info)),
         Field("Priority Groups", _format_pins(info)),
     )
@@ -146,7 +146,7 @@ def _format_sequences(position: Json, now: str | None, last: str) -> str:
     return sequences if since == NEVER else f"{sequences} {last}: {format_duration(since)} ago"
 
 
-def _interest(info: Json) -> Field:
+def _build_interest_field(info: Json) -> Field:
     config = info["config"]
     if not config.get("deliver_subject"):
         maximum = _get_positive(config, "max_waiting")

@@ -73,9 +73,9 @@ def report(
     unreachable = unreachable_consumers(lists)
     if not rows and not unreachable:
         where = f" on {only_stream}" if only_stream else ""
-        table = _table((), only_stream, len(lists), raw)
+        table = _build_table((), only_stream, len(lists), raw)
         return Result([table._replace(empty=f"No Consumers defined{where}")], data=data)
-    parts: list[Part] = [_table(rows, only_stream, len(lists), raw)]
+    parts: list[Part] = [_build_table(rows, only_stream, len(lists), raw)]
     if leaders:
         pairs = [(row.cluster or "", row.leader) for row in rows if row.leader]
         parts.append(leader_report(pairs, "Consumers"))
@@ -98,18 +98,18 @@ def unreachable_consumers(lists: Sequence[ConsumerList]) -> list[Table]:
     return tables
 
 
-def _table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> Table:
+def _build_table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> Table:
     where = stream or pluralize(streams, "stream")
     title = f"Consumer report for {where} with {pluralize(len(rows), 'consumer')}"
     columns = raw_columns(_COLUMNS) if raw else list(_COLUMNS)
-    lines = [_cells(row, raw) for row in rows]
+    lines = [_build_cells(row, raw) for row in rows]
     if not stream:
         columns.insert(0, Column("Stream", "stream"))
         lines = [[row.stream, *line] for row, line in zip(rows, lines, strict=True)]
     return Table(title, columns, lines, spare=_SPARE, optional=("state", "trouble"))
 
 
-def _cells(row: Row, raw: bool) -> list[object]:
+def _build_cells(row: Row, raw: bool) -> list[object]:
     ack_wait: object = row.ack_wait if row.ack_policy != "none" else None
     ack_pending: object = row.ack_pending
     redelivered: object = row.redelivered
@@ -141,26 +141,26 @@ def _cells(row: Row, raw: bool) -> list[object]:
         row.ack_floor,
         ack_age,
         row.waiting if row.mode == "pull" else interest,
-        _state_cell(row),
-        _trouble_cell(row),
-        _cluster_cell(row),
+        _build_state_cell(row),
+        _build_trouble_cell(row),
+        _build_cluster_cell(row),
     ]
 
 
-def _state_cell(row: Row) -> Cell:
+def _build_state_cell(row: Row) -> Cell:
     states = [f"paused until {format_server_time(row.paused_until)}"] if row.paused_until else []
     states += [f"pinned {pin}" for pin in row.pinned]
     text = ", ".join(states)
     return Cell(text, text, "warn" if row.paused_until else "")
 
 
-def _trouble_cell(row: Row) -> Cell:
+def _build_trouble_cell(row: Row) -> Cell:
     # The column before already says that it is paused.
     text = ", ".join(words for words in row.trouble if words != "paused" or not row.paused_until)
     return Cell(text, text, "bad" if any(trouble.bad for trouble in row.troubles) else "warn")
 
 
-def _cluster_cell(row: Row) -> Cell:
+def _build_cluster_cell(row: Row) -> Cell:
     names = sorted([*([f"{row.leader}*"] if row.leader else []), *row.peers])
     text = ", ".join(names)
     if row.clustered and not row.leader:

@@ -53,11 +53,11 @@ def sheet(context: Context, *, show_secrets: bool = False, check: "ContextCheck 
     """Show what is set, whether files can be read, and the connection when it was tried."""
     document = context.document(show_secrets=show_secrets)
     fields = [
-        Field(label, _value(key, document[key]), "bool" if key == "tls_first" else "text")
+        Field(label, _build_value(key, document[key]), "bool" if key == "tls_first" else "text")
         for key, label in _LABELS.items()
         if document[key]
     ]
-    fields += [Field(key, _text(value)) for key, value in document.items() if key not in KEYS and value]
+    fields += [Field(key, _build_text(value)) for key, value in document.items() if key not in KEYS and value]
     fields.append(Field("Path", context.path))
     data: dict[str, Any] = {"name": context.name, **document}
     status = ExitStatus.OK
@@ -78,11 +78,11 @@ def connection_cell(check: "ContextCheck") -> Cell:
     return Cell("OK", "OK", "good")
 
 
-def _value(key: str, value: Any) -> Any:
+def _build_value(key: str, value: Any) -> Any:
     if key not in FILES:
         if key == "url" and "," in str(value):
             return [url.strip() for url in str(value).split(",")]
-        return _text(value) if key != "tls_first" else value
+        return _build_text(value) if key != "tls_first" else value
     if reference := schemes.parse(str(value)):
         return Cell(value, f"{value} ({_PLACES[reference.scheme]})")
     if value == HIDDEN:
@@ -94,7 +94,7 @@ def _value(key: str, value: Any) -> Any:
         return Cell(value, f"{value} (ERROR)", "bad")
 
 
-def _text(value: Any) -> Any:
+def _build_text(value: Any) -> Any:
     if isinstance(value, Mapping):
         return HIDDEN if HIDDEN in value.values() else str(dict(value))
     return value

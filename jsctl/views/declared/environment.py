@@ -31,7 +31,7 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
     differences: of accounts on servers; None where servers were not asked.
     """
     parts: list[Part] = [Lines([*_lines(step)], MARKS[step.action][1]) for step in plan.steps]
-    parts.append(Text(_summary(plan)))
+    parts.append(Text(_build_summary(plan)))
     data = _with_auth(result, plan)
     if differences is not None:
         rows = [
@@ -56,7 +56,7 @@ def add_outcome(
     """Add what was done above a result. sent: accounts sent to servers; None where servers were not asked."""
     rows = [(DONE[step.action], step.operator, step.account, step.user) for step in done]
     table = Table("Applied to the Store", _COLUMNS, rows)
-    parts: list[Part] = [table, Text(f"{format_counts(done)} done")] if done else [Text(_summary(plan))]
+    parts: list[Part] = [table, Text(f"{format_counts(done)} done")] if done else [Text(_build_summary(plan))]
     auth: dict[str, Any] = {"applied": table.records(), "unchanged": _count_unchanged(plan)}
     if sent is not None:
         pushed = Table(
@@ -71,14 +71,14 @@ def add_outcome(
 
 def format_auth_plan(plan: AuthPlan) -> str:
     """Format the steps as text, shown before a question."""
-    return "\n".join([*(line for step in plan.steps for line in _lines(step)), "", _summary(plan)])
+    return "\n".join([*(line for step in plan.steps for line in _lines(step)), "", _build_summary(plan)])
 
 
 def format_auth_question(plan: AuthPlan, differences: Sequence[Account] = ()) -> str:
     """Return the question before removals and changes; it names what is removed and which accounts are
     sent.
     """
-    removed = [format_name(step) + _loss(step) for step in plan.steps if step.action == "remove"]
+    removed = [format_name(step) + _format_loss(step) for step in plan.steps if step.action == "remove"]
     changed = [step for step in plan.steps if step.action == "change"]
     sent = [difference.account for difference in differences if difference.state != REMOVED]
     return question(removed, format_counts(changed) if changed else "", ", ".join(sent))
@@ -100,7 +100,7 @@ def format_counts(steps: Sequence[AuthStep]) -> str:
 
 
 def _lines(step: AuthStep) -> Iterator[str]:
-    yield f"{MARKS[step.action][0]} {format_name(step)}{_loss(step)}"
+    yield f"{MARKS[step.action][0]} {format_name(step)}{_format_loss(step)}"
     for change in step.changes:
         if change.key in _LISTS:
             yield from _list_lines(change)
@@ -116,11 +116,11 @@ def _list_lines(change: Difference) -> Iterator[str]:
     before, after = ({key_of(item): item for item in value or ()} for value in (change.before, change.after))
     for key, item in after.items():
         if key not in before or before[key] != item:
-            yield f"    {'~' if key in before else '+'} {noun} {key}{_detail(item)}"
+            yield f"    {'~' if key in before else '+'} {noun} {key}{_format_detail(item)}"
     yield from (f"    - {noun} {key}" for key in before if key not in after)
 
 
-def _detail(item: Any) -> str:
+def _format_detail(item: Any) -> str:
     claims = as_object(item)
     words = [f"as {claims['local_subject']}"] if claims.get("local_subject") else []
     words += ["private"] if claims.get("token_req") else []
@@ -133,34 +133,34 @@ def _detail(item: Any) -> str:
     return f" ({'; '.join(words)})" if words else ""
 
 
-def _key_of_export(export: Any) -> str:
+def _format_key_of_export(export: Any) -> str:
     claims = as_object(export)
     return f"{claims.get('type')} {claims.get('subject')}"
 
 
-def _key_of_import(claim: Any) -> str:
-    return f"{_key_of_export(claim)} of {as_object(claim).get('account')}"
+def _format_key_of_import(claim: Any) -> str:
+    return f"{_format_key_of_export(claim)} of {as_object(claim).get('account')}"
 
 
-def _key_of_role(key: Any) -> str:
+def _format_key_of_role(key: Any) -> str:
     return str(as_object(key).get("role") or as_object(key).get("key") or key)
 
 
 _LISTS: dict[str, tuple[str, Callable[[Any], str]]] = {
-    "exports": ("export", _key_of_export),
-    "imports": ("import", _key_of_import),
-    "signing_keys": ("role", _key_of_role),
+    "exports": ("export", _format_key_of_export),
+    "imports": ("import", _format_key_of_import),
+    "signing_keys": ("role", _format_key_of_role),
 }
 """The keys of claims that are lists: the noun of an item, and the function that returns its key."""
 
 
-def _loss(step: AuthStep) -> str:
+def _format_loss(step: AuthStep) -> str:
     if step.action != "remove":
         return ""
     return " (and revoke it)" if step.user else f" ({pluralize(step.users, 'user')})"
 
 
-def _summary(plan: AuthPlan) -> str:
+def _build_summary(plan: AuthPlan) -> str:
     if not plan.steps:
         are = "is" if plan.unchanged == 1 else "are"
         unchanged = [(plan.operators, "operator"), (plan.accounts, "account"), (plan.users, "user")]

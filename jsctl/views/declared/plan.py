@@ -32,18 +32,18 @@ def plan_result(plan: Plan) -> Result:
     data = {"changes": [_record(step) for step in plan.steps], "unchanged": _count_unchanged(plan)}
     if not plan.steps:
         return Result([Text(_format_unchanged(plan))], data=data)
-    parts: list[Part] = [Lines([*_lines(step)], _style(step)) for step in plan.steps]
-    return Result([*parts, Text(_summary(plan))], data=data, status=ExitStatus.DIFFERENT)
+    parts: list[Part] = [Lines([*_list_lines(step)], _find_style(step)) for step in plan.steps]
+    return Result([*parts, Text(_build_summary(plan))], data=data, status=ExitStatus.DIFFERENT)
 
 
 def format_plan(plan: Plan) -> str:
     """Format the steps as text, shown before a question."""
-    return "\n".join([*(line for step in plan.steps for line in _lines(step)), "", _summary(plan)])
+    return "\n".join([*(line for step in plan.steps for line in _list_lines(step)), "", _build_summary(plan)])
 
 
 def format_question(plan: Plan) -> str:
     """Return the question before removals and changes; it names what is removed."""
-    removed = [format_name(step) + _loss(step) for step in plan.steps if step.action == "remove"]
+    removed = [format_name(step) + _format_loss(step) for step in plan.steps if step.action == "remove"]
     changed = [step for step in plan.steps if step.action == "change"]
     return question(removed, format_counts(changed) if changed else "")
 
@@ -61,9 +61,9 @@ def question(removed: Sequence[str], changed: str, sent: str = "") -> str:
 
 def apply_result(outcome: Outcome, plan: Plan) -> Result:
     """Show what was done and, after a failure, what was not."""
-    rows = [_row(step, DONE[step.action]) for step in outcome.done]
-    rows += [_row(step, "failed", str(error)) for step, error in outcome.failed]
-    rows += [_row(step, "not done") for step in outcome.not_tried]
+    rows = [_build_row(step, DONE[step.action]) for step in outcome.done]
+    rows += [_build_row(step, "failed", str(error)) for step, error in outcome.failed]
+    rows += [_build_row(step, "not done") for step in outcome.not_tried]
     table = Table("Applied", _COLUMNS, rows, optional=("account",))
     status = ExitStatus(outcome.failure.status) if outcome.failure else ExitStatus.OK
     summary = f"{format_counts(outcome.done)} done"
@@ -103,9 +103,9 @@ def join_counts(parts: Sequence[tuple[int, str]]) -> str:
     return f"{', '.join(rest)} and {last}" if rest else last
 
 
-def _lines(step: Step) -> Iterator[str]:
+def _list_lines(step: Step) -> Iterator[str]:
     mark = "!" if step.refused else MARKS[step.action][0]
-    yield f"{mark} {format_name(step)}{_loss(step)}{_format_place(step)}"
+    yield f"{mark} {format_name(step)}{_format_loss(step)}{_format_place(step)}"
     for change in step.changes:
         if step.action == "create":
             if change.key not in ("name", "durable_name"):
@@ -115,7 +115,7 @@ def _lines(step: Step) -> Iterator[str]:
             yield f"    {format_change(change)}" + (f"  ({refused})" if refused else "")
 
 
-def _style(step: Step) -> Style:
+def _find_style(step: Step) -> Style:
     return "bad" if step.refused else MARKS[step.action][1]
 
 
@@ -126,13 +126,13 @@ def _format_place(step: Step) -> str:
     return f"  [{words}]" if words else ""
 
 
-def _loss(step: Step) -> str:
+def _format_loss(step: Step) -> str:
     if step.action != "remove" or step.consumer:
         return ""
     return f" ({pluralize(step.messages, 'message')}, {format_bytes(step.bytes)})"
 
 
-def _summary(plan: Plan) -> str:
+def _build_summary(plan: Plan) -> str:
     counts = [f"{plan.count('create')} to create", f"{plan.count('change')} to change"]
     counts.append(f"{plan.count('remove')} to remove")
     refused = f", {len(plan.refused)} of them cannot be changed" if plan.refused else ""
@@ -149,7 +149,7 @@ def _count_unchanged(plan: Plan) -> dict[str, int]:
     return {"streams": plan.streams, "consumers": plan.consumers, "buckets": plan.buckets}
 
 
-def _row(step: Step, status: str, remark: str = "") -> tuple[str, ...]:
+def _build_row(step: Step, status: str, remark: str = "") -> tuple[str, ...]:
     target = step.target
     return status, step.stream, step.consumer, target.context, target.domain, target.account, remark
 

@@ -20,10 +20,10 @@ def answer(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) ->
     """Show the result of `export query`. columns: (name, Spark type). A number called bytes is shown as a
     size.
     """
-    headings = [Column(name, name, _kind(name, type)) for name, type in columns]
-    values = [[_json_value(value) for value in row] for row in rows]
+    headings = [Column(name, name, _format_kind(name, type)) for name, type in columns]
+    values = [[_build_json_value(value) for value in row] for row in rows]
     return Result(
-        [Table("", headings, values)] if rows else [Text("no rows")], data=_records(columns, values)
+        [Table("", headings, values)] if rows else [Text("no rows")], data=_list_records(columns, values)
     )
 
 
@@ -156,7 +156,7 @@ def closing(data: Mapping[str, Any]) -> str:
     """
     parts = [
         f"exported {pluralize(data['exported'], 'message')} ({format_bytes(data['bytes'])}) to {data['to']}",
-        *_missing(data["deleted"], data["lost"]),
+        *_describe_missing(data["deleted"], data["lost"]),
         *([f"bad payloads {format_count(data['bad'])}"] if data["bad"] else []),
         f"in {data['seconds']:.1f}s",
     ]
@@ -169,13 +169,13 @@ def so_far(outcomes: Sequence[Exported], word: str = "so far") -> str:
     deleted = [outcome.deleted for outcome in outcomes if outcome.deleted is not None]
     count = sum(outcome.exported for outcome in outcomes)
     size = format_bytes(sum(outcome.bytes for outcome in outcomes))
-    missing = _missing(
+    missing = _describe_missing(
         sum(deleted) if len(deleted) == len(outcomes) else None, sum(outcome.lost for outcome in outcomes)
     )
     return ", ".join([f"{pluralize(count, 'message')} ({size}) {word}", *missing])
 
 
-def _missing(deleted: int | None, lost: int) -> list[str]:
+def _describe_missing(deleted: int | None, lost: int) -> list[str]:
     """Return how many messages were deleted, and how many were lost.
 
     deleted: None where only some subjects are read: deletions then look like messages on other subjects, and
@@ -237,24 +237,24 @@ def _format_verification(row: Mapping[str, Any]) -> str:
     return f"{row['table']} differs from the stream: {wrong}{suffix}"
 
 
-def _kind(name: str, type: str) -> Kind:
+def _format_kind(name: str, type: str) -> Kind:
     if type == "bigint" and name == "bytes":
         return "bytes"
     return _KINDS.get(type, "text")
 
 
-def _records(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+def _list_records(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip([name for name, _ in columns], row, strict=True)) for row in rows]
 
 
-def _json_value(value: Any) -> Any:
+def _build_json_value(value: Any) -> Any:
     """Return a value that JSON can hold; binary, decimals and intervals as text."""
     if value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "isoformat"):
         return value
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     if isinstance(value, (list, tuple)):
-        return [_json_value(item) for item in value]
+        return [_build_json_value(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): _json_value(item) for key, item in value.items()}
+        return {str(key): _build_json_value(item) for key, item in value.items()}
     return str(value)

@@ -78,17 +78,17 @@ def compacted(bucket: str, keys: int, with_marker: int, *, messages: int) -> Res
 def import_intent(bucket: str, values: int, removals: int, stored: int) -> Intent:
     """Return the intent of `kv import`. present: values that the bucket has already."""
     question = f"Bucket {bucket} holds {pluralize(stored, 'value')}; replace those of the same keys"
-    action = f"store {_entries(values, removals)} in bucket {bucket}"
+    action = f"store {_format_entries(values, removals)} in bucket {bucket}"
     return Intent(action, {"bucket": bucket, "values": values, "markers": removals}, question=question)
 
 
 def imported(bucket: str, values: int, removals: int) -> Result:
     """Show the result of `kv import`."""
     data: Json = {"bucket": bucket, "values": values, "markers": removals}
-    return Result([Text(f"Stored {_entries(values, removals)} in bucket {bucket}")], data=data)
+    return Result([Text(f"Stored {_format_entries(values, removals)} in bucket {bucket}")], data=data)
 
 
-def _entries(values: int, removals: int) -> str:
+def _format_entries(values: int, removals: int) -> str:
     return pluralize(values, "value") + (f" and {pluralize(removals, 'marker')}" if removals else "")
 
 

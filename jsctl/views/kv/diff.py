@@ -20,8 +20,8 @@ def differences(first: str, second: str, differing: Sequence[KeyDifference], sam
             {
                 "key": difference.key,
                 "change": difference.change,
-                "before": _side(difference, 0),
-                "after": _side(difference, 1),
+                "before": _build_side(difference, 0),
+                "after": _build_side(difference, 1),
             }
             for difference in differing
         ],
@@ -38,7 +38,7 @@ def differences(first: str, second: str, differing: Sequence[KeyDifference], sam
         (
             difference.key,
             Cell(difference.change, difference.change, _STYLES[difference.change]),
-            *map(_cell, (difference.before, difference.after)),
+            *map(_build_cell, (difference.before, difference.after)),
         )
         for difference in differing
     ]
@@ -52,10 +52,10 @@ def differences(first: str, second: str, differing: Sequence[KeyDifference], sam
     return Result(parts, data=data, status=ExitStatus.DIFFERENT)
 
 
-def _cell(entry: Entry | None) -> Cell | str | None:
+def _build_cell(entry: Entry | None) -> Cell | str | None:
     return short_value(entry) if entry else None
 
 
-def _side(difference: KeyDifference, side: int) -> Json | None:
+def _build_side(difference: KeyDifference, side: int) -> Json | None:
     entry = (difference.before, difference.after)[side]
     return {"revision": entry.revision, **value_fields(entry.value)} if entry else None

@@ -36,7 +36,7 @@ def sheet(bucket: Bucket) -> Result:
         *([Field("Limit Marker TTL", markers, "span")] if markers else []),
         *config_lines(BUCKET, config, *_LIMITS, *_PLACES),
         Field("JetStream Stream", bucket.stream),
-        *_republishing(config.get("republish") or {}),
+        *_build_republishing_fields(config.get("republish") or {}),
     ]
     last = read_known_time(state.get("last_ts"))
     stored = [
@@ -49,11 +49,13 @@ def sheet(bucket: Bucket) -> Result:
     metadata = [Field(key, value) for key, value in sorted((config.get("metadata") or {}).items())]
     sections = [Section("Configuration", configuration), Section("State", stored)]
     if mirror := info.get("mirror"):
-        sections.append(Section("Mirror Information", _origin(mirror, "Origin Bucket")))
+        sections.append(Section("Mirror Information", _build_origin_fields(mirror, "Origin Bucket")))
     for number, source in enumerate(
         sorted(info.get("sources") or [], key=lambda origin: str(origin.get("name")))
     ):
-        sections.append(Section("" if number else "Sources Information", _origin(source, "Source Bucket")))
+        sections.append(
+            Section("" if number else "Sources Information", _build_origin_fields(source, "Source Bucket"))
+        )
     sections += [Section("Metadata", metadata)] if metadata else []
     sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))
     return Result([Sheet(heading, sections)], data=document(bucket))
@@ -73,12 +75,12 @@ def document(bucket: Bucket) -> Json:
     }
 
 
-def _republishing(pair: Json) -> list[Field]:
+def _build_republishing_fields(pair: Json) -> list[Field]:
     label = "Republishing Headers" if pair.get("headers_only") else "Republishing"
     return [Field(label, f"{pair.get('src') or '>'} to {pair['dest']}")] if pair.get("dest") else []
 
 
-def _origin(origin: Json, label: str) -> list[Field]:
+def _build_origin_fields(origin: Json, label: str) -> list[Field]:
     """Return the lines of the state of a mirror or source, with the name of its bucket."""
     hidden = ("Stream Name", "Subject Filter and Transform")
     lines = [line for line in origin_lines(origin) if line.label not in hidden]

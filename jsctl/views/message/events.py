@@ -48,12 +48,12 @@ def events(listener: EventListener, *, short: bool = False, cloudevent: bool = F
         noun="event",
         endless=True,
         stop=listener.stop,
-        summary=lambda ending: _summary(listener) if ending == "complete" else "",
+        summary=lambda ending: _build_summary(listener) if ending == "complete" else "",
         result=lambda: ExitStatus.NOT_FOUND if listener.missing else ExitStatus.OK,
     )
 
 
-def _summary(listener: EventListener) -> str:
+def _build_summary(listener: EventListener) -> str:
     """Return a line about the events that --count asked for and that did not arrive in time."""
     limit = listener.selection.limit
     if not listener.missing:

@@ -27,8 +27,8 @@ def result(measured: Measurement, *, size: int, rate: int, duration: int) -> Res
         Section(
             "",
             [
-                Field("Pub Server RTT", _short(measured.publisher_rtt)),
-                Field("Sub Server RTT", _short(measured.subscriber_rtt)),
+                Field("Pub Server RTT", _format_latency(measured.publisher_rtt)),
+                Field("Sub Server RTT", _format_latency(measured.subscriber_rtt)),
                 Field("Message Payload", size, "bytes"),
                 Field("Target Duration", duration, "span"),
                 Field("Target Msgs/Sec", rate, "count"),
@@ -36,20 +36,21 @@ def result(measured: Measurement, *, size: int, rate: int, duration: int) -> Res
             ],
         ),
         Section(
-            "HDR Percentiles", [Field(f"{s:.7g}", _short(find_percentile(ordered, s))) for s in PERCENTILES]
+            "HDR Percentiles",
+            [Field(f"{s:.7g}", _format_latency(find_percentile(ordered, s))) for s in PERCENTILES],
         ),
         Section(
             "Result",
             [
                 Field("Actual Msgs/Sec", actual, "count"),
                 Field("Actual Band/Sec", f"{format_bytes(actual * size * 2)}"),
-                Field("Minimum Latency", _short(ordered[0])),
-                Field("Median Latency", _short(find_percentile(ordered, 50))),
-                Field("Maximum Latency", _short(ordered[-1])),
+                Field("Minimum Latency", _format_latency(ordered[0])),
+                Field("Median Latency", _format_latency(find_percentile(ordered, 50))),
+                Field("Maximum Latency", _format_latency(ordered[-1])),
                 Field("Messages Lost", measured.lost, "count"),
-                Field("1st Sent Wall Time", _short(measured.before)),
-                Field("Last Sent Wall Time", _short(measured.sending)),
-                Field("Last Recv Wall Time", _short(measured.receiving)),
+                Field("1st Sent Wall Time", _format_latency(measured.before)),
+                Field("Last Sent Wall Time", _format_latency(measured.sending)),
+                Field("Last Recv Wall Time", _format_latency(measured.receiving)),
             ],
         ),
     ]
@@ -79,5 +80,5 @@ def histogram(measured: Measurement) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _short(value: int) -> str:
+def _format_latency(value: int) -> str:
     return format_exact_duration(value - value % 1000)

@@ -53,12 +53,12 @@ def notice(reply: Reply) -> str:
 
 def headers_notice(reply: Reply) -> str:
     """Return the lines on stderr ahead of a reply, its headers included."""
-    return f"{notice(reply)}\n{header_lines(_headers(reply.message))}".removesuffix("\n")
+    return f"{notice(reply)}\n{header_lines(_build_headers(reply.message))}".removesuffix("\n")
 
 
 def text(reply: Reply) -> str:
     """Return headers, payload, an empty line."""
-    head = header_lines(_headers(reply.message))
+    head = header_lines(_build_headers(reply.message))
     return (head + "\n" if head else "") + data_text(reply)
 
 
@@ -72,7 +72,7 @@ def record(reply: Reply) -> Json:
     return {**dump.record(reply.message, reply.number, time.time_ns()), "rtt": reply.rtt}
 
 
-def _headers(message: Message) -> Headers:
+def _build_headers(message: Message) -> Headers:
     """Return the header lines, with a status such as `404 No Messages` first."""
     code, description = message.status
     status = [("Status", str(code)), ("Description", description)] if code else []

@@ -100,9 +100,9 @@ class RateGraph:
 
     def board(self, number: int) -> Board:
         """Return the plots for a screen."""
-        return Board((), picture=self._picture())
+        return Board((), picture=self._build_picture())
 
-    def _picture(self) -> Result:
+    def _build_picture(self) -> Result:
         """Return the plots, the last second on the right."""
         height = max(_HEIGHT // max(len(self._rates), 1), _MIN_HEIGHT)
         charts = [
@@ -113,4 +113,4 @@ class RateGraph:
 
     def result(self) -> Result | None:
         """Return what is shown last; nothing where each second was a line."""
-        return self._picture() if self._plots else None
+        return self._build_picture() if self._plots else None

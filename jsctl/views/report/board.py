@@ -26,22 +26,22 @@ def board(
         Part("problems", "Problems", lambda: server_grids.problems(places, now)),
     ]
     if queries is not None:
-        parts.append(Part("spark", "Spark", lambda: _spark(queries, now)))
+        parts.append(Part("spark", "Spark", lambda: _build_spark_grid(queries, now)))
     titles = ", ".join(place.title for place in places[:4])
     if len(places) > 4:
         titles += f" and {len(places) - 4} more"
     heading = f"{titles}  {format_clock(seconds_to_ns(now))}"
-    return Board(parts, heading, _notices(places, now), number)
+    return Board(parts, heading, _list_notices(places, now), number)
 
 
-def _spark(queries: Sequence[SparkQuery], now: float) -> Grid:
+def _build_spark_grid(queries: Sequence[SparkQuery], now: float) -> Grid:
     pane = spark_queries.pane(queries, now)
     if not pane.sections:
         return Grid((), (), key=id, empty=pane.messages[0].text if pane.messages else pane.summary.text)
     return table_to_grid(pane.sections[0].table)
 
 
-def _notices(places: Sequence[Place], now: float) -> list[Text]:
+def _list_notices(places: Sequence[Place], now: float) -> list[Text]:
     notices = []
     for place in places:
         if place.error:

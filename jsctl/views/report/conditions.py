@@ -24,23 +24,23 @@ def matching_rows(document: Mapping[str, Any], condition: Callable[[Mapping[str,
     document: the JSON form of the report. Raises ValueError for a condition that no row can have.
     """
     condition(_NULL_ROW)
-    return [name for name, row in _rows(document) if condition({**_NULL_ROW, **row})]
+    return [name for name, row in _list_rows(document) if condition({**_NULL_ROW, **row})]
 
 
-def _rows(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _list_rows(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield every stream, mirror, source and consumer."""
     for report in document["reports"]:
         place = {"context": report["context"], "domain": report["domain"]}
         where = " ".join(word for word in place.values() if word)
         for stream in report["streams"]:
-            yield f"{where}: stream {stream['stream']}", _row(stream, place, "stream")
+            yield f"{where}: stream {stream['stream']}", _build_row(stream, place, "stream")
         for link in report["replication"]:
             name = f"{where}: {link['kind']} {link['origin']} of stream {link['stream']}"
-            yield name, _row(link, place, link["kind"])
+            yield name, _build_row(link, place, link["kind"])
         for consumer in report["consumers"] or ():
             name = f"{where}: consumer {consumer['stream']} > {consumer['consumer']}"
-            yield name, _row(consumer, place, "consumer")
+            yield name, _build_row(consumer, place, "consumer")
 
 
-def _row(record: Mapping[str, Any], place: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+def _build_row(record: Mapping[str, Any], place: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
     return {**record, **place, "kind": kind, "problems": len(record["trouble"])}

@@ -67,10 +67,10 @@ def column(title: str, key: str, kind: Kind, read: Callable[[Any], Any], **attrs
     return GridColumn(title, key, kind, lambda row: read(row.line), **attrs)
 
 
-TROUBLE = column("Trouble", "trouble", "prose", lambda line: _words(line.troubles), optional=True)
+TROUBLE = column("Trouble", "trouble", "prose", lambda line: _join_words(line.troubles), optional=True)
 
 
-def _words(troubles: Sequence[Any]) -> str:
+def _join_words(troubles: Sequence[Any]) -> str:
     return ", ".join(trouble.words for trouble in troubles)
 
 

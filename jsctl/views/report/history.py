@@ -41,11 +41,11 @@ def history(series: Sequence[Series], tables: Sequence[Table], data: Any) -> Res
     """Return the result of `report history`: a chart for each series, and tables."""
     if not tables:
         return Result([Text("nothing was sampled in that time")], data)
-    charts = [Chart(_caption(curve), curve.values, "dots", _HEIGHT) for curve in series]
+    charts = [Chart(_format_caption(curve), curve.values, "dots", _HEIGHT) for curve in series]
     return Result([*charts, *tables], data)
 
 
-def _caption(series: Series) -> str:
+def _format_caption(series: Series) -> str:
     values = [value for value in series.values if value is not None]
     first, last = (f"{time:%m-%d %H:%M}" for time in (series.times[0], series.times[-1]))
     form = format_bytes if series.kind == "bytes" else format_count
@@ -118,7 +118,7 @@ class _Layout(NamedTuple):
     trends: Sequence[str]
 
 
-def _stream_values(rows: Sequence[Row]) -> list[Any]:
+def _list_stream_values(rows: Sequence[Row]) -> list[Any]:
     last = rows[-1]
     return [
         last["messages"],
@@ -128,11 +128,11 @@ def _stream_values(rows: Sequence[Row]) -> list[Any]:
         _max(rows, "peak_rate"),
         _sum(rows, "growth"),
         _sum(rows, "resets"),
-        _days_cell(last),
+        _build_days_cell(last),
     ]
 
 
-def _consumer_values(rows: Sequence[Row]) -> list[Any]:
+def _list_consumer_values(rows: Sequence[Row]) -> list[Any]:
     return [
         rows[-1]["unprocessed"],
         round(_mean(rows, "lag_p50") or 0),
@@ -152,7 +152,7 @@ def _link_values(rows: Sequence[Row]) -> list[Any]:
     ]
 
 
-def _server_values(rows: Sequence[Row]) -> list[Any]:
+def _list_server_values(rows: Sequence[Row]) -> list[Any]:
     return [rows[-1]["bytes"], _mean(rows, "api_rate"), _sum(rows, "errors"), _sum(rows, "restarts")]
 
 
@@ -171,7 +171,7 @@ _LAYOUTS = (
             ("Resets", "resets", "count"),
             ("Days to limit", "days_to_limit", "text"),
         ),
-        values=_stream_values,
+        values=_list_stream_values,
         trends=("bytes", "message_rate"),
     ),
     _Layout(
@@ -185,7 +185,7 @@ _LAYOUTS = (
             ("Max", "lag_max", "count"),
             ("Rate", "rate", "rate"),
         ),
-        values=_consumer_values,
+        values=_list_consumer_values,
         trends=("lag_max",),
     ),
     _Layout(
@@ -212,7 +212,7 @@ _LAYOUTS = (
             ("API errors", "errors", "count"),
             ("Restarts", "restarts", "count"),
         ),
-        values=_server_values,
+        values=_list_server_values,
         trends=("bytes",),
     ),
 )
@@ -233,11 +233,14 @@ def tables(
         values = [by_period.get(time) for time in times]
         return Cell(values, sparkline(values))
 
-    all_tables = [*(_table(layout, reports[layout.report], trend) for layout in _LAYOUTS), _movers(movers)]
+    all_tables = [
+        *(_build_table(layout, reports[layout.report], trend) for layout in _LAYOUTS),
+        _build_movers_table(movers),
+    ]
     return [table for table in all_tables if table.rows]
 
 
-def _table(layout: _Layout, rows: Sequence[Row], trend: Callable[[Sequence[Row], str], Cell]) -> Table:
+def _build_table(layout: _Layout, rows: Sequence[Row], trend: Callable[[Sequence[Row], str], Cell]) -> Table:
     # The context and the domain are shown only where rows differ in them.
     places = [place for place in ("context", "domain") if len({row[place] for row in rows}) > 1]
     keys = [*places, *layout.keys]
@@ -263,7 +266,7 @@ def _table(layout: _Layout, rows: Sequence[Row], trend: Callable[[Sequence[Row],
 _MEASURES = {"stored": "messages stored", "growth": "bytes grown", "shrink": "bytes shrunk"}
 
 
-def _movers(movers: Sequence[Row]) -> Table:
+def _build_movers_table(movers: Sequence[Row]) -> Table:
     """Return the top movers of the last day."""
     last = [row for row in movers if row["period"] == movers[0]["period"]]
     columns = [
@@ -304,7 +307,7 @@ def _mean(rows: Sequence[Row], column: str) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _days_cell(row: Row) -> Cell:
+def _build_days_cell(row: Row) -> Cell:
     days = row.get("days_to_limit")
     if days is None:
         return Cell(None, "")

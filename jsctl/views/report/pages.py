@@ -32,11 +32,13 @@ def stream_page(page: StreamPage, rates: Sequence[int]) -> Result:
         for trouble in check_stream(info, to_datetime(info["ts"]) if info.get("ts") else _EPOCH)
     ]
     if any(rates):
-        parts.append(_chart("Messages stored per second", rates))
+        parts.append(_build_chart("Messages stored per second", rates))
     if page.consumers:
-        parts.append(Table("Consumers", _CONSUMERS, [_consumer(consumer) for consumer in page.consumers]))
+        parts.append(
+            Table("Consumers", _CONSUMERS, [_build_consumer_row(consumer) for consumer in page.consumers])
+        )
     parts += stream_info.sheet(info).parts
-    parts += _subjects(page)
+    parts += _list_subjects(page)
     return Result(parts, data=info)
 
 
@@ -46,7 +48,7 @@ def consumer_page(page: ConsumerPage, lags: Sequence[int]) -> Result:
     facts = page.facts
     parts: list[Part] = list(why.explained(facts.stream_name, facts.name, page.causes).parts)
     if any(lags):
-        parts.append(_chart("Messages that are not delivered yet", lags))
+        parts.append(_build_chart("Messages that are not delivered yet", lags))
     if facts.consumer:
         parts += consumer_info.sheet(facts.consumer).parts
     return Result(parts, data=facts.consumer)
@@ -55,12 +57,12 @@ def consumer_page(page: ConsumerPage, lags: Sequence[int]) -> Result:
 _EPOCH = to_datetime(0)
 
 
-def _chart(caption: str, values: Sequence[int]) -> Chart:
+def _build_chart(caption: str, values: Sequence[int]) -> Chart:
     text = f"{caption}: {format_count(values[-1])}, at most {format_count(max(values))}"
     return Chart(text, list(map(float, values)), "dots", 4)
 
 
-def _consumer(info: dict[str, object]) -> list[object]:
+def _build_consumer_row(info: dict[str, object]) -> list[object]:
     delivered = info.get("delivered")
     last_active = delivered.get("last_active") if isinstance(delivered, dict) else None
     since = compute_age(last_active, str(info.get("ts") or ""))
@@ -73,7 +75,7 @@ def _consumer(info: dict[str, object]) -> list[object]:
     ]
 
 
-def _subjects(page: StreamPage) -> list[Part]:
+def _list_subjects(page: StreamPage) -> list[Part]:
     if page.subjects is None:
         count = pluralize(int(page.info["state"].get("num_subjects", 0)), "subject")
         name = page.info["config"]["name"]

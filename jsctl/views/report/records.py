@@ -38,7 +38,7 @@ def stream_line(status: StreamStatus) -> Line:
     record["peers"] = list(row.peers)
     record["message_rate"] = status.message_rate
     record["byte_rate"] = status.byte_rate
-    return _line(record, status)
+    return _build_line(record, status)
 
 
 def link_line(status: LinkStatus) -> Line:
@@ -46,14 +46,14 @@ def link_line(status: LinkStatus) -> Line:
     record = _LINK(status.link)
     record["lag_messages"] = status.link.lag
     record["lag_rate"] = status.lag_rate
-    return _line(record, status)
+    return _build_line(record, status)
 
 
 def consumer_line(status: ConsumerStatus) -> Line:
     """Return the row of a consumer."""
-    return _line({**_CONSUMER(status), "lag_messages": status.unprocessed}, status)
+    return _build_line({**_CONSUMER(status), "lag_messages": status.unprocessed}, status)
 
 
-def _line(record: Record, status: StreamStatus | LinkStatus | ConsumerStatus) -> Line:
+def _build_line(record: Record, status: StreamStatus | LinkStatus | ConsumerStatus) -> Line:
     record["trouble"] = [trouble.words for trouble in status.troubles]
     return Line(record, find_level(status.troubles))

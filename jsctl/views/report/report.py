@@ -93,7 +93,7 @@ def document(
                 "domain": state.domain,
                 "at": _format_utc(state.at),
                 "error": error,
-                "trouble": _troubles(report),
+                "trouble": _list_troubles(report),
                 "streams": [stream_line(row).record for row in report.streams],
                 "replication": [link_line(row).record for row in report.links],
                 "consumers": consumers,
@@ -103,7 +103,7 @@ def document(
     return {"at": _format_utc(now), "reports": reports, **spark}
 
 
-def _troubles(report: Report) -> list[str]:
+def _list_troubles(report: Report) -> list[str]:
     words = [trouble.words for trouble in report.account]
     for stream in report.streams:
         words += [f"stream {stream.stream.stream}: {trouble.words}" for trouble in stream.troubles]
@@ -139,7 +139,7 @@ def result(
         parts.extend(part.messages)
         if not state.error:
             parts.extend(section.table for section in part.sections)
-    return Result(parts, partial(document, states, now, queries), _status(states))
+    return Result(parts, partial(document, states, now, queries), _find_status(states))
 
 
 def flat(states: Sequence[DomainState], now: float) -> Result:
@@ -158,7 +158,7 @@ def flat(states: Sequence[DomainState], now: float) -> Result:
             parts.append(
                 Table(kind, [Column(key, key) for key in keys], [list(row.values()) for row in rows])
             )
-    return Result(parts, reports, _status(states))
+    return Result(parts, reports, _find_status(states))
 
 
 def failures(states: Sequence[DomainState]) -> list[str]:
@@ -176,7 +176,7 @@ def _name_state(state: DomainState) -> str:
     return name_failure(state.failure)
 
 
-def _status(states: Sequence[DomainState]) -> ExitStatus:
+def _find_status(states: Sequence[DomainState]) -> ExitStatus:
     failed = [state.failure for state in states if state.failure is not None]
     if not failed:
         return ExitStatus.OK
@@ -200,9 +200,11 @@ def pane(state: DomainState, sort: Sort) -> Pane:
     sections = [
         section
         for section in (
-            _section("Stream Report", _STREAMS, streams, "streams", watched, _stream_cell),
-            _section("Replication Report", _REPLICATION, links, "links", watched, _link_cell),
-            _section("Consumer Report", _CONSUMERS, consumers, "consumers", watched, _consumer_cell),
+            _build_section("Stream Report", _STREAMS, streams, "streams", watched, _build_stream_cell),
+            _build_section("Replication Report", _REPLICATION, links, "links", watched, _link_cell),
+            _build_section(
+                "Consumer Report", _CONSUMERS, consumers, "consumers", watched, _build_consumer_cell
+            ),
         )
         if section.table.rows
     ]
@@ -224,7 +226,7 @@ def pane(state: DomainState, sort: Sort) -> Pane:
     return Pane(title(state), summary, messages, sections, dim=bool(error), trouble=level)
 
 
-def _section(
+def _build_section(
     title: str,
     columns: Sequence[Column],
     rows: Sequence[Line],
@@ -245,7 +247,7 @@ def _section(
     return Section(Table(title, visible, lines, spare=_SPARE[noun]), [row.level for row in rows], noun)
 
 
-def _stream_cell(key: str, row: Line) -> Any:
+def _build_stream_cell(key: str, row: Line) -> Any:
     value = row.record[key]
     match key:
         case "storage":
@@ -258,7 +260,7 @@ def _stream_cell(key: str, row: Line) -> Any:
         case "peers":
             leader = f"{row.record['leader']}*" if row.record["leader"] else ""
             return Cell(value, ", ".join(filter(None, [leader, *value])))
-    return _common_cell(key, row)
+    return _build_common_cell(key, row)
 
 
 def _link_cell(key: str, row: Line) -> Any:
@@ -269,13 +271,13 @@ def _link_cell(key: str, row: Line) -> Any:
         case "active_ns" if value is None or value >= health.SILENT:
             return Cell(value, "never" if value is None else format_duration(value), STYLES[row.level])
         case "lag_rate":
-            return _trend_cell(value, row.record["lag"])
+            return _build_trend_cell(value, row.record["lag"])
         case "error":
             return Cell(value, value, "bad")
-    return _common_cell(key, row)
+    return _build_common_cell(key, row)
 
 
-def _consumer_cell(key: str, row: Line) -> Any:
+def _build_consumer_cell(key: str, row: Line) -> Any:
     value = row.record[key]
     match key:
         case "mode":
@@ -283,11 +285,11 @@ def _consumer_cell(key: str, row: Line) -> Any:
         case "last_delivery_ns" if value is None:
             return Cell(None, "never")
         case "unprocessed_rate":
-            return _trend_cell(value, row.record["unprocessed"])
-    return _common_cell(key, row)
+            return _build_trend_cell(value, row.record["unprocessed"])
+    return _build_common_cell(key, row)
 
 
-def _common_cell(key: str, row: Line) -> Any:
+def _build_common_cell(key: str, row: Line) -> Any:
     value = row.record[key]
     if key == "trouble":
         return Cell(value, ", ".join(value), STYLES[row.level])
@@ -296,7 +298,7 @@ def _common_cell(key: str, row: Line) -> Any:
     return value
 
 
-def _trend_cell(rate: float | None, remaining: int) -> Any:
+def _build_trend_cell(rate: float | None, remaining: int) -> Any:
     """Return `↑ 120/s`, or `↓ 50/s, 12s left`; an empty cell for no change."""
     if rate is None:
         return None

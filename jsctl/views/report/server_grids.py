@@ -197,13 +197,13 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         spare=("kind", "drain", "why", "since"),
         noun="problems",
         record=record,
-        line=_problem_line,
+        line=_format_problem_line,
         page=page,
         empty="nothing else is wrong" if any(place.error for place in places) else "nothing is wrong",
     )
 
 
-def _problem_line(row: Row) -> str:
+def _format_problem_line(row: Row) -> str:
     line: Problem = row.line
     match line.kind:
         case "consumer":

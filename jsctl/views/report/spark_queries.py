@@ -27,13 +27,15 @@ _SPARE = ("deleted", "rows", "batch", "rate", "seen_ns")
 
 def records(queries: Sequence[SparkQuery], now: float) -> list[dict[str, Any]]:
     """Return the JSON form: the numbers of each query, and its `trouble`."""
-    return [{**query.record(), "trouble": [words for words, _ in _troubles(query, now)]} for query in queries]
+    return [
+        {**query.record(), "trouble": [words for words, _ in _list_troubles(query, now)]} for query in queries
+    ]
 
 
 def pane(queries: Sequence[SparkQuery], now: float) -> Pane:
     """Return all queries for people."""
-    levels = [max((level for _, level in _troubles(query, now)), default=FINE) for query in queries]
-    rows = [_row(query, level, now) for query, level in zip(queries, levels, strict=True)]
+    levels = [max((level for _, level in _list_troubles(query, now)), default=FINE) for query in queries]
+    rows = [_build_row(query, level, now) for query, level in zip(queries, levels, strict=True)]
     worst = max(levels, default=FINE)
     wrong = sum(level > FINE for level in levels)
     summary = Text(pluralize(wrong, "problem") if wrong else "all well", STYLES[worst] or "good")
@@ -42,10 +44,10 @@ def pane(queries: Sequence[SparkQuery], now: float) -> Pane:
     return Pane("Spark", summary, messages, sections if queries else [], trouble=worst)
 
 
-def _row(query: SparkQuery, level: int, now: float) -> list[Any]:
+def _build_row(query: SparkQuery, level: int, now: float) -> list[Any]:
     drain = query.drain_ns
     shown = "unknown" if drain is None else "never" if drain < 0 else format_duration(drain)
-    troubles = [words for words, _ in _troubles(query, now)]
+    troubles = [words for words, _ in _list_troubles(query, now)]
     return [
         Cell(query.query, query.query, STYLES[level]),
         query.stream,
@@ -61,7 +63,7 @@ def _row(query: SparkQuery, level: int, now: float) -> list[Any]:
     ]
 
 
-def _troubles(query: SparkQuery, now: float) -> list[tuple[str, int]]:
+def _list_troubles(query: SparkQuery, now: float) -> list[tuple[str, int]]:
     """Return what is wrong with a query, in words, with how bad it is."""
     troubles = []
     if query.state == "failed":

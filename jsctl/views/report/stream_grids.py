@@ -78,13 +78,13 @@ def streams(places: Sequence[Place]) -> Grid:
             *("rates", "last", "growth", "share", "limit", "bytes", "rate"),
         ),
         noun="streams",
-        record=_stream_record,
+        record=_build_stream_record,
         line=lambda row: command_line(row.place, "stream info", row.line.row.stream),
         page=lambda row: Page(row.number, row.line.row.stream),
     )
 
 
-def _stream_record(row: Row) -> dict[str, Any]:
+def _build_stream_record(row: Row) -> dict[str, Any]:
     line: StreamLine = row.line
     return {
         **place_keys(row),
@@ -151,14 +151,14 @@ def consumers(places: Sequence[Place]) -> Grid:
             "drain",
         ),
         noun="consumers",
-        record=_consumer_record,
+        record=_build_consumer_record,
         line=lambda row: fixing_line(row.place, row.line.help, row.line.stream, row.line.consumer),
         page=lambda row: Page(row.number, row.line.stream, row.line.consumer),
         empty="there are no consumers, or none was listed yet",
     )
 
 
-def _consumer_record(row: Row) -> dict[str, Any]:
+def _build_consumer_record(row: Row) -> dict[str, Any]:
     line: ConsumerLine = row.line
     return {
         **place_keys(row),

@@ -22,7 +22,7 @@ _METRICS = (
 def check(outcome: Check, form: str, namespace: str) -> Result:
     """Show an outcome. form: one of FORMATS. namespace: of Prometheus' metrics."""
     status = ExitStatus(int(outcome.status))
-    document = _document(outcome)
+    document = _build_document(outcome)
     if form == "json":
         return Result([Text(json.dumps(document, indent=2), whole=True)], data=document, status=status)
     if form == "prometheus":
@@ -30,7 +30,7 @@ def check(outcome: Check, form: str, namespace: str) -> Result:
         # The exit status is OK: the outcome is one of the metrics, which are collected whatever it is.
         return Result([Text(text, whole=True)], data=document)
     if form == "text":
-        return Result(_tables(outcome), data=document, status=status)
+        return Result(_list_tables(outcome), data=document, status=status)
     return Result([Text(_format_nagios(outcome), whole=True)], data=document, status=status)
 
 
@@ -69,7 +69,7 @@ def _format_bound(measure: Measure, value: float | None) -> str:
     return f"{value:.4f}" if measure.unit == "s" else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def _document(outcome: Check) -> dict[str, Any]:
+def _build_document(outcome: Check) -> dict[str, Any]:
     return {
         "status": outcome.status.name,
         "check_suite": outcome.suite,
@@ -111,7 +111,7 @@ def _format_prometheus(outcome: Check, namespace: str) -> list[str]:
     ]
 
 
-def _tables(outcome: Check) -> Sequence[Text | Table]:
+def _list_tables(outcome: Check) -> Sequence[Text | Table]:
     rows = [(CheckStatus.CRITICAL.name.capitalize(), text) for text in outcome.criticals]
     rows += [("Warning", text) for text in outcome.warnings] + [("OK", text) for text in outcome.good]
     parts: list[Text | Table] = [Text(f"{outcome.name}: {outcome.status.name}")]

@@ -39,13 +39,17 @@ def done(
         store = shlex.quote(str(folder))
         fields.append(Field("Start again", f"{program} server run hub-leaf --port 0 --store {store}"))
     heading = "The network is running" if contexts else "All servers have stopped"
-    return Result([Text(""), Sheet(heading, [Section("", fields)])], data=_document(folder, contexts, steps))
+    return Result(
+        [Text(""), Sheet(heading, [Section("", fields)])], data=_build_document(folder, contexts, steps)
+    )
 
 
 def failed(folder: Path, steps: Sequence[Mapping[str, Any]]) -> Result:
     """Show nothing more after a demo that failed; its JSON document has the steps up to the failure."""
-    return Result(data=_document(folder, (), steps), status=ExitStatus.FAILURE)
+    return Result(data=_build_document(folder, (), steps), status=ExitStatus.FAILURE)
 
 
-def _document(folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _build_document(
+    folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     return {"folder": str(folder), "contexts": list(contexts), "steps": list(steps)}

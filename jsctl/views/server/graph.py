@@ -31,11 +31,11 @@ def events(
         sampler,
         every,
         heading=_JETSTREAM if jetstream else _SERVER,
-        line=_jetstream_line if jetstream else _server_line,
+        line=_format_jetstream_line if jetstream else _format_server_line,
         record=lambda sample: _record(server, sample),
         command="jsctl server graph",
         title=f"{about} Statistics for {server}",
-        charts=lambda samples: _charts(samples, _JETSTREAM_CURVES if jetstream else _SERVER_CURVES),
+        charts=lambda samples: _list_charts(samples, _JETSTREAM_CURVES if jetstream else _SERVER_CURVES),
         count=count,
     )
 
@@ -61,7 +61,7 @@ def _record(server: str, sample: ServerSample) -> dict[str, Any]:
     }
 
 
-def _server_line(sample: ServerSample) -> str:
+def _format_server_line(sample: ServerSample) -> str:
     return (
         f"{format_time(seconds_to_ns(sample.at)):<25}  {sample.cpu:>6.1f}  {format_bytes(sample.memory):>9}"
         f"  {format_count(sample.connections):>7}  {format_count(sample.subscriptions):>9}"
@@ -69,7 +69,7 @@ def _server_line(sample: ServerSample) -> str:
     )
 
 
-def _jetstream_line(sample: ServerSample) -> str:
+def _format_jetstream_line(sample: ServerSample) -> str:
     return (
         f"{format_time(seconds_to_ns(sample.at)):<25}  {sample.cpu:>6.1f}"
         f"  {format_count(sample.ha_assets):>7}  {format_rate(sample.api_requests):>10}"
@@ -82,7 +82,7 @@ def _format_size(value: float) -> str:
     return format_bytes(round(value))
 
 
-def _charts(samples: Sequence[ServerSample], drawn: Sequence[Curve]) -> list[Chart]:
+def _list_charts(samples: Sequence[ServerSample], drawn: Sequence[Curve]) -> list[Chart]:
     cores = samples[-1].cores if samples else 1
     return curves(samples, [Curve(f"CPU % of {pluralize(cores, 'core')}", "cpu", "{:.1f}".format), *drawn])
 

@@ -62,12 +62,12 @@ def server(reply: Json) -> Result:
             )
         )
     if jetstream.get("config"):
-        sections.append(_jetstream(about, jetstream))
+        sections.append(_build_jetstream_section(about, jetstream))
     heading = f"Server information for {about['name']} ({about['id']})"
     return Result([Sheet(heading, sections)], data=data)
 
 
-def _jetstream(about: Json, jetstream: Json) -> Section:
+def _build_jetstream_section(about: Json, jetstream: Json) -> Section:
     config, stats = jetstream["config"], jetstream.get("stats") or {}
     return Section(
         "JetStream",
@@ -128,7 +128,7 @@ def account(detail: Json) -> Result:
         Section(
             "Mappings",
             [
-                Field(source, [_destination(item) for item in destinations])
+                Field(source, [_format_destination(item) for item in destinations])
                 for source, destinations in (detail.get("mappings") or {}).items()
             ],
         ),
@@ -145,7 +145,7 @@ def account(detail: Json) -> Result:
     return Result([Sheet(heading, [item for item in sections if item.fields])], data=detail)
 
 
-def _destination(destination: Json) -> str:
+def _format_destination(destination: Json) -> str:
     weight = f", {destination['weight']}%" if destination.get("weight") not in (None, 100) else ""
     cluster = f", in cluster {destination['cluster']}" if destination.get("cluster") else ""
     return f"to {destination.get('subject') or destination.get('dest', '')}{weight}{cluster}"

@@ -11,14 +11,14 @@ from jsctl.views.intent import Intent
 
 def purge(account: str, stored: Stored) -> Intent:
     """Return the intent to remove everything that an account has in JetStream."""
-    what = f"all streams and consumers of account {account} ({_amount(stored)})"
-    return Intent(f"remove {what}", {"account": account, **_facts(stored)})
+    what = f"all streams and consumers of account {account} ({_format_amount(stored)})"
+    return Intent(f"remove {what}", {"account": account, **_build_facts(stored)})
 
 
 def evacuate(server: str, stored: Stored) -> Intent:
     """Return the intent to move everything that a server has in JetStream."""
-    what = f"all streams and consumers of server {server} to others ({_amount(stored)})"
-    return Intent(f"move {what}", {"server": server, **_facts(stored)})
+    what = f"all streams and consumers of server {server} to others ({_format_amount(stored)})"
+    return Intent(f"move {what}", {"server": server, **_build_facts(stored)})
 
 
 def peer_remove(server: str, *, online: bool) -> Intent:
@@ -69,7 +69,7 @@ def down(network: str, folder: str, *, keep_data: bool) -> Intent:
     return Intent(stop if keep_data else f"remove network {network} and all of its data in {folder}", facts)
 
 
-def _facts(stored: Stored) -> dict[str, int]:
+def _build_facts(stored: Stored) -> dict[str, int]:
     return {
         "streams": stored.streams,
         "consumers": stored.consumers,
@@ -78,7 +78,7 @@ def _facts(stored: Stored) -> dict[str, int]:
     }
 
 
-def _amount(stored: Stored) -> str:
+def _format_amount(stored: Stored) -> str:
     return (
         f"{pluralize(stored.streams, 'stream')}, {pluralize(stored.consumers, 'consumer')}, "
         f"{pluralize(stored.messages, 'message')}, {format_bytes(stored.bytes)}"

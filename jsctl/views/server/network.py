@@ -96,7 +96,7 @@ def status(network: NetworkStatus) -> Result:
         Table(
             f"Network {state.name}",
             _SERVERS,
-            [_server(server) for server in network.servers],
+            [_build_server_row(server) for server in network.servers],
             spare=("url", "streams", "gateways", "leafnodes", "health", "domain"),
         )
     ]
@@ -121,7 +121,7 @@ def status(network: NetworkStatus) -> Result:
             for stream in network.streams
         ]
         tables.append(Table("Streams", _STREAMS, lines, spare=("account", "replicas", "leader")))
-    return Result(tables, data={"network": state.name, **_by_title(tables)})
+    return Result(tables, data={"network": state.name, **_map_tables(tables)})
 
 
 def link_states(network: LocalNetwork) -> Result:
@@ -132,12 +132,12 @@ def link_states(network: LocalNetwork) -> Result:
     return Result([Table("Links", _LINKS, rows)])
 
 
-def _by_title(tables: Sequence[Table]) -> dict[str, Any]:
+def _map_tables(tables: Sequence[Table]) -> dict[str, Any]:
     names = {"Links": "links", "Streams": "streams"}
     return {names.get(table.title, "servers"): table.records() for table in tables}
 
 
-def _server(server: ServerStatus) -> tuple[Any, ...]:
+def _build_server_row(server: ServerStatus) -> tuple[Any, ...]:
     node = server.node
     style = _STYLES[server.status]
     health = server.error or ("ok" if server.answers else "does not answer" if server.status == "up" else "")

@@ -59,13 +59,13 @@ def streams(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result
     rows = [
         [
             replica.name,
-            *_owner(replica),
+            *_build_owner(replica),
             *(int((replica.detail.get("state") or {}).get(key, 0)) for _, key, _ in _STATE),
             *_end(replica),
         ]
         for replica in replicas
     ]
-    return _result("Streams", _STREAMS, rows, replicas, health, _SPARE)
+    return _build_result("Streams", _STREAMS, rows, replicas, health, _SPARE)
 
 
 def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result:
@@ -84,34 +84,34 @@ def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Resu
             [
                 replica.consumer,
                 replica.name,
-                *_owner(replica),
+                *_build_owner(replica),
                 f"{format_count(delivered[0])}{progress}, {format_count(delivered[1])}",
                 f"{format_count(floor[0])}, {format_count(floor[1])}",
                 *counts,
                 *_end(replica),
             ]
         )
-    return _result("Consumers", _CONSUMERS, rows, replicas, health, _CONSUMER_SPARE)
+    return _build_result("Consumers", _CONSUMERS, rows, replicas, health, _CONSUMER_SPARE)
 
 
-def _owner(replica: Replica) -> list[object]:
+def _build_owner(replica: Replica) -> list[object]:
     return [replica.group, replica.account, Cell(replica.server, replica.server + "*" * replica.leads)]
 
 
 def _end(replica: Replica) -> list[object]:
     peers = (replica.detail.get("cluster") or {}).get("replicas") or []
-    text = ", ".join(f"{peer.get('name')} {_condition(peer)}" for peer in peers)
+    text = ", ".join(f"{peer.get('name')} {_format_condition(peer)}" for peer in peers)
     status = ", ".join(replica.statuses)
     return [Cell(status, status, "good" if replica.synced else "bad"), replica.leader, text]
 
 
-def _condition(peer: Json) -> str:
+def _format_condition(peer: Json) -> str:
     if peer.get("offline"):
         return "offline"
     return "current" if peer.get("current") else "not current"
 
 
-def _result(
+def _build_result(
     title: str,
     columns: Sequence[Column],
     rows: list[list[object]],

@@ -111,7 +111,7 @@ def accounts(rows: Sequence[AccountRow], order: str, reverse: bool, top: int) ->
             Table(
                 title,
                 _ACCOUNTS,
-                _cells(shown_rows, _ACCOUNTS),
+                _build_cells(shown_rows, _ACCOUNTS),
                 spare=("out_bytes", "in_bytes"),
                 rising=not reverse,
             )
@@ -136,7 +136,7 @@ def connections(
     spare = ("out_msgs", "in_msgs", "address", "out_bytes", "in_bytes", "cluster", "uptime_ns", "name")
     footer = [*totals, ""] if closed else totals
     empty = "the servers have no such connections"
-    table = Table(title, columns, _cells(shown_rows, columns), footer, spare, empty, rising=not reverse)
+    table = Table(title, columns, _build_cells(shown_rows, columns), footer, spare, empty, rising=not reverse)
     return Result(
         [table],
         data=[row.document | {"server": row.server} for row in shown_rows],
@@ -156,22 +156,22 @@ def leafnodes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
         "subs",
         "rtt_ns",
     )
-    return _links("Leafnode Report", "leaf nodes", _LEAFNODES, spare, rows, order, reverse)
+    return _build_link_report("Leafnode Report", "leaf nodes", _LEAFNODES, spare, rows, order, reverse)
 
 
 def routes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on routes. order: a key of LINK_SORTS."""
     spare = ("address", "id", "account", "out_bytes", "in_bytes", "uptime_ns", "subs", "rtt_ns", "cluster")
-    return _links("Cluster Report", "routes", _ROUTES, spare, rows, order, reverse)
+    return _build_link_report("Cluster Report", "routes", _ROUTES, spare, rows, order, reverse)
 
 
 def gateways(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on gateways. order: a key of LINK_SORTS."""
     spare = ("address", "id", "uptime_ns", "rtt_ns", "cluster")
-    return _links("Super Cluster Report", "gateways", _GATEWAYS, spare, rows, order, reverse)
+    return _build_link_report("Super Cluster Report", "gateways", _GATEWAYS, spare, rows, order, reverse)
 
 
-def _links(
+def _build_link_report(
     title: str,
     noun: str,
     columns: Sequence[Column],
@@ -184,7 +184,7 @@ def _links(
     table = Table(
         title,
         columns,
-        _cells(ordered, columns),
+        _build_cells(ordered, columns),
         spare=spare,
         empty=f"{title}: the servers have no {noun}",
         rising=_is_rising(order, reverse),
@@ -230,5 +230,5 @@ def _is_rising(order: str, reverse: bool) -> bool:
     return not reverse and order not in ("server", "cluster", "name", "account")
 
 
-def _cells(rows: Sequence[Any], columns: Sequence[Column]) -> list[list[Any]]:
+def _build_cells(rows: Sequence[Any], columns: Sequence[Column]) -> list[list[Any]]:
     return [[getattr(row, column.key) for column in columns] for row in rows]

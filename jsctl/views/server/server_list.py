@@ -92,10 +92,10 @@ def listing(
     replies: those to a ping, with their round-trip times in ns. now: seconds since the epoch.
     """
     rows = sorted((build_row(reply, rtt, now) for reply, rtt in replies), key=SORTS[order], reverse=reverse)
-    parts = [_servers(rows, compact)]
+    parts = [_build_server_table(rows, compact)]
     clusters = sorted({row.cluster for row in rows if row.cluster})
     if clusters:
-        parts.append(_clusters(rows, clusters))
+        parts.append(_build_cluster_table(rows, clusters))
     return Result(parts, data=[reply for reply, _ in replies])
 
 
@@ -132,7 +132,7 @@ def _start(stats: Json) -> str | None:
         return None
 
 
-def _servers(rows: Sequence[Row], compact: bool) -> Table:
+def _build_server_table(rows: Sequence[Row], compact: bool) -> Table:
     names = [row.name for row in rows]
     shown = short_names(names) if compact else names
     lines = [
@@ -175,7 +175,7 @@ def _servers(rows: Sequence[Row], compact: bool) -> Table:
     return Table("Server Overview", _SERVERS, lines, footer, _SPARE)
 
 
-def _clusters(rows: Sequence[Row], clusters: Sequence[str]) -> Table:
+def _build_cluster_table(rows: Sequence[Row], clusters: Sequence[str]) -> Table:
     lines = []
     for name in clusters:
         members = [row for row in rows if row.cluster == name]

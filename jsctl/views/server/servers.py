@@ -77,12 +77,12 @@ def jetstream_report(replies: Sequence[Json], report: JetStreamReport) -> Result
         (build_jetstream_row(reply, report.account) for reply in replies), key=lambda row: row.server
     )
     rows.sort(key=SORTS[report.order], reverse=report.reverse)
-    parts: list[Part] = [_summary(rows, report.account, report.compact)]
+    parts: list[Part] = [_build_summary(rows, report.account, report.compact)]
     if not report.partial:
-        parts.extend(_meta_groups(replies, report.compact))
+        parts.extend(_list_meta_groups(replies, report.compact))
     if report.leaders:
-        parts.append(_leaders(rows, "Stream Leaders", [row.stream_leaders for row in rows]))
-        parts.append(_leaders(rows, "Consumer Leaders", [row.consumer_leaders for row in rows]))
+        parts.append(_build_leader_table(rows, "Stream Leaders", [row.stream_leaders for row in rows]))
+        parts.append(_build_leader_table(rows, "Consumer Leaders", [row.consumer_leaders for row in rows]))
     return Result(parts, data=list(replies))
 
 
@@ -98,7 +98,7 @@ def short_names(names: Sequence[str]) -> list[str]:
     return [".".join(labels[: len(labels) - shared]) for labels in parts]
 
 
-def _summary(rows: Sequence[JetStreamRow], account: str, compact: bool) -> Table:
+def _build_summary(rows: Sequence[JetStreamRow], account: str, compact: bool) -> Table:
     names = [row.server for row in rows]
     shown = short_names(names) if compact else names
     keep = [at for at, column in enumerate(_SUMMARY) if column.key != "domain" or any(r.domain for r in rows)]
@@ -124,7 +124,7 @@ def _total(rows: Sequence[JetStreamRow], column: Column, account: str) -> Any:
     return sum(getattr(row, column.key) for row in rows)
 
 
-def _meta_groups(replies: Sequence[Json], compact: bool) -> list[Part]:
+def _list_meta_groups(replies: Sequence[Json], compact: bool) -> list[Part]:
     metas = [(reply["server"]["name"], (reply.get("data") or {}).get("meta_cluster")) for reply in replies]
     groups = [(name, meta) for name, meta in metas if meta]
     led = [meta for name, meta in groups if meta.get("leader") == name]
@@ -139,10 +139,13 @@ def _meta_groups(replies: Sequence[Json], compact: bool) -> list[Part]:
                 "bad",
             )
         ]
-    return [_meta_group(meta, compact) for meta in sorted(led, key=lambda meta: str(meta.get("name", "")))]
+    return [
+        _build_meta_group_table(meta, compact)
+        for meta in sorted(led, key=lambda meta: str(meta.get("name", "")))
+    ]
 
 
-def _meta_group(meta: Json, compact: bool) -> Table:
+def _build_meta_group_table(meta: Json, compact: bool) -> Table:
     leader = {"name": meta["leader"], "peer": meta.get("peer", ""), "current": True}
     peers = sorted([*(meta.get("replicas") or []), leader], key=lambda peer: str(peer["name"]))
     names = [str(peer["name"]) for peer in peers]
@@ -163,7 +166,7 @@ def _meta_group(meta: Json, compact: bool) -> Table:
     return Table(title, _META, rows, spare=("id", "active_ns"))
 
 
-def _leaders(rows: Sequence[JetStreamRow], title: str, counts: Sequence[int]) -> Table:
+def _build_leader_table(rows: Sequence[JetStreamRow], title: str, counts: Sequence[int]) -> Table:
     totals: dict[str, int] = {}
     for row, count in zip(rows, counts, strict=True):
         totals[row.cluster] = totals.get(row.cluster, 0) + count

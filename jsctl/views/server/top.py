@@ -35,12 +35,12 @@ def top(load: ServerLoad, rows: Sequence[TopRow], *, raw: bool, subscriptions: b
     raw: bytes as digits. subscriptions: with their subjects. closed: with why they have ended.
     """
     columns = _columns(raw, subscriptions, closed)
-    lines = [_line(row, subscriptions, closed) for row in rows]
+    lines = [_build_line(row, subscriptions, closed) for row in rows]
     table = Table(
         "Connections", columns, lines, spare=_SPARE, optional=("name",), empty="there are no connections"
     )
     document = {"server": _record(load), "connections": table.records()}
-    return Result([Text("\n".join(_summary(load, raw))), table], data=document)
+    return Result([Text("\n".join(_build_summary(load, raw))), table], data=document)
 
 
 def _columns(raw: bool, subscriptions: bool, closed: bool) -> list[Column]:
@@ -71,7 +71,7 @@ def _columns(raw: bool, subscriptions: bool, closed: bool) -> list[Column]:
     ]
 
 
-def _line(row: TopRow, subscriptions: bool, closed: bool) -> list[Any]:
+def _build_line(row: TopRow, subscriptions: bool, closed: bool) -> list[Any]:
     to, by, bytes_to, bytes_by = row.rates
     return [
         row.host,
@@ -99,7 +99,7 @@ def _line(row: TopRow, subscriptions: bool, closed: bool) -> list[Any]:
     ]
 
 
-def _summary(load: ServerLoad, raw: bool) -> list[str]:
+def _build_summary(load: ServerLoad, raw: bool) -> list[str]:
     def size(value: float) -> str:
         return str(round(value)) if raw else format_bytes(round(value))
 

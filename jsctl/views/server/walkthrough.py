@@ -120,15 +120,15 @@ def done(folder: Path, records: Sequence[Json], *, keep: bool, temporary: bool) 
         lines.append("All servers have stopped, and everything was removed.")
     else:
         lines.append(f"All servers have stopped; configurations, logs and streams are in {folder}.")
-    return Result([Text("\n".join(lines), whole=True)], data=_document(folder, records, keep=keep))
+    return Result([Text("\n".join(lines), whole=True)], data=_build_document(folder, records, keep=keep))
 
 
 def ended(folder: Path, records: Sequence[Mapping[str, Any]]) -> Result:
     """Show nothing more after a walkthrough that ended early; its JSON document has the steps up to there."""
-    return Result(data=_document(folder, records, keep=False))
+    return Result(data=_build_document(folder, records, keep=False))
 
 
-def _document(folder: Path, records: Sequence[Mapping[str, Any]], *, keep: bool) -> Json:
+def _build_document(folder: Path, records: Sequence[Mapping[str, Any]], *, keep: bool) -> Json:
     return {"folder": str(folder), "running": keep, "steps": list(records)}
 
 

@@ -99,18 +99,18 @@ def servers(rows: Sequence[ServerRow], order: str, number: int) -> Result:
             row.cluster,
             row.connections,
             row.subscriptions,
-            _slow_cell(row.slow_consumers),
+            _build_slow_cell(row.slow_consumers),
             row.mem,
             f"{row.cpu:g}",
             row.cores,
             row.routes,
             row.gateways,
-            *_traffic_values(row.traffic),
+            *_build_traffic_values(row.traffic),
         )
         for row in chosen
     ]
     spare = ("cores", "gateways", "routes", *_TRAFFIC_SPARE, "cluster", "subscriptions", "cpu")
-    title = _title("Servers", len(chosen), len(rows))
+    title = _format_title("Servers", len(chosen), len(rows))
     return Result([Table(title, _SERVERS, lines, spare=spare)])
 
 
@@ -124,13 +124,13 @@ def accounts(rows: Sequence[AccountRow], order: str, number: int) -> Result:
             row.connections,
             row.leafnodes,
             row.subscriptions,
-            _slow_cell(row.slow_consumers),
-            *_traffic_values(row.traffic),
+            _build_slow_cell(row.slow_consumers),
+            *_build_traffic_values(row.traffic),
         )
         for row in chosen
     ]
     spare = (*_TRAFFIC_SPARE, "leafnodes", "slow_consumers", "servers")
-    return Result([Table(_title("Accounts", len(chosen), len(rows)), _ACCOUNTS, lines, spare=spare)])
+    return Result([Table(_format_title("Accounts", len(chosen), len(rows)), _ACCOUNTS, lines, spare=spare)])
 
 
 def jetstream(rows: Sequence[JetStreamRow], order: str, number: int) -> Result:
@@ -155,7 +155,7 @@ def jetstream(rows: Sequence[JetStreamRow], order: str, number: int) -> Result:
         for row in chosen
     ]
     spare = ("snapshot_duration_ns", "pending_infos", "pending_requests", "snapshot", "cluster", "api")
-    title = _title("JetStream Servers", len(chosen), len(rows))
+    title = _format_title("JetStream Servers", len(chosen), len(rows))
     return Result([Table(title, _JETSTREAM, lines, spare=spare)])
 
 
@@ -179,7 +179,7 @@ def requests(
         )
         for row in chosen
     ]
-    title = _title("JetStream API Requests", len(chosen), len(rows))
+    title = _format_title("JetStream API Requests", len(chosen), len(rows))
     return Result([Table(title, columns, lines, spare=("account",), empty="waiting for requests")])
 
 
@@ -188,15 +188,15 @@ def _select_rows(rows: Sequence[R], order: Sort, name: Callable[[R], str], numbe
     return ordered[:number] if number else ordered
 
 
-def _title(noun: str, shown: int, total: int) -> str:
+def _format_title(noun: str, shown: int, total: int) -> str:
     return f"{noun}: {shown} of {total}" if shown < total else noun
 
 
-def _slow_cell(count: int) -> Cell:
+def _build_slow_cell(count: int) -> Cell:
     return Cell(count, format_count(count), "warn" if count else "")
 
 
-def _traffic_values(traffic: Traffic) -> tuple[Any, ...]:
+def _build_traffic_values(traffic: Traffic) -> tuple[Any, ...]:
     return tuple(getattr(traffic, column.key) for column in _TRAFFIC)
 
 

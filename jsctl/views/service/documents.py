@@ -77,19 +77,22 @@ def info(infos: Sequence[Json], endpoint: re.Pattern[str]) -> Result:
             Field("Description", service.get("description") or ""),
             Field("Version", service["version"]),
         ]
-        sections = [Section("", basics), *_metadata("Metadata", service)]
+        sections = [Section("", basics), *_build_metadata_sections("Metadata", service)]
         for endpoint_info in endpoints:
             fields = [
                 Field("Name", endpoint_info["name"]),
                 Field("Subject", endpoint_info.get("subject") or ""),
                 Field("Queue Group", endpoint_info.get("queue_group") or ""),
             ]
-            sections += [Section(f"Endpoint {endpoint_info['name']}", fields), *_metadata("", endpoint_info)]
+            sections += [
+                Section(f"Endpoint {endpoint_info['name']}", fields),
+                *_build_metadata_sections("", endpoint_info),
+            ]
         parts.append(Sheet("Service Information", sections))
     return Result(parts, data=data[0] if len(data) == 1 else data)
 
 
-def _metadata(title: str, document: Json) -> list[Section]:
+def _build_metadata_sections(title: str, document: Json) -> list[Section]:
     """Return a section with the metadata of a service or endpoint; JSON in it, such as a schema, is
     indented.
     """

@@ -102,12 +102,12 @@ def intent(request: Question) -> Intent:
             return Intent(action, facts, question=f"{path} holds {existing}. Replace it")
         case RemoveUnfinished(stream, messages, other_than):
             foreign = f", some of them not of Stream {other_than}" if other_than else ""
-            return _unfinished_intent("restore", stream, messages, foreign)
+            return _build_unfinished_intent("restore", stream, messages, foreign)
         case RemoveOtherCopy(stream, messages):
-            return _unfinished_intent("copy of another stream", stream, messages, "")
+            return _build_unfinished_intent("copy of another stream", stream, messages, "")
 
 
-def _unfinished_intent(origin: str, stream: str, messages: int, more: str) -> Intent:
+def _build_unfinished_intent(origin: str, stream: str, messages: int, more: str) -> Intent:
     count = pluralize(messages, "message")
     description = f"is what an unfinished {origin} left, with {count}{more}"
     return Intent(

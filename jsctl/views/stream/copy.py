@@ -18,7 +18,7 @@ def copied(copy: StreamCopy) -> Result:
         f"Copied Stream {copy.source} to {copy.target}: {pluralize(messages, 'message')}, "
         f"{format_bytes(size)}{part} in {format_duration(copy.duration)}, "
         f"{transfer_rate(copy.moved, copy.duration)}",
-        *_comparison_lines(copy.source, copy.comparison),
+        *_list_comparison_lines(copy.source, copy.comparison),
     ]
     document: Json = {
         "source": copy.source,
@@ -37,7 +37,7 @@ def copied(copy: StreamCopy) -> Result:
     return Result(parts, data=document, status=status)
 
 
-def _comparison_lines(source: str, comparison: Comparison | None) -> list[str]:
+def _list_comparison_lines(source: str, comparison: Comparison | None) -> list[str]:
     if comparison is None:
         return ["Not compared"]
     compared = f"Compared {pluralize(comparison.compared, 'message')}"

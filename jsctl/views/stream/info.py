@@ -64,37 +64,41 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
     config = info["config"]
     title = "State" if state_only else "Information"
     heading = f"{title} for Stream {config['name']} created {format_server_time(info.get('created'))}"
-    sections = [] if state_only else _configuration(config)
+    sections = [] if state_only else _build_configuration_sections(config)
     sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))
     if not state_only:
         if mirror := info.get("mirror"):
             sections.append(Section("Mirror Information", origin_lines(mirror)))
         sources = sorted(
             info.get("sources") or [],
-            key=lambda source: (str(source.get("name")), _api_prefix(source), format_origin_filters(source)),
+            key=lambda source: (
+                str(source.get("name")),
+                _format_api_prefix(source),
+                format_origin_filters(source),
+            ),
         )
         sections += [
             Section("" if number else "Source Information", origin_lines(source))
             for number, source in enumerate(sources)
         ]
-    sections.append(Section("State", _state(info)))
+    sections.append(Section("State", _build_state_fields(info)))
     return Result([Sheet(heading, sections)], data=info)
 
 
-def _configuration(config: Json) -> list[Section]:
+def _build_configuration_sections(config: Json) -> list[Section]:
     metadata = {
         k: v for k, v in sorted((config.get("metadata") or {}).items()) if not k.startswith(_RESERVED)
     }
     return [
         Section("", config_lines(STREAM, config, *_BASICS)),
-        Section("Options", _options(config)),
+        Section("Options", _build_option_fields(config)),
         Section("Limits", config_lines(STREAM, config, *_LIMITS)),
         Section("Metadata", [Field(key, value) for key, value in metadata.items()]),
-        Section("Replication", _replication(config)),
+        Section("Replication", _build_replication_fields(config)),
     ]
 
 
-def _options(config: Json) -> list[Field]:
+def _build_option_fields(config: Json) -> list[Field]:
     headers_only = (config.get("republish") or {}).get("headers_only")
     discard = config_lines(STREAM, config, "discard")
     if config.get("discard_new_per_subject"):
@@ -113,7 +117,7 @@ def _options(config: Json) -> list[Field]:
     ]
 
 
-def _replication(config: Json) -> list[Field]:
+def _build_replication_fields(config: Json) -> list[Field]:
     fields = []
     if mirror := config.get("mirror"):
         fields.append(Field("Mirror", _format_origin(mirror)))
@@ -192,7 +196,7 @@ def _format_peer(peer: Json) -> list[str]:
     return parts
 
 
-def _state(info: Json) -> list[Field]:
+def _build_state_fields(info: Json) -> list[Field]:
     config, state = info["config"], info["state"]
     lost, lost_bytes = count_lost(state)
     metadata = config.get("metadata") or {}
@@ -239,7 +243,7 @@ def _format_transform(pair: Json | None) -> str | None:
     return f"{pair.get('src') or '>'} to {pair['dest']}"
 
 
-def _api_prefix(source: Json) -> str:
+def _format_api_prefix(source: Json) -> str:
     return str((source.get("external") or {}).get("api", ""))
 
 

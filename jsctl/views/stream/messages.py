@@ -23,9 +23,9 @@ def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) ->
             f" ({span}) on Subject {message.subject}",
             "",
         ]
-        if headers := _headers(message):
+        if headers := _list_headers(message):
             lines += ["Headers:", *headers, ""]
-        return "\n".join([*lines, _body(data), ""])
+        return "\n".join([*lines, _format_body(data), ""])
 
     return Events(
         batches=once(message),
@@ -56,8 +56,8 @@ def several(
 def listed(message: Message) -> str:
     """Return a message of `stream view`, an empty line after it."""
     head = f"[{message.sequence}] Subject: {message.subject} Received: {format_time(message.timestamp)}"
-    headers = _headers(message)
-    return "\n".join([head, *(["", *headers, ""] if headers else []), _body(message.data), "", ""])
+    headers = _list_headers(message)
+    return "\n".join([head, *(["", *headers, ""] if headers else []), _format_body(message.data), "", ""])
 
 
 def record(message: Message) -> Json:
@@ -73,10 +73,10 @@ def record(message: Message) -> Json:
     return {**record, **encode_data(message.data)}
 
 
-def _headers(message: Message) -> list[str]:
+def _list_headers(message: Message) -> list[str]:
     # A value is one line; form feeds separate the fields of Nats-Stream-Source.
     return [f"  {name}: {value}" for name, value in message.headers]
 
 
-def _body(data: bytes) -> str:
+def _format_body(data: bytes) -> str:
     return format_payload(data).removesuffix("\n") if data else "nil body"

@@ -31,10 +31,10 @@ def intent(verb: str, losses: Mapping[str, Loss]) -> Intent:
         for name, loss in losses.items()
     ]
     lines = [f"Would {verb} Stream {name}: {amount(loss)}" for name, loss in losses.items()]
-    return Intent(_action(verb, losses), {"streams": facts}, lines)
+    return Intent(_format_action(verb, losses), {"streams": facts}, lines)
 
 
-def _action(verb: str, losses: Mapping[str, Loss]) -> str:
+def _format_action(verb: str, losses: Mapping[str, Loss]) -> str:
     if len(losses) == 1:
         name, loss = next(iter(losses.items()))
         return f"{verb} Stream {name} ({amount(loss)})"

@@ -84,7 +84,7 @@ def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
             row.consumers,
             row.messages,
             row.bytes,
-            _lost(row, raw),
+            _build_lost_cell(row, raw),
             row.deleted,
             row.api_level,
             Cell(row.replicas, replicas(row), "bad" if any(p.endswith("!") for p in row.peers) else ""),
@@ -137,7 +137,7 @@ def dot(links: Iterable[ReplicationRow]) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _lost(row: StreamRow, raw: bool) -> Any:
+def _build_lost_cell(row: StreamRow, raw: bool) -> Any:
     if not row.lost:
         return 0
     if raw:

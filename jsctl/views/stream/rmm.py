@@ -16,7 +16,7 @@ def intent(stream: str, messages: Sequence[Message], size: int) -> Intent:
     lines += [f"  {message.sequence}  {message.subject}" for message in messages]
     if len(messages) == 1:
         what = f"message {messages[0].sequence} ({messages[0].subject}, {format_bytes(size)})"
-    facts = {"stream": stream, "bytes": size, "messages": _records(stream, messages, removed=False)}
+    facts = {"stream": stream, "bytes": size, "messages": _list_records(stream, messages, removed=False)}
     return Intent(f"remove {what} from Stream {stream}", facts, lines)
 
 
@@ -24,10 +24,10 @@ def removed(stream: str, messages: Sequence[Message]) -> Result:
     """Return which messages were removed."""
     what = f"message {messages[0].sequence}" if len(messages) == 1 else pluralize(len(messages), "message")
     text = f"Removed {what} from Stream {stream}"
-    return Result([Text(text)], data=_records(stream, messages, removed=True))
+    return Result([Text(text)], data=_list_records(stream, messages, removed=True))
 
 
-def _records(stream: str, messages: Sequence[Message], *, removed: bool) -> list[Json]:
+def _list_records(stream: str, messages: Sequence[Message], *, removed: bool) -> list[Json]:
     return [
         {"stream": stream, "sequence": message.sequence, "subject": message.subject, "removed": removed}
         for message in messages

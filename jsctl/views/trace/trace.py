@@ -26,7 +26,7 @@ def tree(subject: str, documents: Mapping[str, Json], *, times: bool, deliver: b
     """Show the path of a message as a tree. times: with the time since it was received."""
     root = model.build(documents)
     began = _parse_ns(root.arrival.time) if root.arrival else 0
-    lines = list(_hop_lines(root, 0, began if times else None))
+    lines = list(_list_hop_lines(root, 0, began if times else None))
     parts: list[Part] = [Text("\n".join(lines), drawn=True), Text(_LEGEND)]
     if counts := model.count_hops(root):
         fields = [Field(kind, count, "count") for kind, count in sorted(counts.items())]
@@ -52,7 +52,7 @@ def tree(subject: str, documents: Mapping[str, Json], *, times: bool, deliver: b
     return Result(parts, data=data)
 
 
-def _hop_lines(hop: Hop, depth: int, began: int | None) -> Iterator[str]:
+def _list_hop_lines(hop: Hop, depth: int, began: int | None) -> Iterator[str]:
     indent = "    " * depth
     if (arrival := hop.arrival) is not None:
         cluster = (
@@ -69,7 +69,7 @@ def _hop_lines(hop: Hop, depth: int, began: int | None) -> Iterator[str]:
         for line in _step_lines(step):
             yield indent + _add_time(line, step, began)
         if step.next is not None:
-            yield from _hop_lines(step.next, depth + 1, began)
+            yield from _list_hop_lines(step.next, depth + 1, began)
         elif step.is_silent:
             yield indent + "    --X no answer"
     ended = not any(step.type in ("eg", "js") for step in hop.steps)
