@@ -166,7 +166,7 @@ def test_a_killed_test_run_leaves_no_server(tmp_path: Path) -> None:
 
 def test_without_pytest() -> None:
     network = Network("single")
-    with pytest.raises(JsctlError, match="does not run"):
+    with pytest.raises(JsctlError, match="is not running"):
         _ = network.servers
     with network as net:
         folder = net.folder
@@ -175,5 +175,5 @@ def test_without_pytest() -> None:
         assert net.missing() == []
         net.start()
     assert not folder.exists()
-    with pytest.raises(JsctlError, match="does not run"):
+    with pytest.raises(JsctlError, match="is not running"):
         network.wait()

@@ -157,6 +157,6 @@ def test_events_of_an_outage_are_told_as_missed(tmp_path: Path, line: str) -> No
             server.kill()
             screen.expect("connection lost")
             server.start()
-            screen.expect("events published meanwhile are missed")
+            screen.expect("events published while the connection was down are missing")
     finally:
         server.stop()

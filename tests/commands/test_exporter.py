@@ -206,7 +206,7 @@ def test_wrong_input(cli: Cli) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         err = cli(f"exporter --listen 127.0.0.1:{port} --count 1", status=1).err
-    assert "cannot listen on" in err and "--listen names another" in err
+    assert "cannot listen on" in err and "choose another address with --listen" in err
     for line in ("--listen here", "--listen 127.0.0.1:99999", "--interval 1ms"):
         assert len(cli(f"exporter --count 1 {line}", status=64).err.splitlines()) == 1
 

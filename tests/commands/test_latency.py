@@ -23,7 +23,7 @@ def test_latency(cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) -> None:
 
 
 def test_latency_between_strangers(cli: Cli, hub_leaf: HubLeaf) -> None:
-    assert "in one network" in cli(f"latency --server-b {hub_leaf.url}", status=4).err
+    assert "in the same network" in cli(f"latency --server-b {hub_leaf.url}", status=4).err
 
 
 @pytest.mark.parametrize("flags", ["--size 7", "--rate 0", "--duration 0s"])

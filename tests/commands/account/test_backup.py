@@ -34,7 +34,7 @@ def test_round_trip(cli: Cli, account: str, tmp_path: Path) -> None:
     assert all(entry.is_dir() for entry in (tmp_path / "all").iterdir())
     remove_all(cli)
     back = cli(f"a restore {tmp_path}/all", status=0)
-    assert "3 of 3 streams were restored" in back.out
+    assert "Restored 3 of 3 streams" in back.out
     assert {name: stored(account, name) for name in had} == had
     assert ask(account, "STREAM.INFO.MEM")["config"]["storage"] == "memory"
     assert ask(account, "CONSUMER.INFO.ORDERS.NEW")["config"]["description"] == "fresh"

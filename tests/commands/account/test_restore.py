@@ -29,7 +29,7 @@ def test_broken_entries_are_named(cli: Cli, account: str, tmp_path: Path) -> Non
     assert rows["EMPTY"]["status"] == "failed"
     assert rows["ORDERS"]["status"] == rows["A_MIRROR"]["status"] == "restored"
     again = cli(f"account restore {tmp_path}/all", status=1)
-    assert again.out.splitlines()[-1].startswith("0 of 4 streams were restored")
+    assert again.out.splitlines()[-1].startswith("Restored 0 of 4 streams ")
 
 
 def test_a_stream_that_is_gone_from_the_backup(cli: Cli, account: str, tmp_path: Path) -> None:
