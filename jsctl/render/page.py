@@ -65,8 +65,8 @@ def _escape(value: str) -> str:
 
 
 def _build_figure(chart: Series) -> str:
-    known = [value for value in chart.values if value is not None]
-    maximum, last = show(round(max(known)), chart.kind), show(round(known[-1]), chart.kind)
+    known_values = [value for value in chart.values if value is not None]
+    maximum, last = show(round(max(known_values)), chart.kind), show(round(known_values[-1]), chart.kind)
     first, end = (f"{at:%Y-%m-%d %H:%M}" for at in (chart.times[0], chart.times[-1]))
     numbers = f"<span>{_escape(last)}, at most {_escape(maximum)}</span>"
     return (
@@ -79,10 +79,10 @@ def _build_figure(chart: Series) -> str:
 def _draw_svg(values: Values, label: str, width: int, height: int) -> str:
     """Return a curve as SVG, with gaps for unknown values; a single value is a dot."""
     squeezed = squeeze(values, 200)
-    known = [value for value in squeezed if value is not None]
-    if not known:
+    known_values = [value for value in squeezed if value is not None]
+    if not known_values:
         return ""
-    lowest, highest = min(0.0, *known), max(known)
+    lowest, highest = min(0.0, *known_values), max(known_values)
     span = (highest - lowest) or 1.0
     step = width / max(1, len(squeezed) - 1)
     runs: list[list[tuple[float, float]]] = [[]]

@@ -53,10 +53,10 @@ def _join_row(texts: Sequence[str], width: int) -> str:
 def draw_sparkline(values: Values, width: int = 24) -> str:
     """Return one row of bars from the smallest to the largest value; a space for an unknown value."""
     squeezed = squeeze(values, width)
-    known = [value for value in squeezed if value is not None]
-    if not known:
+    known_values = [value for value in squeezed if value is not None]
+    if not known_values:
         return ""
-    lowest, highest = min(known), max(known)
+    lowest, highest = min(known_values), max(known_values)
     scale = (len(_BARS) - 2) / (highest - lowest) if highest > lowest else 0.0
     return "".join(" " if v is None else _BARS[1 + round((v - lowest) * scale)] for v in squeezed)
 
@@ -64,10 +64,10 @@ def draw_sparkline(values: Values, width: int = 24) -> str:
 def plot_dots(values: Values, width: int = 60, height: int = 6) -> list[str]:
     """Return `height` lines of braille dots, zero or the smallest at the bottom; two values in a column."""
     squeezed = squeeze(values, width * 2)
-    known = [value for value in squeezed if value is not None]
-    if not known:
+    known_values = [value for value in squeezed if value is not None]
+    if not known_values:
         return []
-    lowest, highest = min(0.0, *known), max(known)
+    lowest, highest = min(0.0, *known_values), max(known_values)
     span = (highest - lowest) or 1.0
     rows = height * 4
     cells = [[0] * ((len(squeezed) + 1) // 2) for _ in range(height)]
@@ -126,6 +126,6 @@ def squeeze(values: Values, width: int) -> Values:
     squeezed: list[float | None] = []
     for index in range(width):
         stretch = values[index * len(values) // width : (index + 1) * len(values) // width]
-        known = [value for value in stretch if value is not None]
-        squeezed.append(max(known) if known else None)
+        known_values = [value for value in stretch if value is not None]
+        squeezed.append(max(known_values) if known_values else None)
     return squeezed

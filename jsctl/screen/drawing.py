@@ -121,10 +121,10 @@ def _draw_tabs(model: Model, width: int) -> Line:
     # When they do not fit, the titles of the other parts are shortened.
     for limit in (width, 24, 16, 10, 6, 0):
         line: Line = []
-        for at, part in enumerate(model.board.parts, 1):
+        for index, part in enumerate(model.board.parts, 1):
             is_shown, title = part.key == model.part, clean(part.title)
             count = f"{format_count(len(model.rows))} " if is_shown and model.grid is not None else ""
-            number_text = f"{at} " if len(model.board.parts) > 1 else ""
+            number_text = f"{index} " if len(model.board.parts) > 1 else ""
             words = f" {number_text}{title if is_shown else cut(title, limit)} {count}"
             line.append(("tab on" if is_shown else "tab", words))
         if sum(measure(words) for _, words in line) <= width:

@@ -59,13 +59,13 @@ class _GlobalFlagsCommand(click.Command):
         super().format_help_text(ctx, formatter)
 
     def add_globals(self) -> None:
-        taken = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
-        taken_names = {param.name for param in self.params}
+        used_flags = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
+        used_names = {param.name for param in self.params}
         for option in make_global_options():
-            if option.name in taken_names and option.opts[0] in taken:
+            if option.name in used_names and option.opts[0] in used_flags:
                 continue
-            option.opts = [name for name in option.opts if name not in taken]
-            option.secondary_opts = [name for name in option.secondary_opts if name not in taken]
+            option.opts = [name for name in option.opts if name not in used_flags]
+            option.secondary_opts = [name for name in option.secondary_opts if name not in used_flags]
             if option.opts:
                 self.params.append(option)
 

@@ -78,9 +78,9 @@ def _check_origins(check: Check, info: Json, limits: Limits) -> None:
             check.criticals.append(f"{name}: {origin['error'].get('description', 'an error')}")
         check.measure("lag", lag, f"lag behind {name}", critical=limits.get("lag-critical"))
         if "seen-critical" in limits:
-            seen = "never" if active < 0 else f"{format_duration(active)} ago"
+            last_seen = "never" if active < 0 else f"{format_duration(active)} ago"
             good = 0 <= active <= limits["seen-critical"]
-            check.require(good, f"{name} seen {seen}", f"{name} was seen {seen}")
+            check.require(good, f"{name} seen {last_seen}", f"{name} was seen {last_seen}")
 
 
 def _check_peers(check: Check, cluster: Json, limits: Limits) -> None:
@@ -242,11 +242,14 @@ _REPLICAS = {
 
 
 async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
-    lag, seen = flags.get("replica-lag-critical", 200), flags.get("replica-seen-critical", 5 * SECOND)
+    max_lag, max_silence = (
+        flags.get("replica-lag-critical", 200),
+        flags.get("replica-seen-critical", 5 * SECOND),
+    )
     good, counts = 0, dict.fromkeys(_REPLICAS, 0)
     async for page in streams.list_info_pages(api):
         for info in page:
-            problems = list(_find_replica_problems(info, lag, seen))
+            problems = list(_find_replica_problems(info, max_lag, max_silence))
             good += not problems
             for kind, words in problems:
                 counts[kind] += 1
@@ -256,7 +259,7 @@ async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
         check.measure(kind, counts[kind], label)
 
 
-def _find_replica_problems(info: Json, lag: float, seen: float) -> Iterator[tuple[str, str]]:
+def _find_replica_problems(info: Json, max_lag: float, max_silence: float) -> Iterator[tuple[str, str]]:
     """Yield the problems of a stream's replicas: a key of _REPLICAS, and a description. seen: ns."""
     cluster, replicas = info.get("cluster") or {}, info["config"].get("num_replicas", 1)
     if replicas < 2:
@@ -269,7 +272,7 @@ def _find_replica_problems(info: Json, lag: float, seen: float) -> Iterator[tupl
     for peer in peers:
         if peer.get("offline"):
             yield "replicas_fail", f"misses {peer['name']}"
-        elif peer.get("active", 0) > seen and not peer.get("current"):
+        elif peer.get("active", 0) > max_silence and not peer.get("current"):
             yield "replicas_not_seen", f"has not seen {peer['name']} for {format_duration(peer['active'])}"
-        elif peer.get("lag", 0) > lag:
+        elif peer.get("lag", 0) > max_lag:
             yield "replicas_lagged", f"{peer['name']} is {peer['lag']:,} operations behind"

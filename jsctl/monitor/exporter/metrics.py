@@ -373,7 +373,7 @@ def _build_problem_samples(
     problems: Sequence[Problem], where: Labels, ephemeral: set[tuple[str, ...]]
 ) -> Iterator[Sample]:
     counts = {"bad": 0, "warning": 0}
-    seen = set()
+    yielded_keys = set()
     for problem in problems:
         level = "bad" if problem.trouble.bad else "warning"
         counts[level] += 1
@@ -383,8 +383,8 @@ def _build_problem_samples(
         problem_labels = {"kind": problem.kind, "name": " > ".join(name), "problem": words, "level": level}
         labels = {**where, **problem_labels}
         key = tuple(labels.values())
-        if key not in seen:
-            seen.add(key)
+        if key not in yielded_keys:
+            yielded_keys.add(key)
             yield Sample("jsctl_problem", labels, 1)
     for level, count in counts.items():
         yield Sample("jsctl_problems", {**where, "level": level}, count)

@@ -5,6 +5,7 @@ from typing import Any
 
 from jsctl.auth.diagram import Export, Graph, Import
 from jsctl.views.result import Result, Text
+from jsctl.views.shared.text import quote_for_dot
 
 FORMATS = ("tree", "dot", "mermaid")
 
@@ -59,22 +60,22 @@ def _format_export(export: Export) -> str:
 
 
 def _draw_dot(graph: Graph) -> Iterator[str]:
-    yield f"digraph {_quote_for_dot(graph.operator)} {{"
+    yield f"digraph {quote_for_dot(graph.operator)} {{"
     yield "  rankdir=LR;"
     yield "  node [shape=box];"
     for name, key in _number_nodes(graph).items():
         style = "" if name in graph.accounts else ", style=dashed"
-        yield f"  {key} [label={_quote_for_dot(name)}{style}];"
+        yield f"  {key} [label={quote_for_dot(name)}{style}];"
     for index, export in enumerate(graph.exports):
         shape = "ellipse" if export.kind == "service" else "oval"
         style = ", style=dashed" if export.token else ""
-        yield f"  e{index} [label={_quote_for_dot(_format_export(export))}, shape={shape}{style}];"
+        yield f"  e{index} [label={quote_for_dot(_format_export(export))}, shape={shape}{style}];"
         yield f"  {_number_nodes(graph)[export.account]} -> e{index} [arrowhead=none];"
     for claim in graph.imports:
         source = f"e{claim.export}" if claim.export >= 0 else _number_nodes(graph)[claim.origin]
         label = claim.local if claim.local != claim.remote else "" if claim.export >= 0 else claim.remote
         broken = ", color=red, style=dashed" if claim.problem else ""
-        yield f"  {source} -> {_number_nodes(graph)[claim.account]} [label={_quote_for_dot(label)}{broken}];"
+        yield f"  {source} -> {_number_nodes(graph)[claim.account]} [label={quote_for_dot(label)}{broken}];"
     yield "}"
 
 
@@ -97,12 +98,6 @@ def _number_nodes(graph: Graph) -> dict[str, str]:
     """Return a node key for each account, including those that the store does not have."""
     names = [*graph.accounts, *(claim.origin for claim in graph.imports)]
     return {name: f"a{index}" for index, name in enumerate(dict.fromkeys(names))}
-
-
-def _quote_for_dot(text: str) -> str:
-    """Return a text as a quoted string of Graphviz."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{"".join(c if c.isprintable() else " " for c in escaped)}"'
 
 
 def _quote_for_mermaid(text: str) -> str:

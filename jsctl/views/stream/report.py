@@ -9,6 +9,7 @@ from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table
 from jsctl.views.shared import columns
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.tables import LINK_KEYS, raw_columns, recorder, unreachable_streams
+from jsctl.views.shared.text import quote_for_dot
 
 _STREAMS = (
     columns.STREAM,
@@ -127,13 +128,13 @@ def replicas(row: StreamRow) -> str:
 
 def dot(links: Iterable[ReplicationRow]) -> str:
     """Return the replication as a GraphViz graph."""
-    lines = ["digraph {", f"  label={_quote_for_dot('Stream Replication Structure')};"]
+    lines = ["digraph {", f"  label={quote_for_dot('Stream Replication Structure')};"]
     for link in links:
         color = "blue" if link.kind == "mirror" else "green"
         label = link.filters or link.kind.title()
         origin = f"{link.origin} ({link.api_prefix})" if link.api_prefix else link.origin
-        edge = f"{_quote_for_dot(origin)} -> {_quote_for_dot(link.stream)}"
-        lines.append(f"  {edge} [color={color}, label={_quote_for_dot(label)}];")
+        edge = f"{quote_for_dot(origin)} -> {quote_for_dot(link.stream)}"
+        lines.append(f"  {edge} [color={color}, label={quote_for_dot(label)}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -143,8 +144,3 @@ def _build_lost_cell(row: StreamRow, raw: bool) -> Any:
     if raw:
         return Cell(row.lost, f"{row.lost} ({row.lost_bytes})", "bad")
     return Cell(row.lost, f"{format_count(row.lost)} ({format_bytes(row.lost_bytes)})", "bad")
-
-
-def _quote_for_dot(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -159,11 +159,11 @@ def _describe_delivery_check(link: Link) -> str:
 
 def _format_names(links: Sequence[Link]) -> str:
     labels = [link.label for link in links[:4]]
-    rest = len(links) - len(labels)
-    return ", ".join(labels) + (f" and {format_count(rest)} more" if rest else "")
+    hidden_count = len(links) - len(labels)
+    return ", ".join(labels) + (f" and {format_count(hidden_count)} more" if hidden_count else "")
 
 
 def _format_last_heard(links: Sequence[Link]) -> str:
     spans = [read_last_active(dict(link.state)) for link in links]
-    known = [span for span in spans if span != NEVER]
-    return f"{format_exact_duration(truncate_to_seconds(min(known)))} ago" if known else "never"
+    known_spans = [span for span in spans if span != NEVER]
+    return f"{format_exact_duration(truncate_to_seconds(min(known_spans)))} ago" if known_spans else "never"
