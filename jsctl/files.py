@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import platform
+import re
 import stat
 import threading
 import time
@@ -274,9 +275,15 @@ def open_regular(path: Path, label: str = "") -> Iterator[BinaryIO]:
         raise BadInput(f"cannot read {label}: it is not a valid path") from None
 
 
+_SEED = r"S[A-Z][A-Z2-7]{50,}"
+_SEED_SHOWN = "a seed in place of the path of its file"
+
+
 def escape_path(path: Path) -> str:
-    """Return a path in a form that can be written anywhere: unpaired surrogates are escaped."""
-    return str(path).encode(errors="backslashreplace").decode().replace("\0", "\\0")
+    """Return a path in a form that can be written anywhere: unpaired surrogates are escaped, and a seed that
+    was given in its place is not shown."""
+    text = str(path).encode(errors="backslashreplace").decode().replace("\0", "\\0")
+    return _SEED_SHOWN if re.fullmatch(_SEED, path.name) else text
 
 
 def write_output(path: str, text: str) -> None:

@@ -27,6 +27,26 @@ def test_a_seed_in_place_of_a_path(flag: str, line: str, offline_cli: Cli) -> No
     assert not list(offline_cli.home.rglob("*.json"))
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "auth nkey sign /dev/null {}",
+        "auth nkey seal /dev/null {} XA",
+        "auth nkey unseal {} key XA",
+        "auth operator import {}",
+        "server check credential --credential {}",
+        "stream add S --config {}",
+        "apply -f {}",
+        "schema validate stream_configuration {}",
+        "auth nkey gen user --output /nowhere/{}",
+    ],
+)
+def test_a_seed_in_place_of_any_file(line: str, offline_cli: Cli) -> None:
+    outcome = offline_cli(line.format(SEED))
+    assert outcome.status
+    assert SEED[:10] not in outcome.err + outcome.out
+
+
 HELD = {
     "url": "nats://u:hunter2@h:4222/?password=hunter2",
     "nkey": SEED,
