@@ -63,7 +63,8 @@ def _continue(work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
 
 
 def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in an event loop and return its result. Raises what it raises.
+    """Run a coroutine in an event loop and return its result. Raises what it raises; of tasks that failed at
+    once, what the first one raised.
 
     When a loop is already running, as in a notebook, the coroutine runs in a thread, and the caller's loop is
     blocked until it ends.
@@ -78,8 +79,16 @@ def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
 
         with ThreadPoolExecutor(1, "jsctl") as thread:
             return thread.submit(contextvars.copy_context().run, asyncio.run, work).result()
+    except ExceptionGroup as failures:
+        raise _find_first(failures) from None
     finally:
         _stepped.reset(token)
+
+
+def _find_first(error: Exception) -> Exception:
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 class Begun(Generic[T]):

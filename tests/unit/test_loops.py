@@ -6,6 +6,7 @@ import time
 import pytest
 
 from jsctl import loops
+from jsctl.errors import BadInput
 
 
 async def where() -> str:
@@ -86,3 +87,17 @@ def test_a_time_limit_holds_for_what_waits_without_a_loop() -> None:
 
     near, far = loops.run(work())
     assert 0 < near <= 1 and far > 99
+
+
+def test_of_tasks_that_fail_at_once_the_first_error_is_raised() -> None:
+    async def fail() -> None:
+        raise BadInput("the disk is full")
+
+    async def work() -> None:
+        async with asyncio.TaskGroup() as outer, asyncio.TaskGroup() as group:
+            outer.create_task(asyncio.sleep(0))
+            group.create_task(fail())
+            group.create_task(fail())
+
+    with pytest.raises(BadInput, match="the disk is full"):
+        loops.run_in_loop(work())
