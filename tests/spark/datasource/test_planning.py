@@ -215,9 +215,9 @@ def test_checkpoints_of_something_else_are_refused(url: str) -> None:
     fill(url, 10, "T")
     one, several = Query(url, startingOffsets="earliest"), Query(url, streams="S,T")
     for offset, options, words in (
-        (one.offset, {"stream": "T"}, "reads stream S, and this one reads stream T"),
-        (one.offset, {"streams": "S,T"}, "reads stream S, and this one reads streams S, T"),
-        (several.offset, {"stream": "S"}, "reads streams S, T, and this one reads stream S"),
+        (one.offset, {"stream": "T"}, "reads stream S, but this one reads stream T"),
+        (one.offset, {"streams": "S,T"}, "reads stream S, but this one reads streams S, T"),
+        (several.offset, {"stream": "S"}, "reads streams S, T, but this one reads stream S"),
     ):
         with pytest.raises(BadInput, match=words):
             Query(url, offset=offset, **options).step()
