@@ -1,7 +1,7 @@
 """Latency between two connections: `latency`."""
 
 from jsctl.monitor.latency import PERCENTILES, Measurement, find_percentile
-from jsctl.units import SECOND, format_bytes, format_exact_duration
+from jsctl.units import SECOND, format_bytes, format_exact_duration, pluralize
 from jsctl.views.result import Field, Result, Section, Sheet
 
 
@@ -60,7 +60,7 @@ def result(measured: Measurement, *, size: int, rate: int, duration: int) -> Res
 def announcement(published: str, subscribed: str, rate: int) -> str:
     """Return the line before the first message. published, subscribed: the servers' URLs. rate: messages per
     second."""
-    return f"Publishing {rate:,} messages per second on {published}, subscribed on {subscribed}"
+    return f"Publishing {pluralize(rate, 'message')} per second on {published}, subscribed on {subscribed}"
 
 
 def latencies(measured: Measurement) -> str:

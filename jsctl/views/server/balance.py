@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from jsctl.errors import ExitStatus
 from jsctl.monitor.server.balance import Load
+from jsctl.units import pluralize
 from jsctl.views.result import Column, Result, Table, Text
 
 _COLUMNS = (
@@ -23,7 +24,7 @@ def balance(loads: Sequence[Load], closed: Mapping[str, int]) -> Result:
         for load in loads
     ]
     total, surplus = sum(closed.values()), sum(len(load.surplus) for load in loads)
-    summary = f"Balanced {total:,} connections." if surplus else "The connections are balanced."
+    summary = f"Balanced {pluralize(total, 'connection')}." if surplus else "The connections are balanced."
     table = Table("Connections", _COLUMNS, rows)
     status = ExitStatus.OK if total == surplus else ExitStatus.FAILURE
     return Result([table, Text(summary)], data={"balanced": total, "servers": table.records()}, status=status)

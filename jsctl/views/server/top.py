@@ -111,9 +111,9 @@ def _build_summary(load: ServerLoad, raw: bool) -> list[str]:
         f" {pluralize(load.connections, 'connection')}",
         f"CPU {load.cpu:.1f}% of {pluralize(load.cores, 'core')}, memory {format_bytes(load.mem)},"
         f" slow consumers {format_count(load.slow_consumers)}",
-        f"In:  {format_count(load.in_msgs)} messages, {size(load.in_bytes)}; per second {in_rate:,.1f},"
+        f"In:  {pluralize(load.in_msgs, 'message')}, {size(load.in_bytes)}; per second {in_rate:,.1f},"
         f" {size(in_bytes)}",
-        f"Out: {format_count(load.out_msgs)} messages, {size(load.out_bytes)}; per second {out_rate:,.1f},"
+        f"Out: {pluralize(load.out_msgs, 'message')}, {size(load.out_bytes)}; per second {out_rate:,.1f},"
         f" {size(out_bytes)}",
     ]
 
