@@ -172,7 +172,8 @@ class Options:
 @option("--from-dump", "dumped", metavar="PATH", default="", help="Publish what sub --dump wrote; - is stdin")
 @option("--original-pace", "paced", is_flag=True, help="With --from-dump: publish at the recorded pace")
 async def publish(env: Env, options: Options) -> Events[Published]:
-    options = replace(options, body=read_body(env, options))
+    if not options.dumped:
+        options = replace(options, body=read_body(env, options))
     composition = _build_composition(env, options)
     if options.mode != "plain" or options.total != 1:
         await await_event_loop()  # messages are reported, and acks arrive, while others are sent

@@ -302,3 +302,13 @@ def test_what_a_full_stream_refuses_says_what_to_do(
     js.stream(url, "ORDERS", "ORDERS.>", **limits)
     js.publish(url, "ORDERS.a", b"1")
     assert says in cli("pub -J ORDERS.b two", status=1).err
+
+
+def test_a_dump_without_a_terminal(cli: Cli, url: str, tmp_path: Path) -> None:
+    """As a timer runs it: stdin is no body, and none is missing."""
+    js.stream(url, "S", "s.>")
+    file = tmp_path / "dump.jsonl"
+    file.write_text('{"subject": "s.d", "data": "eA=="}\n')
+    process = cli.start(f"pub --from-dump {file}", stdin=subprocess.DEVNULL)
+    assert process.wait(20) == 0, process.communicate()
+    js.wait_until_stored(url, "S", 1)
