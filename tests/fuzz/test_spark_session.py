@@ -13,7 +13,7 @@ import pytest
 
 from jsctl.spark.source import options
 from jsctl.units import SECOND
-from tests.fuzz.record import Record, cases
+from tests.fuzz.record import Record, cases, max_seconds
 from tests.support import js
 from tests.support.hostile import Middleman, middleman, mutate_answer
 from tests.support.run import Cli
@@ -33,7 +33,7 @@ LINES = (
     "import {}/rows.json --stream S",
 )
 MAX_SECONDS = 60
-"""Time for a line on a machine that has much to do; none may wait for ever."""
+"""Time for a query on a machine that has much to do; none may wait for ever."""
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_commands(spark: Any, man: Middleman, own_account: Account, offline_cli:
             is_plain = not outcome.status or last.startswith("jsctl: error: ")
             if not is_plain or "bug in jsctl" in outcome.err or "Traceback" in outcome.err:
                 faults.append((number, line, outcome.err[-1500:]))
-            assert spent < MAX_SECONDS, (number, line, spent)
+            assert spent < 12 * max_seconds(), (number, line, spent)
     assert not faults, "\n".join(map(str, faults))
 
 
