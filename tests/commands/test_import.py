@@ -73,7 +73,7 @@ def test_json_with_a_subject(spark: Any, cli: Cli, tmp_path: Path) -> None:
         cli(f"import {file} --stream S --subject x --prefix in", status=0).out.replace("(9 B)", "(0 B)")
     )
     wrong = cli(f"import {file} --stream S --subject out.x", status=4)
-    assert wrong.err.startswith("jsctl: error: no stream takes out.x; jsctl stream ls shows the streams")
+    assert wrong.err.startswith("jsctl: error: no stream takes out.x; jsctl stream ls lists the streams")
     assert wrong.err.count("\n") == 1
     refused = cli(f"import {file} --stream S --subject out.x --dry-run", status=64)
     assert "stream S does not store what is published to out.x" in refused.err
@@ -230,7 +230,7 @@ def test_headers_that_a_stream_refuses_and_parts_of_an_export(spark: Any, cli: C
     shutil.copytree(tmp_path / "out" / "ORDERS", tmp_path / "alone")
     alone = f"import {tmp_path}/alone --stream COPY --map ORDERS=COPY --drop-header 'Nats-T*'"
     unclear = cli(alone, status=64).err
-    assert "does not say whether its data is base64; give --base64, or --no-base64" in unclear
+    assert "does not say whether its data is base64; use --base64, or --no-base64" in unclear
     assert cli(f"{alone} --base64 --json", status=0).json["published"] == 2
     assert "is not the name of a header" in cli(f"{line} --drop-header 'a b'", status=64).err
 
