@@ -113,7 +113,7 @@ def _export(env: Env, sources: list[BucketSource], options: Options | ObjectOpti
     target = StreamTarget.open_streams(parse_folder(options.to, "--to"), options.format, names)
     check_environment(master, remote)
     bucket_exporter.check(sources)
-    confirm_tables(env, target, target.existing_tables(), force=options.force)
+    confirm_tables(env, target, target.list_existing_tables(), force=options.force)
     with (
         target.lock(),
         open_session(master, remote, name="jsctl export kv", conf=FAST_START_CONF) as spark,

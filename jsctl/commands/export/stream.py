@@ -173,7 +173,7 @@ def stream(env: Env, options: Options) -> Result:
     run = StreamExportRun(export, target, ExportDisplay(env))
     with sigterm_as_interrupt():
         target.complete_killed_runs()
-        existing = [] if options.incremental else target.existing_tables()
+        existing = [] if options.incremental else target.list_existing_tables()
         if existing or env.dry_run:
             run.plan()  # errors in the options come before the question
         confirm_tables(env, target, existing, force=options.force)

@@ -41,11 +41,11 @@ class MessageReads:
     selection: Selection
     headers: bool
 
-    def options(self, source: StreamSource) -> ReadOptions:
+    def build_options(self, source: StreamSource) -> ReadOptions:
         """Return the options of the source as they are, without a range."""
         return parse_read_options(build_source_options(source, self.selection), settings=source.settings)
 
-    def short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
+    def read_short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
         """Return the messages of a plan when they are few, else None.
 
         Only for Spark on this machine. Raises what tasks that read them raise.
@@ -56,7 +56,7 @@ class MessageReads:
 
         if not is_short(read_plan):
             return None
-        reader = self.reader(source, read_plan)
+        reader = self.build_reader(source, read_plan)
         batches: list[pa.RecordBatch] = []
         size = 0
         for partition in reader.partitions():
@@ -67,7 +67,7 @@ class MessageReads:
                     return None
         return pa.Table.from_batches(batches, columns.build_schema(reader.options.columns))
 
-    def frame(
+    def build_frame(
         self,
         spark: "SparkSession",
         source: StreamSource,
@@ -86,17 +86,17 @@ class MessageReads:
             reads = replace(
                 self, selection=replace(self.selection, fail_on_loss=False, fail_on_deleted=False)
             )
-        options = reads._range(source, start, end, read_plan)
+        options = reads._build_range_options(source, start, end, read_plan)
         is_lenient = lenient or not (read_plan is None or read_plan.is_promised)
         name = f"jetstream_{source.table}"
         return read_frame(spark, source.settings, name, options, lenient=is_lenient)
 
-    def reader(self, source: StreamSource, read_plan: ReadPlan) -> "JetStreamReader":
+    def build_reader(self, source: StreamSource, read_plan: ReadPlan) -> "JetStreamReader":
         """Return the reader of a plan's messages in tasks of this machine."""
-        options = self._range(source, read_plan.start, read_plan.end, read_plan)
+        options = self._build_range_options(source, read_plan.start, read_plan.end, read_plan)
         return _reader(source.settings, options, lenient=not read_plan.is_promised)
 
-    def _range(
+    def _build_range_options(
         self, source: StreamSource, start: int, end: int, read_plan: ReadPlan | None
     ) -> dict[str, str]:
         options = build_source_options(source, self.selection)

@@ -111,7 +111,7 @@ class _RowGroups:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._told():
+        with self._name_target_in_errors():
             self._stack.close()
 
     def add(self, messages: "pa.RecordBatch") -> None:
@@ -129,7 +129,7 @@ class _RowGroups:
         import pyarrow as pa
 
         table = pa.Table.from_batches(self._batches, self._schema)
-        with self._told():
+        with self._name_target_in_errors():
             if self._writer is None:
                 self._writer = self._open()
             self._writer.write_table(table)
@@ -153,7 +153,7 @@ class _RowGroups:
         return self._stack.enter_context(writer)
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _name_target_in_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

@@ -65,10 +65,10 @@ class StreamExporter:
 
         Raises ApiError when there is no such stream, DataLoss, BadInput, Unreachable.
         """
-        checkpoint = self.target.checkpoint(source.table) if incremental else None
+        checkpoint = self.target.read_checkpoint(source.table) if incremental else None
         if checkpoint:
             self._check_settings(source, checkpoint)
-        options = self.reads.options(source)
+        options = self.reads.build_options(source)
         return with_connection(options, lambda link: self._plan(link, source, options, checkpoint))
 
     def begin(
@@ -77,8 +77,8 @@ class StreamExporter:
         """Begin to write in this process what tasks would write; None for what they would not."""
         if not self._is_plain or is_short(read_plan):
             return None
-        folder = self.target.early_folder(source.table)
-        return EarlyParts(self.reads.reader(source, read_plan), folder, is_stopped)
+        folder = self.target.get_early_folder(source.table)
+        return EarlyParts(self.reads.build_reader(source, read_plan), folder, is_stopped)
 
     def run(
         self,
@@ -95,7 +95,7 @@ class StreamExporter:
         """
         begin = time.monotonic()
         self._notify_of_loss(source, read_plan.lost, "before they were read")
-        checkpoint = self.target.checkpoint(source.table) if incremental else None
+        checkpoint = self.target.read_checkpoint(source.table) if incremental else None
         try:
             files, layout = self._table_files(spark, source, read_plan, rows(), early, checkpoint)
             outcome = self._run(spark, source, read_plan, files, layout, checkpoint, begin)
@@ -108,10 +108,10 @@ class StreamExporter:
         """Compare the whole table with a second read of the stream. Raises JsctlError."""
         from pyspark.sql.types import StructType
 
-        checkpoint = self.target.checkpoint(source.table)
+        checkpoint = self.target.read_checkpoint(source.table)
         if checkpoint is None:
             raise JsctlError(f"{self.target.path} has no {source.table}")
-        options = self.reads.options(source)
+        options = self.reads.build_options(source)
         stream = with_connection(
             options, lambda connection: source_plan.fetch_stream(connection, options), is_known=True
         )
@@ -125,7 +125,7 @@ class StreamExporter:
         format = self.target.format
         try:
             with self._progress(spark, f"verifying {source.table}", checkpoint["exported"], 0):
-                messages = self.reads.frame(spark, source, first_available, end, lenient=True)
+                messages = self.reads.build_frame(spark, source, first_available, end, lenient=True)
                 expected = flatten_for_format(apply_layout(messages, layout), format)
                 schema = StructType.fromJson(checkpoint["columns"])
                 table = read_table(spark, self.target.path / source.table, format, schema)
@@ -192,7 +192,7 @@ class StreamExporter:
     def _check_settings(self, source: StreamSource, checkpoint: dict[str, Any]) -> None:
         """Raise BadInput when the table was exported with other settings than this run's."""
         earlier = checkpoint["settings"]
-        for name, value in self._settings("").items():
+        for name, value in self._build_settings("").items():
             if name == "schema":
                 if self.layout.schema and self.layout.schema != earlier.get("given"):
                     raise BadInput(f"{source.table} was exported with another --schema", "give the same one")
@@ -203,7 +203,7 @@ class StreamExporter:
                     "give the same, or another folder",
                 )
 
-    def _settings(self, schema: str) -> dict[str, Any]:
+    def _build_settings(self, schema: str) -> dict[str, Any]:
         return {
             "decode": self.layout.decode,
             "schema": schema,
@@ -235,12 +235,12 @@ class StreamExporter:
         """Return the writer of the messages, and the layout with its schema. table: what is read already."""
         is_here = not runs_elsewhere(spark)
         if table is None and self._is_plain and is_here and not has_parquet_settings(spark):
-            reader = early.reader if early else self.reads.reader(source, read_plan)
+            reader = early.reader if early else self.reads.build_reader(source, read_plan)
             return TaskFiles(spark, reader, early), self.layout
         if early:
             early.abandon()
         messages = (
-            self.reads.frame(spark, source, read_plan.start, read_plan.end, read_plan)
+            self.reads.build_frame(spark, source, read_plan.start, read_plan.end, read_plan)
             if table is None
             else spark.createDataFrame(table).coalesce(1)
         )
@@ -321,7 +321,7 @@ class StreamExporter:
                 "deleted": None if deleted is None else deleted + (earlier.get("deleted") or 0),
                 "lost": outcome.lost + earlier.get("lost", 0),
                 "bad": counts.bad + earlier.get("bad", 0),
-                "settings": {**self._settings(layout.schema), "given": self.layout.schema},
+                "settings": {**self._build_settings(layout.schema), "given": self.layout.schema},
                 "columns": schema.jsonValue(),
                 "written": format_rfc3339(time.time_ns()),
             }
@@ -366,7 +366,7 @@ class StreamExporter:
 
         Lost is 0 when loss fails the run.
         """
-        options = self.reads.options(source)
+        options = self.reads.build_options(source)
         stream = with_connection(
             options, lambda connection: source_plan.fetch_stream(connection, options), is_known=True
         )

@@ -163,7 +163,7 @@ class StreamExportRun:
         options = self.options
         is_short = not options.follow and _is_short(plans.values())
         conf = {**(FAST_START_CONF if is_short else {}), **options.conf}
-        due = self._due(plans)
+        due = self._select_due(plans)
         with ThreadPoolExecutor(1, "read") as pool, ExitStack() as stack:
             for source in [source for source in self.sources if source.table in due][:1]:
                 self._read_ahead(source, due[source.table], pool, stack)
@@ -183,13 +183,13 @@ class StreamExportRun:
                 stack.callback(early.abandon)
 
     def _read_short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
-        return self._exporter.reads.short(source, read_plan) if self._is_local else None
+        return self._exporter.reads.read_short(source, read_plan) if self._is_local else None
 
     @property
     def _is_local(self) -> bool:
         return not self.options.remote and cluster.is_local(self.options.master)
 
-    def _due(self, plans: Mapping[str, ReadPlan]) -> dict[str, ReadPlan]:
+    def _select_due(self, plans: Mapping[str, ReadPlan]) -> dict[str, ReadPlan]:
         """Return the plans of streams that have something to export, in the order of the streams."""
         return {
             source.table: plans[source.table]
@@ -199,7 +199,7 @@ class StreamExportRun:
 
     def _needs_spark(self, plans: Mapping[str, ReadPlan]) -> bool:
         options = self.options
-        return bool(self._due(plans) or options.verify or options.sql or options.follow)
+        return bool(self._select_due(plans) or options.verify or options.sql or options.follow)
 
     def _run_in(self, spark: "SparkSession", due: Mapping[str, ReadPlan]) -> query.Answer | None:
         self._check_stop()
@@ -218,7 +218,7 @@ class StreamExportRun:
         return self._query(spark) if self.options.sql else None
 
     def _has_work(self, table: str, plan: ReadPlan) -> bool:
-        is_new = not self._incremental or self.target.checkpoint(table) is None
+        is_new = not self._incremental or self.target.read_checkpoint(table) is None
         return is_new or plan.start < plan.end or plan.lost > 0
 
     def _export(self, spark: "SparkSession", due: Mapping[str, ReadPlan]) -> None:

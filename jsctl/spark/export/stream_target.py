@@ -77,20 +77,20 @@ class StreamTarget(Target):
         self.recover()
         shutil.rmtree(self.path / STAGING, ignore_errors=True)
 
-    def early_folder(self, table: str) -> Path:
+    def get_early_folder(self, table: str) -> Path:
         """Return the folder for what is written before `commit`. The holder of the lock removes it."""
         return self.path / STAGING / "early" / table
 
-    def checkpoint(self, table: str) -> dict[str, Any] | None:
+    def read_checkpoint(self, table: str) -> dict[str, Any] | None:
         """Return a table's checkpoint, or None when the table does not exist. Raises JsctlError."""
         return read_checkpoint(self.path, table)
 
-    def existing_tables(self) -> list[str]:
+    def list_existing_tables(self) -> list[str]:
         """Return the tables of this target that have a folder or a checkpoint."""
         return [
             table
             for table in self.tables
-            if self.checkpoint(table) is not None or (self.path / table).exists()
+            if self.read_checkpoint(table) is not None or (self.path / table).exists()
         ]
 
     @contextlib.contextmanager

@@ -170,7 +170,7 @@ class RangeReader:
         lost = min(first, reached) - self.at - count_before(batch, first) if first > self.at else 0
         missing -= lost
         if not job.subjects and missing > state.get("num_deleted", 0):
-            raise ConnectionLost(f"{format_messages(missing)} did not come that the stream's leader has")
+            raise ConnectionLost(f"{format_messages(missing)} that the stream's leader has did not arrive")
         self.lost += lost
         if lost:
             self._check_loss(first, lost)
@@ -194,7 +194,7 @@ class RangeReader:
             info = self.call(connection, f"STREAM.INFO.{job.stream}")
         except ApiError as error:
             if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-                raise DataLoss(f"stream {job.stream} is gone") from None
+                raise DataLoss(f"stream {job.stream} no longer exists") from None
             raise
         check_identity(info, job.created, job.end)
         return info

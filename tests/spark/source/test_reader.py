@@ -184,7 +184,7 @@ def test_another_stream_of_that_name_fails(url: str, reader: Kind) -> None:
     fill(url, 100)
     planned = job(url)
     js.ask(url, "STREAM.DELETE.S")
-    with pytest.raises(DataLoss, match="stream S is gone"):
+    with pytest.raises(DataLoss, match="stream S no longer exists"):
         list(reading(reader, url, planned))
     fill(url, 100)
     with pytest.raises(DataLoss, match="stream S was created again"):
