@@ -99,15 +99,15 @@ _NOT_FAST = ("architecture", "commands/bench", "contract", "fuzz", "scenarios", 
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """How many processes `-n auto` means: six, or none where they would not help. Tests wait for servers
-    longer than they compute: six keep two cores busy, three in the fast loop, where each costs its start.
+    """How many processes `-n auto` means: five, or none where they would not help. Tests wait for servers
+    longer than they compute: five keep two cores busy, three in the fast loop, where each costs its start.
 
     A file's tests share a worker, so that one file, like the quick folders, runs in this process.
     """
     paths = {config.invocation_params.dir / arg.split("::")[0] for arg in config.args}
     quick = all(any(path.is_relative_to(_TESTS / name) for name in _QUICK) for path in paths)
     one_file = len(paths) == 1 and all(path.is_file() for path in paths)
-    return 0 if quick or one_file else 3 if config.getoption("--fast") else 6
+    return 0 if quick or one_file else 3 if config.getoption("--fast") else 5
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:

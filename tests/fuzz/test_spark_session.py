@@ -59,7 +59,7 @@ def test_commands(spark: Any, man: Middleman, own_account: Account, offline_cli:
     offline_cli("object add O", environ=url, status=0)
     faults = []
     with Record("mutated answers of Spark's commands") as record:
-        for number in range(cases(2 * len(LINES))):
+        for number in range(cases(len(LINES))):
             line = [word.replace("{}", str(tmp_path)) for word in LINES[number % len(LINES)].split()]
             if "query" in line[1] or line[-1] == "--query":
                 line.append("SELECT count(*) FROM S")

@@ -59,7 +59,7 @@ def test_wrong_input_is_one_line(cli: Cli, url: str) -> None:
         ("js pub sync a --persistasync --replicas 3", "one replica", 64),
         ("js pub batch a --persistasync", "batches", 64),
         ("js pub batch a --batch 1001", "--batch", 64),
-        ("js pub sync a --stream S", "does not take a", 64),
+        ("js pub sync a --stream S", "stream S does not store a; --create adds it", 64),
         ("js pub batch other --stream S", "--allow-batch", 1),
         ("js pub fast other --stream S", "--allow-fast", 1),
         ("js consume --stream nope", "stream nope not found", 3),
@@ -98,5 +98,5 @@ def test_a_worker_that_is_paused(paused: str, cli: Cli, url: str, monkeypatch: p
     thread.start()
     ended = cli("bench pub x --clients 2 --processes 2 --msgs 100000000", status=1)
     thread.join()
-    assert f"process {pids[0]} of the benchmark has given no sign of life for 2s; it is paused" in ended.err
+    assert f"process {pids[0]} of the benchmark has not responded for 2s; it is paused" in ended.err
     assert not workers(cli)

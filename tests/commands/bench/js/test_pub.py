@@ -30,7 +30,7 @@ def test_the_payload_is_a_file(cli: Cli, url: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("verb", ["sync", "async --batch 40", "batch --batch 40", "fast --batch 40"])
 def test_publishing_to_a_stream(verb: str, cli: Cli, url: str) -> None:
     line = f"js pub {verb} events --msgs 101 --clients 2 --processes 0 --warmup 3"
-    assert "--create makes it" in cli(f"bench {line}", status=3).err
+    assert "--create creates it" in cli(f"bench {line}", status=3).err
     document = run(cli, f"{line} --create --storage memory --maxbytes 10MiB")
     assert document["messages"] == 101 and document["latency"]["count"] > 0
     info = js.info(url, "benchstream")
