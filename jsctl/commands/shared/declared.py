@@ -12,8 +12,9 @@ from jsctl.errors import BadInput, NotFound
 from jsctl.files import read_input
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.declared.model import Declared, Place
-from jsctl.jetstream.declared.plan import Target, gather_all
+from jsctl.jetstream.declared.plan import Target
 from jsctl.jetstream.declared.variables import Variables
+from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.connection import Connection
 from jsctl.user_folders import expand_home
 
@@ -130,7 +131,7 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
         account_places = list(
             dict.fromkeys((place.context, place.account) for place in declared.places if place.account)
         )
-        logged_in = await gather_all(
+        logged_in = await gather_or_cancel(
             logins.connect(env, settings[index], account) for index, account in account_places
         )
         connections_by_login.update(zip(account_places, logged_in, strict=True))
@@ -152,7 +153,7 @@ async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Conne
     """
     keys = [replace(place, js_domain="", js_api_prefix="", context="") for place in settings]
     distinct = list(dict.fromkeys(keys))
-    connections = await gather_all(env.connect(key) for key in distinct)
+    connections = await gather_or_cancel(env.connect(key) for key in distinct)
     by_key = dict(zip(distinct, connections, strict=True))
     return [by_key[key] for key in keys]
 

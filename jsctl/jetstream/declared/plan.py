@@ -1,7 +1,7 @@
 """The plan of changes after which servers have what is declared."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -21,6 +21,7 @@ from jsctl.jetstream.declared.refusals import (
 )
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
+from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.error_codes import ErrorCode
 
 T = TypeVar("T")
@@ -121,14 +122,14 @@ async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prun
         async with gate:
             return await _plan_stream(stream, targets[stream.place], declared, prune)
 
-    planned = await gather_all(compare(stream) for stream in declared.streams)
+    planned = await gather_or_cancel(compare(stream) for stream in declared.streams)
     steps = [step for group in planned for step in group if step]
     # The first of each group is the stream itself.
     same = [stream for stream, group in zip(declared.streams, planned, strict=True) if group[0] is None]
     same_buckets = sum(bool(stream.kind) for stream in same)
     same_consumers = sum(step is None for group in planned for step in group[1:])
     if prune:
-        removals = await gather_all(
+        removals = await gather_or_cancel(
             _plan_removals(targets[place], labels, declared, targets)
             for place, labels in declared.labels.items()
             if not targets[place].is_missing
@@ -136,20 +137,6 @@ async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prun
         unique = {(step.target.key, step.stream): step for group in removals for step in group}
         steps += unique.values()
     return Plan(steps, len(same) - same_buckets, same_consumers, same_buckets)
-
-
-async def gather_all(work: Iterable[Awaitable[T]]) -> list[T]:
-    """Return all results; when one fails, cancel the others and raise its error."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_as_coroutine(awaitable)) for awaitable in work]
-    except ExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return [task.result() for task in tasks]
-
-
-async def _as_coroutine(awaitable: Awaitable[T]) -> T:
-    return await awaitable
 
 
 async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune: bool) -> list[Step | None]:
@@ -169,7 +156,7 @@ async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune
                 for consumer in stream.consumers
             ),
         ]
-    consumer_steps = await gather_all(
+    consumer_steps = await gather_or_cancel(
         _plan_consumer(stream, consumer, target) for consumer in stream.consumers
     )
     steps = [step, *consumer_steps]
