@@ -163,7 +163,7 @@ class CheckedOption(click.Option):
     check: raises JsctlError where the verb cannot do anything.
     """
 
-    def __init__(self, *args: Any, check: Callable[[Any], None], **attrs: Any) -> None:
+    def __init__(self, *args: Any, check: Callable[[Any], object], **attrs: Any) -> None:
         super().__init__(*args, **attrs)
         self.check = check
 

@@ -29,14 +29,12 @@ async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -
 
     Raises NotFound, BadInput.
     """
-    _check_operators(env)
-    choices = read_choices(env)
-    folders, names = choices.folders, choices.folders.list_operators()
+    choices, names = _read_operators(env)
     if name:
         _check_exists(name, names, f"there is no operator {name!r}", "jsctl auth operator ls lists them")
     else:
         name = choices.operator.value or await _pick_name(env, names, "operator", "Operator", flag)
-    return AuthStore(folders, name, choices.get_account(name))
+    return AuthStore(choices.folders, name, choices.get_account(name))
 
 
 async def pick_account(
@@ -185,7 +183,7 @@ def operator_option() -> Callable[[F], F]:
     return option(
         "--operator",
         cls=CheckedOption,
-        check=_check_operators,
+        check=_read_operators,
         metavar="NAME",
         default="",
         help=text,
@@ -193,11 +191,16 @@ def operator_option() -> Callable[[F], F]:
     )
 
 
-def _check_operators(env: Env) -> None:
-    """Raise NotFound where no operator exists."""
-    folders = read_choices(env).folders
-    if not folders.list_operators():
-        raise NotFound(f"there are no operators in {folders.stores}", "jsctl auth operator add creates one")
+def _read_operators(env: Env) -> tuple[Choices, list[str]]:
+    """Return what `read_choices` does, and the names of all operators. Raises NotFound where none exists,
+    BadInput."""
+    choices = read_choices(env)
+    names = choices.folders.list_operators()
+    if not names:
+        raise NotFound(
+            f"there are no operators in {choices.folders.stores}", "jsctl auth operator add creates one"
+        )
+    return choices, names
 
 
 def account_argument(name: str = "account", **attrs: Any) -> Callable[[F], F]:
