@@ -7,25 +7,34 @@ from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
 
 
-async def fetch_user(connection: Connection) -> Json:
+async def fetch_login(connection: Connection) -> Json:
     """Fetch the user, the account and the permissions of the login ($SYS.REQ.USER.INFO, nats-server 2.10).
 
-    `system` says whether the account is the system account. Empty when the server does not reply.
+    Empty when the server does not reply.
     """
-    timeout = min(connection.settings.timeout, SECOND)
     try:
-        reply = await connection.request("$SYS.REQ.USER.INFO", timeout=timeout)
+        reply = await connection.request("$SYS.REQ.USER.INFO", timeout=_find_timeout(connection))
         user = parse_json(reply.data).get("data")
     except (JsctlError, ValueError, AttributeError):
         return {}
-    if not isinstance(user, dict):
+    return user if isinstance(user, dict) else {}
+
+
+async def fetch_user(connection: Connection) -> Json:
+    """Fetch what `fetch_login` does; `system` says whether the account is the system account."""
+    user = await fetch_login(connection)
+    if not user:
         return {}
     try:
         # Servers reply to this in the system account only.
-        await connection.request("$SYS.REQ.SERVER.PING.IDZ", timeout=timeout)
+        await connection.request("$SYS.REQ.SERVER.PING.IDZ", timeout=_find_timeout(connection))
     except JsctlError:
         return {**user, "system": False}
     return {**user, "system": True}
+
+
+def _find_timeout(connection: Connection) -> int:
+    return min(connection.settings.timeout, SECOND)
 
 
 async def describe_connection(connection: Connection) -> Json:
