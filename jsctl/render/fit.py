@@ -40,18 +40,26 @@ def fit_columns(
     gap: int,
     *,
     prose: int = _COMFORTABLE,
-    numbers: Sequence[int] = (),
+    values: Sequence[int] = (),
 ) -> list[int]:
     """Return the indexes of the columns that fit side by side, and narrow their `widths`.
 
     spare: `data_key`s of the columns that may be left out, the most dispensable first. room: cells for all.
-    gap: cells between two of them. prose: cells of a sentence that are comfortable to read. numbers: cells of
-    the widest value of each column.
+    gap: cells between two of them. prose: cells of a sentence that are comfortable to read. values: cells of
+    the widest value of each column, for a table whose titles may be folded.
 
-    Long texts are narrowed before a column is left out, but not below what is comfortable to read. When all
-    spare columns are left out, texts are narrowed further, and then the titles above numbers.
+    Spare columns without values are left out first, then titles are folded between words. Long texts are
+    narrowed before a column is left out, but not below what is comfortable to read. When all spare columns
+    are left out, texts are narrowed further, and then the titles above numbers.
     """
     shown = list(range(len(columns)))
+    if values:
+        empty = {column.data_key for column, wide in zip(columns, values, strict=True) if not wide}
+        for key in filter(empty.__contains__, spare):
+            if sum(widths[index] + gap for index in shown) - gap <= room:
+                break
+            shown = [index for index in shown if columns[index].data_key != key] or shown
+        _fold_titles(columns, widths, values, shown, room - gap * (len(shown) - 1))
     comfortable = [
         _find_comfortable_width(column, width, prose) for column, width in zip(columns, widths, strict=True)
     ]
@@ -71,13 +79,25 @@ def fit_columns(
         excess -= 1
         if widths[widest] == _MIN_WIDTH:
             texts.remove(widest)
-    number_columns = [index for index in shown if columns[index].kind in NUMBERS] if numbers else []
+    number_columns = [index for index in shown if columns[index].kind in NUMBERS] if values else []
     while excess > 0 and (
-        shrinkable := [index for index in number_columns if widths[index] > max(numbers[index], _MIN_WIDTH)]
+        shrinkable := [index for index in number_columns if widths[index] > max(values[index], _MIN_WIDTH)]
     ):
         widths[max(shrinkable, key=lambda index: widths[index])] -= 1
         excess -= 1
     return shown
+
+
+def _fold_titles(
+    columns: Sequence[Column], widths: list[int], values: Sequence[int], shown: Sequence[int], room: int
+) -> None:
+    """Narrow columns whose title of several words is wider than their values, until all those `shown` fit;
+    the titles from which most is gained first."""
+    folded = {index: max(values[index], measure_longest_word(columns[index].title)) for index in shown}
+    for index in sorted(shown, key=lambda index: folded[index] - widths[index]):
+        if sum(widths[index] for index in shown) <= room:
+            return
+        widths[index] = min(widths[index], folded[index])
 
 
 def cut(text: str, width: int) -> str:

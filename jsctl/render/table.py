@@ -18,8 +18,9 @@ def format_boxed(
 ) -> Iterator[str]:
     """Yield the lines of the table in a rounded box of at most `width` columns.
 
-    If the table is wider, the columns that it can spare are left out, empty ones first, and named below it
-    unless they are empty; prose is folded between words, and other texts are cut in the middle.
+    If the table is wider, titles are folded between words. If that is not enough, the columns that it can
+    spare are left out, empty ones first, and named below it unless they are empty; prose is folded between
+    words, and other texts are cut in the middle.
     """
     columns: Sequence[Column] = table.columns
     head = [clean(column.title) for column in columns]
@@ -30,12 +31,9 @@ def format_boxed(
     fits = not width or sum(widths) + 3 * len(widths) + 1 <= width
     shown = list(range(len(columns)))
     if width and not fits:
-        values = _measure([*rows, *([foot] if foot else [])]) if rows else []
-        empty = {column.data_key for column, wide in zip(columns, values, strict=False) if not wide}
-        spare = sorted(table.spare, key=lambda key: key not in empty)
-        shown = fit_columns(columns, widths, spare, width - 4, 3, numbers=values)
-        left_out = (index for index in range(len(columns)) if index not in shown)
-        hidden_titles = [head[index] for index in left_out if columns[index].data_key not in empty]
+        values = _measure([*rows, *([foot] if foot else [])]) if rows or foot else [0] * len(columns)
+        shown = fit_columns(columns, widths, table.spare, width - 4, 3, values=values)
+        hidden_titles = [head[index] for index, wide in enumerate(values) if wide and index not in shown]
         columns = [columns[index] for index in shown]
         widths = [widths[index] for index in shown]
     _widen(widths, min(measure(title) + 4, width) if width else measure(title) + 4)
@@ -73,7 +71,7 @@ def format_boxed(
         yield rule("├", "┬", "┤")
     else:
         yield rule("╭", "┬", "╮")
-    yield from format_row(head)
+    yield from map(join_row, _fold_head([head[index] for index in shown], widths))
     yield rule("├", "┼", "┤")
     yield from chain.from_iterable(map(format_row, rows, table.rows) if color else map(format_row, rows))
     if foot:
@@ -144,6 +142,15 @@ def _widen(widths: list[int], min_width: int) -> None:
     width = sum(widths) + 3 * len(widths) + 1
     if width < min_width:
         widths[-1] += min_width - width
+
+
+def _fold_head(titles: Sequence[str], widths: Sequence[int]) -> Iterator[Sequence[str]]:
+    """Yield the lines of the titles, which end on the last line."""
+    folded = [
+        [cut(line, width) for line in fold(title, width)] for title, width in zip(titles, widths, strict=True)
+    ]
+    height = max(map(len, folded))
+    yield from zip(*([""] * (height - len(lines)) + lines for lines in folded), strict=True)
 
 
 def _fit_row(row: Sequence[str], widths: Sequence[int], prose: Sequence[bool]) -> Iterator[Sequence[str]]:

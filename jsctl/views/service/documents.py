@@ -35,7 +35,7 @@ _RATES = (
     Column("Requests/s", "rate", "rate"),
     Column("Errors", "errors", "count"),
     Column("Errors/s", "error_rate", "rate"),
-    Column("Average Time", "average", "duration"),
+    Column("Average", "average", "duration"),
     Column("Skew", "skew", "number"),
 )
 

@@ -41,27 +41,41 @@ def test_names_are_cut_in_the_middle_and_numbers_are_not(name: str) -> None:
 
 
 def titles(lines: list[str]) -> list[str]:
-    return [title.strip().removeprefix("Column ") for title in lines[1].split("│")[1:-1]]
+    return [title.strip().removeprefix("Column-") for title in lines[1].split("│")[1:-1]]
 
 
 def test_columns_are_left_out_in_the_declared_order() -> None:
-    columns = [Column(f"Column {at}", f"c{at}", "count") for at in range(6)]
+    columns = [Column(f"Column-{at}", f"c{at}", "count") for at in range(6)]
     many = Table("", columns, [range(6)], spare=("c4", "c1", "c5"))
     assert titles(boxes(many, 60)) == ["0", "1", "2", "3", "5"]
-    assert boxes(many, 60)[-2:] == ["no room for: Column 4; a wider terminal or a pipe shows all", "columns"]
+    assert boxes(many, 60)[-2:] == ["no room for: Column-4; a wider terminal or a pipe shows all", "columns"]
     assert titles(boxes(many, 50)) == ["0", "2", "3", "5"]
     assert titles(boxes(many, 80)) == ["0", "1", "2", "3", "4", "5"]
     assert "no room" not in "".join(boxes(many, 80))
-    assert "Column 4" in next(table.format_plain(many))
+    assert "Column-4" in next(table.format_plain(many))
 
 
 def test_an_empty_column_is_left_out_first_and_without_a_word() -> None:
-    columns = [Column(f"Column {at}", f"c{at}", "count") for at in range(6)]
+    columns = [Column(f"Column-{at}", f"c{at}", "count") for at in range(6)]
     some = Table("", columns, [[0, 1, 2, 3, 4, ""]], spare=("c4", "c1", "c5"))
     assert titles(boxes(some, 60)) == ["0", "1", "2", "3", "4"]
     assert "no room" not in "".join(boxes(some, 60))
     assert titles(boxes(some, 50)) == ["0", "1", "2", "3"]
-    assert "no room for: Column 4;" in "".join(boxes(some, 50))
+    assert "no room for: Column-4;" in "".join(boxes(some, 50))
+
+
+def test_titles_are_folded_before_a_column_is_left_out() -> None:
+    columns = (
+        Column("ID", "id"),
+        Column("Queue Group", "group"),
+        Column("Average Time", "average", "duration"),
+    )
+    wide = Table("", columns, [("a", "q", 5_000_000)], spare=("group",))
+    assert boxes(wide, 40)[1] == "│ ID │ Queue Group │ Average Time │"
+    assert boxes(wide, 32)[1:3] == ["│    │ Queue │              │", "│ ID │ Group │ Average Time │"]
+    assert boxes(wide, 24)[1:3] == ["│    │ Queue │ Average │", "│ ID │ Group │    Time │"]
+    empty = Table("", columns, [("a", "", 5_000_000)], spare=("group",))
+    assert boxes(empty, 24)[1] == "│ ID │ Average Time │"
 
 
 def test_a_url_is_whole_while_a_column_can_be_left_out() -> None:
