@@ -38,12 +38,16 @@ class Noun(NamedTuple):
     offline: bool = False
     any_text: bool = False
 
-    def missing(self, name: str, parent: str = "", existing: Sequence[str] = ()) -> tuple[str, str]:
+    def missing(
+        self, name: str, parent: str = "", existing: Sequence[str] = (), domain: str = ""
+    ) -> tuple[str, str]:
         """Return an error text for a name that does not exist: what is wrong, and what to do.
 
-        known: the names that exist; the one most like it is suggested.
+        existing: the names that exist; the one most like it is suggested. domain: the JetStream domain that
+        the user named.
         """
         hint = " ".join(self.hint.format(parent=parent).split())
         if nearest := find_nearest(name, existing):
             hint = f"did you mean {nearest}? {hint}"
-        return self.not_found.format(name=name, parent=parent), hint
+        where = f" in domain {domain}" if domain else ""
+        return self.not_found.format(name=name, parent=parent) + where, hint

@@ -241,12 +241,10 @@ def _naming(api: Api, stream: str, name: str = "") -> Iterator[None]:
         yield
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-            list_streams = partial(_list_stream_names, api)
-            raise MissingName(
-                error.err_code, registry.find_noun("stream").missing(stream), stream, list_streams
-            ) from None
+            text = registry.find_noun("stream").missing(stream, domain=api.domain)
+            raise MissingName(error.err_code, text, stream, partial(_list_stream_names, api)) from None
         if error.err_code in (ErrorCode.CONSUMER_NOT_FOUND, ErrorCode.CONSUMER_DOES_NOT_EXIST):
-            text = registry.find_noun("consumer").missing(name, stream)
+            text = registry.find_noun("consumer").missing(name, stream, domain=api.domain)
             raise MissingName(error.err_code, text, name, partial(list_names, api, stream)) from None
         raise
 

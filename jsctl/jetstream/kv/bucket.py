@@ -142,5 +142,5 @@ async def delete(bucket: Bucket) -> None:
 
 def build_missing_error(api: Api, name: str) -> MissingName:
     """Return the error for a bucket that does not exist."""
-    text = registry.find_noun("bucket").missing(name)
+    text = registry.find_noun("bucket").missing(name, domain=api.domain)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(list_names, api))

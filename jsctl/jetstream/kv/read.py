@@ -68,7 +68,7 @@ async def fetch_revision(bucket: Bucket, key: str, number: int) -> Entry:
 
 def missing_key_error(bucket: Bucket, key: str) -> JsctlError:
     """Return the error for a key that a bucket does not have."""
-    text, hint = registry.find_noun("key").missing(key, bucket.name)
+    text, hint = registry.find_noun("key").missing(key, bucket.name, domain=bucket.api.domain)
     if "*" in key or ">" in key:
         hint = f"* stands for a whole token, > for the rest: 'user.*'; {hint}"
     if int(bucket.info["state"].get("num_subjects") or 0) > _LISTED:

@@ -52,7 +52,7 @@ async def fetch_info(api: Api, bucket: str) -> Json:
 
 def build_missing_error(api: Api, bucket: str) -> MissingName:
     """Return the error for a bucket that does not exist."""
-    text = registry.find_noun("object bucket").missing(bucket)
+    text = registry.find_noun("object bucket").missing(bucket, domain=api.domain)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, bucket, partial(list_names, api))
 
 

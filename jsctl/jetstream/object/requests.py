@@ -76,7 +76,7 @@ async def resolve(api: Api, bucket: str, name: str) -> ObjectInfo:
 
 def build_missing_error(api: Api, bucket: str, name: str) -> MissingName:
     """Return the error for an object that does not exist."""
-    text = registry.find_noun("object").missing(name, bucket)
+    text = registry.find_noun("object").missing(name, bucket, domain=api.domain)
     return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, name, partial(list_names, api, bucket))
 
 

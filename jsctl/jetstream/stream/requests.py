@@ -153,7 +153,7 @@ async def _with_name(api: Api, name: str, call: Awaitable[Json]) -> Json:
 
 def build_missing_error(api: Api, name: str) -> MissingName:
     """Return the error for a stream that does not exist."""
-    text = registry.find_noun("stream").missing(name)
+    text = registry.find_noun("stream").missing(name, domain=api.domain)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(list_names, api))
 
 

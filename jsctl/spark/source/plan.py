@@ -89,7 +89,7 @@ def _fetch_info(connection: StreamConnection, options: ReadOptions) -> Json:
             raise
         is_stream = options.rows == "messages"
         name = options.stream if is_stream else options.stream.partition("_")[2]
-        text, hint = registry.find_noun(_NOUNS[options.rows]).missing(name)
+        text, hint = registry.find_noun(_NOUNS[options.rows]).missing(name, domain=options.settings.js_domain)
         raise ApiError(error.code, error.err_code, text, hint) from None
 
 
