@@ -19,3 +19,8 @@ def test_diff(config: Cli, url: str) -> None:
     ]
     assert config("kv diff CONFIG OTHER 'user.*'", status=0).out.startswith("CONFIG and OTHER hold the same")
     config("kv diff CONFIG NOPE", status=3)
+
+
+def test_a_missing_bucket_is_named_with_its_domain(hub_cli: Cli) -> None:
+    hub_cli("kv add CONFIG", status=0)
+    assert "bucket CONFIG not found in domain leaf" in hub_cli("kv diff CONFIG CONFIG@leaf", status=3).err
