@@ -1,4 +1,5 @@
-"""An operator with all its accounts, users and seeds in one document, as `nats auth operator backup` has it.
+"""An operator with all its accounts, users and seeds as one document, in the format of `nats auth operator
+backup`.
 
     {"name", "key": {"key": SEED}, "token": JWT, "signingKeys": [{"key": SEED}],
      "accounts": [{"name", "key", "token", "signingKeys", "users": [{"name", "key", "token"}]}]}
@@ -34,13 +35,15 @@ def export_operator(store: AuthStore) -> str:
 
 
 def import_operator(store: AuthStore, text: str) -> Record:
-    """Write the operator of a document into a store that does not have it. Raises BadInput, OSError."""
+    """Add the operator in a document to a store that does not have it. Raises BadInput, OSError."""
     check_name(store.operator, "operator")
     if store.operator_jwt.exists():
         raise BadInput(f"operator {store.operator!r} already exists", "use another --store")
     document = _parse(text)
     if document["name"] != store.operator:
-        raise BadInput(f"the backup is of operator {document['name']}", f"name operator {document['name']}")
+        raise BadInput(
+            f"this is a backup of operator {document['name']}", f"restore it as {document['name']}"
+        )
     entries = [document, *document["accounts"]]
     users = [(account["name"], user) for account in document["accounts"] for user in account["users"]]
     for entry in [*entries, *(user for _, user in users)]:
@@ -68,7 +71,7 @@ def _build_seed_entry(store: AuthStore, public: str) -> Json | None:
 
 
 def _parse(text: str) -> Json:
-    """Parse a backup's text into the operator's document, with `keys` in place of seeds. Raises BadInput."""
+    """Parse a backup into the operator's document, with key pairs in `keys`. Raises BadInput."""
     try:
         document = parse_json(text)
         operator = _parse_entry(document, "operator")

@@ -1,4 +1,4 @@
-"""Creates and changes operators, accounts and users of a store: claims are changed, signed and written.
+"""Creates and changes the operators, accounts and users of a store: changes, signs and writes their claims.
 
 A change is a function that changes the `nats` claims in place. It is applied under the store's lock to the
 current claims, so that concurrent processes do not overwrite each other's changes.
@@ -38,9 +38,9 @@ def leave_unchanged(nats: Json) -> None:
 def create_operator(
     store: AuthStore, change: Change = leave_unchanged, *, signing: bool = True, system: str = SYSTEM_ACCOUNT
 ) -> Record:
-    """Create an operator with a system account, whose name is `system`; empty for none.
+    """Create an operator with a system account. system: its name; empty for no system account.
 
-    signing: with a signing key. Raises BadInput, OSError.
+    signing: create a signing key, too. Raises BadInput, OSError.
     """
     check_name(store.operator, OPERATOR)
     if store.operator_jwt.exists():
@@ -66,7 +66,7 @@ def create_operator(
 
 
 def change_operator(store: AuthStore, change: Change) -> Record:
-    """Change an operator, and sign it. Nothing is written when nothing changes.
+    """Change an operator and sign it again. Nothing is written when nothing changes.
 
     Raises NotFound, BadInput, OSError.
     """
@@ -80,9 +80,10 @@ def change_operator(store: AuthStore, change: Change) -> Record:
 
 
 def find_operator_signer(store: AuthStore, chosen_key: str = "") -> KeyPair:
-    """Return the key that signs accounts: a signing key, or the operator's own where that is allowed.
+    """Return the key that signs accounts: a signing key, or the operator's own key if that is allowed.
 
-    chosen_key: the public key. Raises NotFound when no seed is there, BadInput.
+    chosen_key: the public key to use; empty for any. Raises NotFound when the store has no such seed,
+    BadInput.
     """
     operator = store.read_operator()
     signers = [key.public for key in list_signing_keys(operator.nats)]
@@ -97,11 +98,11 @@ def find_operator_signer(store: AuthStore, chosen_key: str = "") -> KeyPair:
             return store.read_key(public)
     if strict and not signers:
         raise BadInput(
-            f"operator {operator.name} requires signing keys and has none",
+            f"operator {operator.name} requires signing keys but has none",
             "jsctl auth operator keys add adds one",
         )
     raise NotFound(
-        f"the store has no seed of operator {operator.name} that may sign",
+        f"the store has no seed of operator {operator.name} that may sign accounts",
         f"put the seed of {candidates[0]} into {store.get_seed_path(candidates[0])}",
     )
 
@@ -119,8 +120,8 @@ def create_account(
 ) -> Record:
     """Create an account.
 
-    signer: the operator's key that signs. claims: beside the `nats` claims (`exp`). Raises BadInput,
-    NotFound, OSError.
+    signer: the operator's key that signs. claims: further claims beside `nats`, such as `exp`. Raises
+    BadInput, NotFound, OSError.
     """
     check_name(name, ACCOUNT)
     with store.locked():
@@ -139,10 +140,10 @@ def create_account(
 def change_account(
     store: AuthStore, name: str, change: Change, claims: Mapping[str, Any] | None = None, signer: str = ""
 ) -> Record:
-    """Change an account, and sign it. Nothing is written when nothing changes, unless another key signs.
+    """Change an account and sign it again. Nothing is written when nothing changes, unless another key signs.
 
-    claims: beside the `nats` claims (`exp`); None removes one. signer: the operator's key that signs. Raises
-    NotFound, BadInput, OSError.
+    claims: further claims beside `nats`, such as `exp`; None removes one. signer: the operator's key that
+    signs. Raises NotFound, BadInput, OSError.
     """
     with store.locked():
         record = store.read_account(name)
@@ -160,7 +161,7 @@ def find_signing_key(account: Record, name: str) -> SigningKey:
     matching = [key for key in keys if name in (key.public, key.role)]
     if len(matching) > 1:
         raise BadInput(
-            f"account {account.name} has {len(matching)} keys of role {name}", "use the public key"
+            f"account {account.name} has {len(matching)} keys for role {name}", "use the public key"
         )
     if not matching:
         raise NotFound(
@@ -173,7 +174,7 @@ def find_signing_key(account: Record, name: str) -> SigningKey:
 def find_user_signer(store: AuthStore, account: Record, name: str = "") -> KeyPair:
     """Return the key that signs users: the account's own, or its signing key of this public key or role.
 
-    Raises NotFound when the seed is not there, BadInput.
+    Raises NotFound when the store does not have the seed, BadInput.
     """
     if name and name != account.public:
         return store.read_key(find_signing_key(account, name).public)
@@ -184,8 +185,8 @@ def find_user_signer(store: AuthStore, account: Record, name: str = "") -> KeyPa
             if store.has_seed(public):
                 return store.read_key(public)
         raise BadInput(
-            f"operator {store.operator} requires signing keys, and account {account.name} has no plain one",
-            f"jsctl auth account keys add {account.name} --no-scope adds one, or give --key",
+            f"operator {store.operator} requires signing keys, but account {account.name} has no plain one",
+            f"add one with jsctl auth account keys add {account.name} --no-scope, or use --key",
         )
     for public in (account.public, *([] if name else plain)):
         if store.has_seed(public):
@@ -197,7 +198,7 @@ def find_user_signer(store: AuthStore, account: Record, name: str = "") -> KeyPa
 
 
 def check_new_user(store: AuthStore, account: Record, name: str) -> None:
-    """Raise BadInput for a name that no user can have, or that a user of the account has already."""
+    """Raise BadInput for a name that no user can have, or that a user of the account already has."""
     check_name(name, USER)
     if store.get_user_path(account.name, name).exists():
         raise BadInput(f"account {account.name} already has a user {name!r}", "use another name")
@@ -215,7 +216,8 @@ def create_user(
 ) -> Record:
     """Create a user with these `nats` claims.
 
-    public: the key of a user who keeps the seed. claims: beside the `nats` claims. Raises BadInput, OSError.
+    public: the public key of a user who keeps the seed. claims: further claims beside `nats`. Raises
+    BadInput, OSError.
     """
     with store.locked():
         check_new_user(store, account, name)
@@ -240,10 +242,10 @@ def change_user(
     claims: Mapping[str, Any] | None = None,
     signer: str = "",
 ) -> Record:
-    """Change a user, and sign with the same key again, or with another.
+    """Change a user, and sign it again with the same key or with another.
 
-    Nothing is signed when nothing changes, unless another key is to sign; credentials that the store has lost
-    are written again. claims: as in `change_account`. signer: a public key. Raises NotFound, BadInput,
+    Nothing is signed when nothing changes, unless another key signs; missing credentials are written again.
+    claims: see `change_account`. signer: a public key; empty for the same. Raises NotFound, BadInput,
     OSError.
     """
     with store.locked():
@@ -260,7 +262,7 @@ def change_user(
 
 
 def sign_copy(store: AuthStore, record: Record, claims: Mapping[str, Any]) -> str:
-    """Return a JWT with other claims beside the `nats` claims, signed like the user's own.
+    """Return a JWT with other claims beside `nats`, signed with the same key as the user's own.
 
     Raises NotFound without the seed.
     """

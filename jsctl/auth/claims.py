@@ -1,40 +1,40 @@
-"""Read claims, which may be any JSON: a member of an unexpected type counts as missing."""
+"""Reads claims, which may be any JSON: a member of an unexpected type counts as missing."""
 
 from typing import Any
 
 Json = dict[str, Any]
 
 ALL = "*"
-"""The key of a revocation that is meant for everybody."""
+"""The key of a revocation that applies to everybody."""
 
 
 def as_object(value: Any) -> Json:
-    """Return an object; an empty one for anything else."""
+    """Return `value` if it is an object; else an empty object."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a list; an empty one for anything else."""
+    """Return `value` if it is a list; else an empty list."""
     return value if isinstance(value, list) else []
 
 
 def as_objects(value: Any) -> list[Json]:
-    """Return a list of objects with their indexes unchanged: an empty one stands for anything else."""
+    """Return a list's items, with an empty object in place of each item that is not an object."""
     return [as_object(item) for item in as_list(value)]
 
 
 def as_text(value: Any) -> str:
-    """Return a text; an empty one for anything else."""
+    """Return `value` if it is a text; else an empty text."""
     return value if isinstance(value, str) else ""
 
 
 def as_texts(value: Any) -> list[str]:
-    """Return the texts of a list."""
+    """Return the items of a list that are texts."""
     return [item for item in as_list(value) if isinstance(item, str)]
 
 
 def as_number(value: Any) -> int:
-    """Return a whole number; 0 for anything else."""
+    """Return `value` if it is a whole number; else 0."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
@@ -50,9 +50,10 @@ def map_signing_keys(nats: Json) -> dict[str, Json | None]:
 
 
 def find_revocation(revocations: Any, public: str, issued: int) -> str:
-    """Return the key of the revocation that ends a JWT, the public key or `*`; empty when there is none.
+    """Return the key of the revocation that applies to a JWT, its public key or `*`; empty when none does.
 
-    issued: the JWT's `iat`. A revocation ends what was issued until its own second (nats-server: isRevoked).
+    issued: the JWT's `iat`. A revocation applies to what was issued up to its own second (nats-server:
+    isRevoked).
     """
     times = as_object(revocations)
     for key in (public, ALL):
@@ -62,9 +63,9 @@ def find_revocation(revocations: Any, public: str, issued: int) -> str:
 
 
 def find_local_pattern(imported: Json) -> str:
-    """Return the subject that an import has in the importing account, `$1` as `*`.
+    """Return the subject that an import has in the importing account, with `*` in place of `$1`.
 
-    `to`, the old member, is a prefix of streams and the exporter's subject of services.
+    The deprecated member `to` is a prefix for streams, and the exporter's subject for services.
     """
     subject, older_subject = as_text(imported.get("subject")), as_text(imported.get("to"))
     if renamed := as_text(imported.get("local_subject")):

@@ -8,7 +8,8 @@ from jsctl.auth.environment import Environment
 
 
 class Export(NamedTuple):
-    """An export of an account. kind: stream or service. token: "private", "account key" or empty."""
+    """An export of an account. kind: stream or service. token: what an import needs: "private", "account key"
+    or nothing (empty)."""
 
     account: str
     subject: str
@@ -21,7 +22,8 @@ class Import(NamedTuple):
     """An import of an account.
 
     origin: the name of the exporting account, or its key when the store does not have it. export: the index
-    of the export among all; -1 when there is none. problem: why it does not work.
+    of the export in `Graph.exports`; -1 when there is none. problem: why it does not work; empty when it
+    does.
     """
 
     account: str
@@ -34,8 +36,7 @@ class Import(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """Accounts, exports and imports. accounts: the names of all accounts, also without exports and
-    imports."""
+    """Accounts, exports and imports. accounts: the names of all accounts, including those without either."""
 
     operator: str
     accounts: list[str]
@@ -46,12 +47,12 @@ class Graph(NamedTuple):
 def make_graph(environment: Environment) -> Graph:
     """Return all exports, and all imports with the exports that they use."""
     exports: list[Export] = []
-    places: dict[tuple[str, int], int] = {}
+    export_indexes: dict[tuple[str, int], int] = {}
     for account in environment.accounts:
-        for at, export in enumerate(account.exports):
+        for index, export in enumerate(account.exports):
             token = "private" if export.get("token_req") else ""
             token = "account key" if as_number(export.get("account_token_position")) else token
-            places[account.public, at] = len(exports)
+            export_indexes[account.public, index] = len(exports)
             kind, name = as_text(export.get("type")), as_text(export.get("name"))
             exports.append(Export(account.name, as_text(export.get("subject")), kind, name, token))
     imports = []
@@ -66,7 +67,7 @@ def make_graph(environment: Environment) -> Graph:
                     as_text(imported.get("type")),
                     find_remote_subject(imported),
                     find_local_pattern(imported),
-                    places.get((key, approval.at), -1),
+                    export_indexes.get((key, approval.export_index), -1),
                     approval.message,
                 )
             )

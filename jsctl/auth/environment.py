@@ -1,6 +1,6 @@
-"""A whole store read as data: an operator, its accounts and their users, with their claims.
+"""An operator in a store, read as data: its accounts and their users, with their claims.
 
-These functions only read. Claims are plain JSON, kept whole.
+These functions only read. Claims are the complete JSON.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from jsctl.errors import BadInput, NotFound
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """An owner of a JWT.
+    """The owner of a JWT: an operator, account or user.
 
     name: its name in the store. token: the JWT. claims: the JWT's content.
     """
@@ -42,7 +42,7 @@ class Claimed:
 
     @property
     def expires(self) -> int:
-        """The last second in which it is valid; 0 for one without end."""
+        """The last second in which it is valid; 0 if it never expires."""
         return as_number(self.claims.get("exp"))
 
     @property
@@ -71,7 +71,7 @@ class Operator(Claimed):
         return as_text(self.nats.get("system_account"))
 
     def may_sign(self, issuer: str) -> bool:
-        """Return whether servers take an account that this key signed (nats-server:
+        """Return whether servers accept an account that this key signed (nats-server:
         validateTrustedOperators)."""
         return issuer in self.signing_keys or (issuer == self.public and not self.is_strict)
 
@@ -115,25 +115,27 @@ class Account(Claimed):
 
     @property
     def has_jetstream(self) -> bool:
-        """Whether the limits give JetStream (nats-io/jwt: IsJSEnabled)."""
+        """Whether the limits allow JetStream (nats-io/jwt: IsJSEnabled)."""
         tiers = as_object(self.limits.get("tiered_limits"))
-        every = [as_object(tier) for tier in tiers.values()] if tiers else [self.limits]
-        return any(as_number(limits.get(key)) for limits in every for key in ("mem_storage", "disk_storage"))
+        limit_sets = [as_object(tier) for tier in tiers.values()] if tiers else [self.limits]
+        return any(
+            as_number(limits.get(key)) for limits in limit_sets for key in ("mem_storage", "disk_storage")
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A file of the store that holds no JWT. why: one line."""
+    """A file in the store that holds no valid JWT. reason: why, in one line."""
 
     path: Path
-    why: str
+    reason: str
     account: str = ""
     user: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """All that a store has of an operator. accounts: in the order of their names."""
+    """An operator with everything that the store has about it. accounts: in the order of their names."""
 
     operator: Operator
     accounts: Sequence[Account] = ()
@@ -177,7 +179,7 @@ class Environment:
 def read_environment(folders: StoreFolders, operator: str) -> Environment:
     """Return an operator with its accounts and users.
 
-    Files of accounts and users that hold no JWT are listed as unreadable. Raises NotFound for an operator
+    Files of accounts and users that hold no valid JWT are in `unreadable`. Raises NotFound for an operator
     that the store does not have, BadInput for one whose JWT cannot be read.
     """
     store = AuthStore(folders, operator)
@@ -197,7 +199,7 @@ def _read_accounts(store: AuthStore, unreadable: list[Unreadable]) -> Iterator[A
         if claims is not None:
             yield Account(name, token, claims, users)
         elif not path.exists() and users:
-            unreadable.append(Unreadable(path, "there are users, but no account", name))
+            unreadable.append(Unreadable(path, "the account has users but no JWT", name))
 
 
 def _read_users(store: AuthStore, account: str, unreadable: list[Unreadable]) -> Iterator[User]:

@@ -21,11 +21,11 @@ class Expiration(NamedTuple):
 
 def list_expirations(environment: Environment) -> list[Expiration]:
     """Return when each JWT expires, the next one first and those that never expire last."""
-    expirations = list(_collect(environment))
+    expirations = list(_iterate_expirations(environment))
     return sorted(expirations, key=lambda expiration: (expiration.expires == 0, expiration.expires))
 
 
-def _collect(environment: Environment) -> Iterator[Expiration]:
+def _iterate_expirations(environment: Environment) -> Iterator[Expiration]:
     operator = environment.operator
     yield Expiration("operator", "", operator.name, operator.public, operator.expires)
     for account in environment.accounts:

@@ -31,7 +31,7 @@ class Cap(Number):
 
 
 class CapBytes(Size):
-    """Maximum number of bytes; -1 is unlimited, 0 allows none."""
+    """A maximum number of bytes; -1 is unlimited, 0 allows none."""
 
     sheet = "text"
 
@@ -89,7 +89,7 @@ def _parse_time_of_day(text: str) -> str:
 
 
 class Words(Texts):
-    """A list of words, each of which may be written in several ways. words: accepted spelling -> what is
+    """A list of words, each of which may be spelled in several ways. words: accepted spelling -> what is
     stored."""
 
     metavar = "KIND"
@@ -132,8 +132,8 @@ CONNECTION_TYPES = {
 
 
 def _build_permission_fields(key: str, flag: str, whose: str, label: str) -> list[Field]:
-    """Return the fields below `key` that permit publishing and subscribing. flag: the text that their flags
-    begin with."""
+    """Return the fields below `key` that permit publishing and subscribing. flag: the prefix of their
+    flags."""
     actions = (("pub", "Publish", "publish to"), ("sub", "Subscribe", "subscribe to"))
     return [
         Field(

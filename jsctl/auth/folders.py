@@ -1,4 +1,4 @@
-"""The folders of operators and keys, and the operator and account to use by default, chosen as nsc does from
+"""The folders of operators and keys, and the default operator and account, chosen as nsc does from
 its own settings, the working folder and variables (nsc: cmd/defaults.go, cmd/contextconfig.go, home/home.go).
 
 Folder of operators   --store, an operator's folder at, below or above the working folder, `store_root` of
@@ -91,7 +91,7 @@ class _Place(NamedTuple):
 
 
 def make_choices(environ: Mapping[str, str], store: str = "") -> Choices:
-    """Return what to use when a command line names no operator and no account.
+    """Return what to use when a command line names no operator or account.
 
     store: the folder of --store. Raises BadInput for an nsc.json that cannot be read, OSError.
     """
@@ -111,7 +111,7 @@ def make_choices(environ: Mapping[str, str], store: str = "") -> Choices:
 
 
 def find_store_folders(environ: Mapping[str, str], store: str = "") -> StoreFolders:
-    """Return only the folders that `make_choices` finds."""
+    """Return the folders that `make_choices` chooses."""
     return make_choices(environ, store).folders
 
 
@@ -121,7 +121,7 @@ def _choose_identities(
     place: _Place | None,
     nsc: Mapping[str, Any],
 ) -> tuple[Chosen, Chosen]:
-    """Return the selected operator and account. Names that the store does not have are passed over."""
+    """Return the selected operator and account. Names that the store does not have are ignored."""
     nsc_operator = str(nsc.get("operator") or "")
     operator = _choose_existing(
         folders.list_operators(),
@@ -193,8 +193,8 @@ def _read_settings(path: Path) -> Mapping[str, Any]:
 
 
 def _find_place() -> _Place | None:
-    """Return the place in the store of the working folder, of the folders in it or of those above it, looked
-    for in nsc's order."""
+    """Return the place in the store of the working folder, of a folder in it or of one above it, searched in
+    nsc's order; None when none is in a store."""
     try:
         working = Path.cwd()
         if operator := _read_operator_name(working):
@@ -215,9 +215,9 @@ def _find_place() -> _Place | None:
 def _read_operator_name(folder: Path) -> str:
     """Return the name of the operator whose store folder this is; empty for any other folder."""
     try:
-        about = parse_json(read_text(folder / ".nsc"))
+        description = parse_json(read_text(folder / ".nsc"))
     except (BadInput, ValueError):
         return ""
-    if not isinstance(about, dict) or about.get("kind") != "operator":
+    if not isinstance(description, dict) or description.get("kind") != "operator":
         return ""
-    return str(about.get("name") or "")
+    return str(description.get("name") or "")

@@ -53,7 +53,7 @@ def decode_header(token: str) -> Json:
 
 
 def is_signed(token: str, public: str) -> bool:
-    """Return whether a JWT was signed with the seed of a public key."""
+    """Return whether the owner of a public key signed a JWT."""
     signed, _, signature = token.strip().rpartition(".")
     try:
         return verify_signature(public, signed.encode(), _decode(signature))

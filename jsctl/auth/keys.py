@@ -1,4 +1,4 @@
-"""Key pairs: nkeys, whose text says what kind they are (nats-io/nkeys: strkey.go, xkeys.go)."""
+"""Key pairs (nkeys), whose first letters show their kind (nats-io/nkeys: strkey.go, xkeys.go)."""
 
 import base64
 import binascii
@@ -80,27 +80,27 @@ class KeyPair:
         from nacl.public import Box, PrivateKey, PublicKey
 
         if self.kind != CURVE:
-            raise BadInput("only curve keys encrypt", "jsctl auth nkey gen curve creates one")
+            raise BadInput("only curve keys can encrypt", "create one with jsctl auth nkey gen curve")
         if not is_public_key(other, CURVE):
-            raise BadInput(f"{other!r} is not a public curve key", "they start with X")
+            raise BadInput(f"{other!r} is not a public curve key", "such keys start with X")
         return Box(PrivateKey(_decode_seed(self.seed)[1]), PublicKey(_decode(other)[1:]))
 
 
 def create_key(kind: str, random: Callable[[int], bytes] = os.urandom) -> KeyPair:
-    """Create a key pair. kind: one of KINDS. random: returns that many random bytes."""
+    """Create a key pair. kind: one of KINDS. random: a function that returns N random bytes."""
     prefix = _PREFIXES[kind]
     raw = bytes([_SEED | prefix >> 5, (31 & prefix) << 3]) + random(_RAW_SIZE)
     return parse_seed(_encode(raw))
 
 
 def parse_seed(seed: str) -> KeyPair:
-    """Return the key pair of a seed. Raises BadInput, which does not quote it."""
+    """Return the key pair of a seed. Raises BadInput, without quoting the seed."""
     seed = seed.strip()
     try:
         prefix, raw = _decode_seed(seed)
     except ValueError:
         raise BadInput(
-            "this is not a valid seed", "seeds start with SO, SA or SU, for an operator, account or user"
+            "this is not a valid seed", "seeds start with SO (operator), SA (account) or SU (user)"
         ) from None
     if prefix == _PREFIXES[CURVE]:
         from nacl.public import PrivateKey
@@ -114,7 +114,7 @@ def parse_seed(seed: str) -> KeyPair:
 
 
 def find_key_kind(public: str) -> str:
-    """Return the kind of a public key, one of KINDS; empty when it is not a valid one."""
+    """Return the kind of a public key, one of KINDS; empty when the key is not valid."""
     try:
         raw = _decode(public)
     except ValueError:
@@ -154,8 +154,8 @@ def verify_signature(public: str, data: bytes, signature: bytes) -> bool:
 
 
 def find_key_text(text: str) -> str:
-    """Return the first line of a key file that is a seed or a public key; decorated files have other lines,
-    too. Empty when none is."""
+    """Return the first line of a key file that is a seed or a public key; empty when there is none. Decorated
+    files have other lines, too."""
     lines = (line.strip() for line in text.splitlines())
     return next((line for line in lines if is_seed(line) or is_public_key(line)), "")
 

@@ -41,7 +41,8 @@ def build_target(subject: str, weight: int, cluster: str) -> Json:
 
 
 def set_targets(nats: Json, source: str, targets: list[Json]) -> None:
-    """Set the targets of a source in place; none removes it. Raises BadInput for weights above 100."""
+    """Set the targets of a source in place; an empty list removes it. Raises BadInput for weights above
+    100."""
     if not is_subject(source):
         raise BadInput(
             f"{source!r} is not a valid subject", "use tokens separated by dots, such as orders.new"
@@ -81,7 +82,7 @@ def parse_mappings(text: str, file: str) -> dict[str, list[Json]]:
 
 def _parse_target(target: Any, where: str) -> Json:
     if not isinstance(target, dict) or not target.get("subject") or set(target) - _KEYS:
-        raise BadInput(f"{where} has an invalid target", "set subject, weight and cluster")
+        raise BadInput(f"{where} has an invalid target", "set subject, and optionally weight and cluster")
     weight = target.get("weight", _ALL_PERCENT)
     if not isinstance(weight, int) or not 0 < weight <= _ALL_PERCENT:
         raise BadInput(f"{where}: the weight {weight!r} is not valid", "use 1 to 100")
@@ -89,7 +90,7 @@ def _parse_target(target: Any, where: str) -> Json:
 
 
 def _check_target(subject: str) -> None:
-    """Raise BadInput for a text that is not a target: a subject in which `{{...}}` may stand."""
+    """Raise BadInput for a text that is not a target: a subject, which may contain `{{...}}`."""
     if not subject or any(not token or token.isspace() for token in subject.split(".")):
         raise BadInput(
             f"{subject!r} is not a valid target", "use a subject, which may contain {{wildcard(1)}}"

@@ -1,4 +1,4 @@
-"""What a store holds about an operator, an account or a user, and the parts of its claims.
+"""Operators, accounts and users as records of a store, and the parts of their claims.
 
 Claims are the complete JSON of the JWT (nats-io/jwt: v2/operator_claims.go, account_claims.go,
 user_claims.go). NATS's own claims are below `nats`.
@@ -18,7 +18,7 @@ _NO_LIMITS = ("subs", "data", "payload", "imports", "exports", "conn", "leaf")
 
 
 class Record(NamedTuple):
-    """An operator, account or user of a store. name: that of its files, also in its claims."""
+    """An operator, account or user in a store. name: the name of its files, and in its claims."""
 
     name: str
     token: str
@@ -83,17 +83,17 @@ def read_objects(nats: Json, key: str) -> list[Json]:
 
 
 def remove_member(nats: Json, key: str, member: Json) -> None:
-    """Remove an object from a list in the claims in place, and with the last one the list."""
+    """Remove an object from a list in the claims in place; remove the list, too, if it becomes empty."""
     nats[key].remove(member)
     if not nats[key]:
         del nats[key]
 
 
 def find_local_subject(imported: Json) -> str:
-    """Return the subject under which the importing account gets an import's messages.
+    """Return the subject on which the importing account receives an import's messages.
 
-    That is `local_subject`, or the older `to`, or else the exporter's subject. Of a stream, `to` is a prefix;
-    of a service, `to` is the exporter's subject.
+    It is `local_subject`, else the deprecated `to`, else the exporter's subject. For a stream, `to` is a
+    prefix; for a service, it is the exporter's subject.
     """
     if local := imported.get("local_subject"):
         return str(local)
@@ -115,8 +115,7 @@ def _has_storage(limits: Json) -> bool:
 
 
 def list_tiers(nats: Json) -> Iterator[tuple[str, Json]]:
-    """Yield (tier, JetStream limits) of an account. Tiers are "R1", "R3", ...; "" for limits of all
-    streams."""
+    """Yield (tier, JetStream limits) of an account. Tiers are "R1", "R3", ...; "" is for all streams."""
     limits = nats.get("limits") or {}
     if _has_storage(limits):
         yield "", limits
@@ -124,7 +123,7 @@ def list_tiers(nats: Json) -> Iterator[tuple[str, Json]]:
 
 
 def is_scoped(user: Record, account: Json) -> bool:
-    """Return whether a scoped key of the account (its `nats` claims) signed a user."""
+    """Return whether a scoped key signed a user. account: the `nats` claims of the user's account."""
     key = get_signing_key(account, user.issuer)
     return key is not None and key.scope is not None
 
@@ -153,7 +152,7 @@ def build_user() -> Json:
 
 
 def build_scoped_user() -> Json:
-    """Return the `nats` claims of a new user that a scoped key signs: without permissions and limits."""
+    """Return the `nats` claims of a new user that a scoped key signs, without permissions and limits."""
     return {"pub": {}, "sub": {}, "type": USER, "version": 2}
 
 

@@ -1,5 +1,5 @@
-"""The accounts that servers have: sent, fetched and removed through the system account (nats-server:
-accounts.go, DirAccResolver), and the configuration of such servers."""
+"""Sends accounts to servers, and fetches and removes them there, through the system account (nats-server:
+accounts.go, DirAccResolver); builds the configuration of such servers."""
 
 import asyncio
 import json
@@ -19,25 +19,25 @@ from jsctl.units import format_time
 
 _NO_LISTENER = (
     "no server accepts accounts here",
-    "this needs a login of the system account (or --as-system), and servers with a full resolver:"
-    " jsctl auth operator config",
+    "log in to the system account or use --as-system; servers need a full resolver, which jsctl auth operator"
+    " config configures",
 )
 
 
 _LOOKUPS = 16
-"""Accounts that are looked up at the same time."""
+"""Maximum number of concurrent requests for accounts."""
 
 
 class Outcome(NamedTuple):
-    """The reply of one server. error: why it refused; empty for a success."""
+    """The reply of one server. error: why it refused; empty on success."""
 
     server: str
     error: str = ""
 
 
 class Trust(NamedTuple):
-    """The operator in a server's configuration. keys: those whose accounts it accepts. issued: seconds since
-    1970."""
+    """The operator that a server trusts. keys: the server accepts accounts that these keys signed. issued:
+    seconds since 1970."""
 
     server: str
     keys: frozenset[str]
@@ -45,7 +45,7 @@ class Trust(NamedTuple):
 
 
 async def count_servers(connection: Connection) -> int:
-    """Return the number of servers; 0 if unknown. Raises Denied without the system account."""
+    """Return the number of servers; 0 if unknown. Raises Denied if the login is not of the system account."""
     try:
         answer = await connection.request("$SYS.REQ.SERVER.PING.STATSZ")
     except NoResponders:
@@ -55,7 +55,8 @@ async def count_servers(connection: Connection) -> int:
 
 
 async def fetch_trust(connection: Connection, expect: int) -> list[Trust]:
-    """Return the operator of each server. Raises Denied without the system account."""
+    """Return the operator that each server trusts. Raises Denied if the login is not of the system
+    account."""
     trusts = []
     subject = "$SYS.REQ.SERVER.PING.VARZ"
     for message in await _request_all(connection, subject, b"", expect):
@@ -70,7 +71,7 @@ async def fetch_trust(connection: Connection, expect: int) -> list[Trust]:
 
 
 async def push_account(connection: Connection, account: Record, expect: int) -> list[Outcome]:
-    """Send an account to all servers. expect: how many; 0 where that is unknown. Raises Denied."""
+    """Send an account to all servers. expect: the number of servers; 0 if unknown. Raises Denied."""
     subject = f"$SYS.REQ.ACCOUNT.{account.public}.CLAIMS.UPDATE"
     return [
         _read_outcome(message, subject)
@@ -123,7 +124,8 @@ async def delete_accounts(
 
 
 def make_system_user(store: AuthStore) -> tuple[str, KeyPair]:
-    """Return the JWT and the key of a user of the system account, in memory alone. Raises NotFound."""
+    """Return the JWT and the key of a temporary user of the system account, only in memory. Raises
+    NotFound."""
     system = _find_system_account(store.read_operator())
     return make_temporary_user(store, store.find_account(system))
 
@@ -133,15 +135,15 @@ def _find_system_account(operator: Record) -> str:
     if not system:
         raise BadInput(
             f"operator {operator.name} has no system account",
-            "jsctl auth operator edit --system-account sets it",
+            "set it with jsctl auth operator edit --system-account",
         )
     return system
 
 
 def make_temporary_user(store: AuthStore, account: Record) -> tuple[str, KeyPair]:
-    """Return the JWT and the key of a user of an account, in memory alone. Raises NotFound, BadInput."""
+    """Return the JWT and the key of a temporary user, only in memory. Raises NotFound, BadInput."""
     signer = find_user_signer(store, account)
-    # With permissions of its own, so that the account's default permissions do not bind it.
+    # Own permissions take precedence over the account's default permissions.
     nats = {**build_user(), "pub": {"allow": [">"]}, "sub": {"allow": [">"]}}
     if signer.public != account.public:
         nats["issuer_account"] = account.public
@@ -156,8 +158,8 @@ REMOVED = "removed"
 
 
 class Difference(NamedTuple):
-    """How an account in the store differs from that on servers. state: SAME, ... changes: claims that
-    differ."""
+    """How an account in the store differs from that on servers. state: SAME, NEW, ... changes: the claims
+    that differ."""
 
     account: str
     public: str
@@ -166,7 +168,7 @@ class Difference(NamedTuple):
 
 
 def compare(account: Record, token: str) -> Difference:
-    """Compare an account with what servers have. token: empty when they do not have it."""
+    """Compare an account with its JWT on servers. token: empty when they do not have the account."""
     if not token:
         return Difference(account.name, account.public, NEW)
     claims = decode_jwt(token)
@@ -190,11 +192,11 @@ def find_claim_differences(stored: Json, served: Json, path: str = "") -> list[s
     changes = []
     for key in sorted({*stored, *served}):
         before, after = served.get(key), stored.get(key)
-        place = f"{path}{key}"
+        claim_path = f"{path}{key}"
         if isinstance(before, dict) and isinstance(after, dict):
-            changes += find_claim_differences(after, before, f"{place}.")
+            changes += find_claim_differences(after, before, f"{claim_path}.")
         elif before != after and (before or after):
-            changes.append(f"{place}: {_shorten(before)} -> {_shorten(after)}")
+            changes.append(f"{claim_path}: {_shorten(before)} -> {_shorten(after)}")
     return changes
 
 
@@ -217,8 +219,8 @@ MEMORY, FULL, CACHE = "memory", "full", "cache"
 def build_server_config(store: AuthStore, resolver: str, folder: str, options: Mapping[str, Any]) -> Json:
     """Return the options of nats-server for an operator: its JWT, the system account and the resolver.
 
-    resolver: MEMORY has all accounts in the configuration; FULL and CACHE in `folder`, which a push fills.
-    options: further ones of the resolver. Raises NotFound, BadInput.
+    resolver: MEMORY keeps all accounts in the configuration, FULL and CACHE in `folder`, which pushes fill.
+    options: further options of the resolver. Raises NotFound, BadInput.
     """
     operator = store.read_operator()
     system = _find_system_account(operator)
@@ -236,7 +238,7 @@ def build_server_config(store: AuthStore, resolver: str, folder: str, options: M
 
 
 def format_config(config: Json, names: Mapping[str, str]) -> str:
-    """Return options as nats-server's configuration has them. names: of accounts, for comments."""
+    """Format options in the syntax of nats-server's configuration. names: of accounts, for comments."""
     lines = [f"operator: {config['operator']}", f"system_account: {config['system_account']}"]
     if sentinel := config.get("default_sentinel"):
         lines.append(f"default_sentinel: {sentinel}")

@@ -16,7 +16,7 @@ ALL = "*"
 
 
 class Revocation(NamedTuple):
-    """A revocation. export: the subject of the export for activation tokens; empty for users. time: seconds
+    """A revocation. export: the subject whose activation tokens are revoked; empty for users. time: seconds
     since 1970."""
 
     export: str
@@ -36,7 +36,7 @@ def list_revocations(nats: Json) -> list[Revocation]:
 
 
 def find_key(store: AuthStore, account: Record, name: str, *, of_export: bool) -> str:
-    """Return the public key of a user's or (of_export) an account's name; keys and `*` stay as they are.
+    """Return the public key of a user or (of_export) an account by name; keys and `*` are returned unchanged.
 
     Raises NotFound, BadInput.
     """
@@ -44,24 +44,24 @@ def find_key(store: AuthStore, account: Record, name: str, *, of_export: bool) -
         return name
     if is_public_key(name):
         raise BadInput(
-            f"{name} is a key of another kind", f"use one of {'an account' if of_export else 'a user'}"
+            f"{name} is another kind of key", f"use the key of {'an account' if of_export else 'a user'}"
         )
     return (store.find_account(name) if of_export else store.read_user(account.name, name)).public
 
 
 def add_revocation(nats: Json, revocation: Revocation, account: str) -> None:
-    """Add a revocation in place; an existing one with a later time stays. Raises NotFound without the
+    """Add a revocation in place, unless there is one with a later time. Raises NotFound for an unknown
     export."""
-    place = find_export(nats, revocation.export, account) if revocation.export else nats
-    earlier = place.get("revocations") or {}
-    time = max(revocation.time, int(earlier.get(revocation.key) or 0))
-    place["revocations"] = {**earlier, revocation.key: time}
+    owner = find_export(nats, revocation.export, account) if revocation.export else nats
+    revocations = owner.get("revocations") or {}
+    time = max(revocation.time, int(revocations.get(revocation.key) or 0))
+    owner["revocations"] = {**revocations, revocation.key: time}
 
 
 def remove_revocation(nats: Json, export: str, key: str, account: str) -> None:
     """Remove a revocation in place. Raises NotFound."""
-    place = find_export(nats, export, account) if export else nats
-    revocations = dict(place.get("revocations") or {})
+    owner = find_export(nats, export, account) if export else nats
+    revocations = dict(owner.get("revocations") or {})
     if key not in revocations:
         raise NotFound(
             f"account {account} does not revoke {key}",
@@ -69,6 +69,6 @@ def remove_revocation(nats: Json, export: str, key: str, account: str) -> None:
         )
     del revocations[key]
     if revocations:
-        place["revocations"] = revocations
+        owner["revocations"] = revocations
     else:
-        del place["revocations"]
+        del owner["revocations"]

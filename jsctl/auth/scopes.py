@@ -1,5 +1,5 @@
-"""Users of scoped signing keys: the role's template says what they may do (nats-server: server/auth.go,
-processUserPermissionsTemplate; nats-io/jwt: v2/signingkeys.go)."""
+"""Users of scoped signing keys, whose permissions come from the template of the role (nats-server:
+server/auth.go, processUserPermissionsTemplate; nats-io/jwt: v2/signingkeys.go)."""
 
 import itertools
 import re
@@ -11,7 +11,7 @@ from jsctl.auth.environment import Account, User
 from jsctl.nats.subjects import is_subject
 
 MAX_EXPANSIONS = 4096
-"""Maximum number of subjects of a list, after tags are replaced."""
+"""Maximum number of subjects in a list after its templates are expanded."""
 
 _MUSTACHE = re.compile(r"\{\{[^}]+\}\}")
 _TAG = re.compile(r"(account-tag|tag)\((.*)\)", re.IGNORECASE)
@@ -32,14 +32,14 @@ _PERMISSIONS = (
     "proxy_required",
     "allowed_connection_types",
 )
-"""What a template sets, and a user of its key may not (UserPermissionLimits)."""
+"""The claims that a template sets and that its users may not set (UserPermissionLimits)."""
 
 
 class Expanded(NamedTuple):
     """A template filled in for a user.
 
-    claims: like a user's own. problem: why servers refuse the user; empty when they do not. origins: for each
-    list ("pub.allow"), the index in the template that each subject comes from.
+    claims: in the form of a user's own. problem: why servers refuse the user; empty when they do not.
+    origins: for each list ("pub.allow"), the index in the template that each subject comes from.
     """
 
     claims: Json
@@ -57,7 +57,7 @@ def find_scope(account: Account, user: User) -> Json | None:
 
 
 def find_own_permissions(nats: Json) -> str:
-    """Return the first claim of a user that its role sets; empty when there is none
+    """Return the first claim of a user that only a role may set; empty when there is none
     (HasEmptyPermissions)."""
     for key in _PERMISSIONS:
         value = nats.get(key)
@@ -85,7 +85,7 @@ def expand_template(account: Account, user: User) -> Expanded:
         except _Undefined as error:
             return Expanded(template, str(error))
         rules[key] = [subject for _, subject in subjects]
-        origins[f"{action}.{key}"] = [at for at, _ in subjects]
+        origins[f"{action}.{key}"] = [index for index, _ in subjects]
         if key == "allow" and not subjects:
             # An allow list that expands to nothing denies everything.
             rules["deny"] = [*as_texts(rules.get("deny")), ">"]
@@ -99,7 +99,7 @@ def _expand(texts: list[str], account: Account, user: User, *, strict: bool) -> 
     strict: raise _Undefined for a subject that is not valid, instead of leaving it out.
     """
     subjects: list[tuple[int, str]] = []
-    for at, text in enumerate(texts):
+    for index, text in enumerate(texts):
         marks = _MUSTACHE.findall(text)
         values = [_find_values(mark, text, account, user, strict=strict) for mark in marks]
         for combination in itertools.product(*values):
@@ -107,7 +107,7 @@ def _expand(texts: list[str], account: Account, user: User, *, strict: bool) -> 
             for mark, value in zip(marks, combination, strict=True):
                 subject = subject.replace(mark, value)
             if is_subject(subject):
-                subjects.append((at, subject))
+                subjects.append((index, subject))
             elif strict:
                 raise _Undefined(f"{text!r} becomes {subject!r}, which is not a valid subject")
             if len(subjects) > MAX_EXPANSIONS:

@@ -1,4 +1,4 @@
-"""The operator to use by default, in the file of the `nats` tool:
+"""The operator to use by default, saved in the file of the `nats` tool:
 
 $XDG_CONFIG_HOME or ~/.config / nats / cli / config.json        {"select_operator": NAME}
 """
@@ -17,7 +17,7 @@ _KEY = "select_operator"
 
 
 def read_selected_operator(environ: Mapping[str, str]) -> str:
-    """Return the name of the selected operator; empty without one, or where the file cannot be read."""
+    """Return the name of the selected operator; empty when none is selected or the file cannot be read."""
     try:
         return str(_load(_get_path(environ)).get(_KEY) or "")
     except BadInput:
@@ -25,7 +25,7 @@ def read_selected_operator(environ: Mapping[str, str]) -> str:
 
 
 def select_operator(environ: Mapping[str, str], name: str) -> None:
-    """Select an operator; the rest of the file stays. Raises BadInput, OSError."""
+    """Select an operator; the rest of the file stays unchanged. Raises BadInput, OSError."""
     path = _get_path(environ)
     config = {**_load(path), _KEY: name}
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Settings of operators, accounts and users from flags and answers, as changes of their claims."""
+"""Settings of accounts and users from flags and answers, applied to their claims."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ _TIERS = ("R1", "R3", "R5")
 class AccountSettings:
     """Settings for an account.
 
-    values: of flags, as `Schema.apply_flags` takes them. jetstream: whether it may use JetStream; None leaves
-    that as it is. tier: the replicas whose limits `js-...` flags set, "R3"; empty for all streams.
+    values: by flag; see `Schema.apply_flags`. jetstream: whether the account may use JetStream; None leaves
+    that unchanged. tier: the tier whose limits the `js-...` flags set, such as "R3"; empty for all streams.
     """
 
     values: Mapping[str, Any]
@@ -32,14 +32,14 @@ class AccountSettings:
     def apply(self, nats: Json) -> None:
         """Change the `nats` claims in place. Raises BadInput."""
         jetstream = {flag: value for flag, value in self.values.items() if flag in _JETSTREAM_FLAGS}
-        others = {flag: value for flag, value in self.values.items() if flag not in _JETSTREAM_FLAGS}
-        _replace(nats, ACCOUNT.apply_flags(nats, others))
+        other_flags = {flag: value for flag, value in self.values.items() if flag not in _JETSTREAM_FLAGS}
+        _replace(nats, ACCOUNT.apply_flags(nats, other_flags))
         _tidy(nats)
         change_tags(nats, self.tags, self.no_tags)
         limits = nats.setdefault("limits", {})
         if self.jetstream is False:
             if jetstream or self.tier:
-                raise BadInput("--no-jetstream cannot be used with limits of JetStream")
+                raise BadInput("--no-jetstream cannot be used with JetStream limits")
             for key in (*_JETSTREAM_FLAGS.values(), "tiered_limits"):
                 limits.pop(key, None)
         elif jetstream or self.tier or self.jetstream:
@@ -48,34 +48,34 @@ class AccountSettings:
     def _set_jetstream(self, nats: Json, limits: Json, flags: Mapping[str, Any]) -> None:
         turns_on = self.jetstream or self.tier or any(flag in _STORAGE_FLAGS for flag in flags)
         if not turns_on and not has_jetstream(nats):
-            raise BadInput("the account has no JetStream", "add --jetstream")
-        place = limits
+            raise BadInput("the account cannot use JetStream", "allow it with --jetstream")
+        target = limits
         tiers = limits.get("tiered_limits") or {}
         if self.tier:
             if self.tier not in _TIERS:
                 raise BadInput(f"{self.tier!r} is not a tier", f"use one of {', '.join(_TIERS)}")
             if has_jetstream({"limits": {**limits, "tiered_limits": None}}):
                 raise BadInput(
-                    "the account has limits for all streams and cannot have limits for a tier, too",
-                    "--no-jetstream removes them",
+                    "the account has limits for all streams and cannot also have limits for a tier",
+                    "remove them with --no-jetstream",
                 )
-            place = limits.setdefault("tiered_limits", {}).setdefault(self.tier, {})
+            target = limits.setdefault("tiered_limits", {}).setdefault(self.tier, {})
         elif tiers:
             raise BadInput(
                 f"the account has limits by tier: {', '.join(sorted(tiers))}", "select one with --tier"
             )
-        if not (place.get("disk_storage") or place.get("mem_storage")):
+        if not (target.get("disk_storage") or target.get("mem_storage")):
             storage_flags = [flag for flag in _STORAGE_FLAGS if flag in flags]
             storage = {"disk_storage": UNLIMITED, "mem_storage": UNLIMITED} if not storage_flags else {}
-            place.update({**storage, "streams": UNLIMITED, "consumer": UNLIMITED})
-        place.update(ACCOUNT.apply_flags({"limits": place}, flags)["limits"])
+            target.update({**storage, "streams": UNLIMITED, "consumer": UNLIMITED})
+        target.update(ACCOUNT.apply_flags({"limits": target}, flags)["limits"])
 
 
 @dataclass(frozen=True, slots=True)
 class UserSettings:
     """Settings for a user, or for the template of a scope.
 
-    values: of flags, as `Schema.apply_flags` takes them.
+    values: by flag; see `Schema.apply_flags`.
     """
 
     values: Mapping[str, Any]
@@ -103,24 +103,24 @@ class UserSettings:
                 nats.pop(key, None)
 
     def refuse_in_scope(self, role: str) -> None:
-        """Raise BadInput for settings that a scoped user takes from the scope."""
+        """Raise BadInput for settings that only the scope of a scoped user may set."""
         if self.values:
             flags = ", ".join(f"--{flag}" for flag in self.values)
             raise BadInput(
-                f"a user of the scope {role} has no settings of their own: {flags}",
-                "change the scope with jsctl auth account keys edit, or sign the user with another key",
+                f"a user with role {role} cannot have settings of its own: {flags}",
+                "change the role with jsctl auth account keys edit, or sign the user with another key",
             )
 
 
 def refuse_jetstream_of_system(nats: Json, public: str, operator: Record) -> None:
-    """Raise BadInput for claims that give JetStream to the system account."""
+    """Raise BadInput for claims that allow the system account to use JetStream."""
     if has_jetstream(nats) and operator.nats.get("system_account") == public:
         raise BadInput("the system account cannot use JetStream", "enable it for another account")
 
 
 def change_tags(nats: Json, add: Sequence[str], remove: Sequence[str]) -> None:
     """Add and remove tags, which are lower case. A text may hold several, separated by commas."""
-    added, removed = _split(add), _split(remove)
+    added, removed = _split_tags(add), _split_tags(remove)
     tags = [tag for tag in nats.get("tags") or () if tag not in removed]
     tags += [tag for tag in added if tag not in tags]
     if tags:
@@ -130,7 +130,7 @@ def change_tags(nats: Json, add: Sequence[str], remove: Sequence[str]) -> None:
 
 
 def parse_expiry(text: str, now: int) -> dict[str, Any]:
-    """Return the claim for an expiry. text: a duration or a time; 0 for none; empty for no claim.
+    """Return the claim for an expiry. text: a duration or a time; 0 for never; empty for no change.
 
     now: ns since 1970. Raises BadInput.
     """
@@ -148,7 +148,7 @@ def parse_expiry(text: str, now: int) -> dict[str, Any]:
 
 
 def check_url(text: str, flag: str, schemes: Sequence[str] = ()) -> str:
-    """Return a URL. schemes: that are valid; empty for any. Raises BadInput."""
+    """Return `text` if it is empty or a URL. schemes: the valid ones; empty for any. Raises BadInput."""
     parts = urlsplit(text)
     if not text or (
         parts.scheme and (parts.netloc or parts.path) and (not schemes or parts.scheme in schemes)
@@ -158,7 +158,7 @@ def check_url(text: str, flag: str, schemes: Sequence[str] = ()) -> str:
     raise BadInput(f"{flag}: {text!r} is not a valid URL", f"use one such as {example}")
 
 
-def _split(texts: Sequence[str]) -> list[str]:
+def _split_tags(texts: Sequence[str]) -> list[str]:
     tags = (tag.strip().lower() for text in texts for tag in text.split(","))
     return list(dict.fromkeys(tag for tag in tags if tag))
 

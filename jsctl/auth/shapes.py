@@ -1,6 +1,6 @@
-"""The shapes of claims: what a JWT must have so that everything else may rely on it.
+"""The shapes of claims, which are checked once so that all other code can rely on them.
 
-A JWT that somebody else signed may hold anything. Unknown keys may have any shape, and null counts as a
+A JWT that somebody else signed may contain anything. Unknown keys may have any shape, and null counts as a
 missing key, as it does for servers.
 """
 
@@ -111,18 +111,18 @@ def check_shape(claims: Json, kind: str) -> Json:
 
 
 def _find_problem(value: Any, shape: Any, path: str) -> str:
-    """Return what is wrong with the first value of another shape; empty when all fit.
+    """Return what is wrong with the first value that does not have its shape; empty when all values do.
 
     shape: a type; a list with the shape of each item; a tuple of shapes, of which one fits; an object with
     those of its keys, `*` for all others.
     """
     if value is None:
         return ""
-    place = path.rstrip(".")
+    path_name = path.rstrip(".")
     match shape:
         case dict():
             if not isinstance(value, dict):
-                return f"{place} must be an object"
+                return f"{path_name} must be an object"
             problems = (
                 _find_problem(item, shape.get(key, shape.get("*", ())), f"{path}{key}.")
                 for key, item in value.items()
@@ -130,10 +130,12 @@ def _find_problem(value: Any, shape: Any, path: str) -> str:
             return next(filter(None, problems), "")
         case list():
             if not isinstance(value, list):
-                return f"{place} must be a list"
+                return f"{path_name} must be a list"
             problems = (
-                f"{place}[{at}] is null" if item is None else _find_problem(item, shape[0], f"{place}[{at}].")
-                for at, item in enumerate(value)
+                f"{path_name}[{index}] is null"
+                if item is None
+                else _find_problem(item, shape[0], f"{path_name}[{index}].")
+                for index, item in enumerate(value)
             )
             return next(filter(None, problems), "")
         case ():
@@ -142,5 +144,5 @@ def _find_problem(value: Any, shape: Any, path: str) -> str:
             option_problems = [_find_problem(value, option, path) for option in shape]
             return "" if "" in option_problems else option_problems[-1]
     if isinstance(value, shape) and (shape is bool) == isinstance(value, bool):
-        return "" if shape is not int or abs(value) < 1 << 63 else f"{place} is too large"
-    return f"{place} must be {_NAMES[shape]}"
+        return "" if shape is not int or abs(value) < 1 << 63 else f"{path_name} is too large"
+    return f"{path_name} must be {_NAMES[shape]}"

@@ -61,7 +61,7 @@ def find_import(nats: Json, local: str, account: str) -> Json:
 
 
 def check_subject(subject: str) -> str:
-    """Return a subject. Raises BadInput."""
+    """Return a subject if it is valid. Raises BadInput."""
     if not is_subject(subject):
         raise BadInput(
             f"{subject!r} is not a valid subject", "use tokens separated by dots, such as orders.new"
@@ -74,7 +74,8 @@ def add_export(nats: Json, export: Json, account: str) -> None:
     for other in read_objects(nats, "exports"):
         if other.get("subject") == export["subject"] and get_kind(other) == get_kind(export):
             raise BadInput(
-                f"account {account} already exports {export['subject']}", "change it with exports edit"
+                f"account {account} already exports {export['subject']}",
+                "change it with jsctl auth account exports edit",
             )
     nats["exports"] = [*(nats.get("exports") or ()), export]
 
@@ -116,7 +117,7 @@ def change_export(export: Json, values: Mapping[str, Any]) -> None:
                     export.pop("service_latency", None)
             case "sampling":
                 if not export.get("service_latency") and not values.get("latency"):
-                    raise BadInput("--sampling needs a subject for the measurements", "set --latency, too")
+                    raise BadInput("--sampling needs a subject for the measurements", "add --latency SUBJECT")
                 export.setdefault("service_latency", {})["sampling"] = _parse_sampling(value)
             case "allow_trace":
                 _require_service(export, "--allow-trace")
@@ -137,8 +138,8 @@ def build_import(name: str, subject: str, source: str, service: bool, local: str
 
 
 def check_local(subject: str, local: str) -> str:
-    """Return a local subject for an imported one. It may refer to the wildcards of `subject` as `$1`. Raises
-    BadInput."""
+    """Return the local subject of an import if it is valid. It may refer to the wildcards of `subject` as
+    `$1`. Raises BadInput."""
     check_subject(local)
     wildcards = [token for token in subject.split(".") if token in ("*", ">")]
     tokens = local.split(".")
@@ -151,8 +152,8 @@ def check_local(subject: str, local: str) -> str:
         or any(number > wildcard_count for number in references)
     ):
         raise BadInput(
-            f"the local subject {local} lacks the wildcards of {subject}",
-            "use each of them, `*` as $1, $2, ...",
+            f"the local subject {local} does not have the wildcards of {subject}",
+            "use each of them once, `*` also as $1, $2, ...",
         )
     return local
 
@@ -160,10 +161,10 @@ def check_local(subject: str, local: str) -> str:
 def sign_activation(
     store: AuthStore, exporter: Record, export: Json, subject: str, importer: str, claims: Mapping[str, Any]
 ) -> str:
-    """Return an activation token: the right of an account to import an export.
+    """Return an activation token, which lets an account import an export.
 
-    subject: what may be imported. importer: the account's public key. claims: further ones (`exp`).
-    Raises NotFound without the exporter's seed.
+    subject: what may be imported. importer: the account's public key. claims: further claims, such as `exp`.
+    Raises NotFound when the store does not have the exporter's seed.
     """
     signer = find_user_signer(store, exporter)
     nats: Json = {"subject": subject, "kind": get_kind(export), "type": "activation", "version": 2}
@@ -174,21 +175,23 @@ def sign_activation(
 
 
 def check_activation(token: str, importer: str, source: str) -> str:
-    """Return an activation token for an importing account and an exporting one. Raises BadInput."""
+    """Return an activation token if it is valid for the two accounts (public keys). Raises BadInput."""
     token = token.strip()
     if token.startswith("-----"):  # as nsc decorates it
         token = next((line for line in token.splitlines() if line.startswith("ey")), "")
     claims = decode_jwt(token)
     nats = claims["nats"]
     if nats.get("type") != "activation":
-        raise BadInput("this is not an activation token", "jsctl auth account activations add makes one")
+        raise BadInput(
+            "this is not an activation token", "create one with jsctl auth account activations add"
+        )
     if claims.get("sub") != importer:
         raise BadInput(
             f"the activation token is for account {claims.get('sub')}", "request one for this account"
         )
     if source not in (claims.get("iss"), nats.get("issuer_account")):
         raise BadInput(
-            "the activation token was issued by another account", "use one of the exporting account"
+            "the activation token was issued by another account", "request one from the exporting account"
         )
     return token
 
@@ -211,14 +214,16 @@ def _set(member: Json, key: str, value: Any) -> None:
 
 def _require_service(export: Json, flag: str) -> None:
     if get_kind(export) != SERVICE:
-        raise BadInput(f"{flag} is only for services", "add --service")
+        raise BadInput(
+            f"{flag} is only for services", f"leave out {flag}, or export a service with --service"
+        )
 
 
 def _check_token_position(export: Json, position: int) -> int:
     tokens = str(export["subject"]).split(".")
     if position and (position > len(tokens) or tokens[position - 1] != "*"):
         raise BadInput(
-            f"token {position} of {export['subject']} is not a *",
+            f"token {position} of {export['subject']} is not *",
             "put a * where the account's public key goes",
         )
     return position
@@ -239,7 +244,7 @@ def _parse_sampling(text: str) -> int | str:
     except ValueError:
         percent = 0
     if not 1 <= percent <= 100:
-        raise BadInput(f"--sampling: {text!r} is not a percentage", "use 1 to 100, or header")
+        raise BadInput(f"--sampling: {text!r} is not a percentage", "use 1 to 100, or `header`")
     return percent
 
 

@@ -31,15 +31,15 @@ from jsctl.posix import lock, open_folder
 _JWT = ".jwt"
 _DESCRIPTION = ".nsc"
 _IGNORED = "# Ignore all nkeys and creds\n**/*.nk\n**/*.creds\n"
-_NEW = ".jsctl-new-"  #: begins the name of an operator's folder that is not whole yet
+_NEW = ".jsctl-new-"  #: prefix of the folder of an operator that is not complete yet
 
 
-def check_name(name: str, what: str) -> None:
-    """Raise BadInput for a name that no file can have. what: "operator", "account" or "user"."""
+def check_name(name: str, kind: str) -> None:
+    """Raise BadInput for a name that no file can have. kind: "operator", "account" or "user"."""
     if not is_name(name):
         raise BadInput(
-            f"{name!r} is not a valid {what} name",
-            "use one without slashes and control characters that does not begin with a dot",
+            f"{name!r} is not a valid {kind} name",
+            "use one without slashes or control characters that does not begin with a dot",
         )
 
 
@@ -56,7 +56,7 @@ def is_name(name: str) -> bool:
 class AuthStore:
     """The part of the store's folders that belongs to one operator.
 
-    selected: the account that is selected, empty for none.
+    selected: the selected account; empty when none is selected.
     """
 
     def __init__(self, folders: StoreFolders, operator: str, selected: str = "") -> None:
@@ -144,14 +144,14 @@ class AuthStore:
         if not path.is_file():
             raise NotFound(
                 f"the seed of {public} is not in the store",
-                f"put it into {escape_path(path)}, or use another key",
+                f"save it as {escape_path(path)}, or use another key",
             )
         try:
             key = parse_seed(read_text(path))
         except BadInput as error:
             raise BadInput(f"{escape_path(path)}: {error.message}", error.hint) from None
         if key.public != public:
-            raise BadInput(f"{escape_path(path)} has the seed of another key, {key.public}")
+            raise BadInput(f"{escape_path(path)} contains the seed of another key, {key.public}")
         return key
 
     # -- writing ------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class AuthStore:
             for name, account in (accounts or {}).items():
                 self.write_account(name, account)
             return
-        # One level down, where no tool takes it for an operator.
+        # One level down, where no tool mistakes it for an operator.
         parent = self.folders.stores / f"{_NEW}{os.getpid()}-{os.urandom(4).hex()}"
         unfinished = parent / self.operator
         self._make_folder(unfinished)
@@ -188,7 +188,7 @@ class AuthStore:
             for name, account in (accounts or {}).items():
                 folder = unfinished / "accounts" / name
                 folder.mkdir(mode=0o700, parents=True)
-                (unfinished / "accounts").chmod(0o700)  # parents have what the umask allows
+                (unfinished / "accounts").chmod(0o700)  # mkdir ignores the mode for parents
                 write_atomically(folder / f"{name}{_JWT}", account)
             unfinished.rename(self._operator_folder)
         finally:
@@ -199,7 +199,7 @@ class AuthStore:
         self._write(self.get_account_path(account), token)
 
     def write_user(self, account: str, user: str, token: str, key: KeyPair | None) -> None:
-        """Write a user's JWT, and credentials where the key is known. Raises OSError."""
+        """Write a user's JWT, and its credentials if the key is known. Raises OSError."""
         self._write(self.get_user_path(account, user), token)
         if key:
             self._write(self.get_creds_path(account, user), format_creds(token, key.seed))
@@ -224,15 +224,15 @@ class AuthStore:
     def remove_account(self, account: str) -> None:
         """Remove an account, its users and their credentials; seeds stay. Raises OSError.
 
-        The account's own JWT goes first: without it, no tool sees the rest.
+        The account's own JWT is removed first: without it, no tool sees the rest.
         """
         self.get_account_path(account).unlink(missing_ok=True)
         shutil.rmtree(self.get_account_path(account).parent)
         shutil.rmtree(self.get_creds_path(account, "any").parent, ignore_errors=True)
 
     def _build_description(self) -> str:
-        about = {"managed": False, "name": self.operator, "kind": "operator", "version": "1"}
-        return json.dumps(about, separators=(",", ":"))
+        description = {"managed": False, "name": self.operator, "kind": "operator", "version": "1"}
+        return json.dumps(description, separators=(",", ":"))
 
     def _make_folder(self, folder: Path) -> None:
         """Create a folder below those of the store, with the missing folders above it."""
@@ -260,7 +260,7 @@ def _read(name: str, path: Path, kind: str, missing: tuple[str, str]) -> Record:
 
 
 def format_creds(token: str, seed: str) -> str:
-    """Return the text of a credentials file: a user's JWT and seed, as nkeys' decorated files have them."""
+    """Return the text of a credentials file: a user's JWT and seed between nkeys' decorations."""
     return (
         f"-----BEGIN NATS USER JWT-----\n{token}\n------END NATS USER JWT------\n\n"
         "************************* IMPORTANT *************************\n"

@@ -1,7 +1,7 @@
-"""What is wrong with operators, accounts and users: functions from an environment to findings.
+"""Checks of operators, accounts and users: functions that take an environment and return findings.
 
 These modules send no requests and write no files. The rules are those of nats-io/jwt (v2/*.go: Validate),
-nats-io/nsc (cmd/validate.go) and of the server, and those across accounts, which neither of them has.
+nats-io/nsc (cmd/validate.go) and the server, and rules between accounts, which the first two do not have.
 """
 
 from jsctl.auth.check.all import check, check_for_push

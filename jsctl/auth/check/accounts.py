@@ -1,5 +1,4 @@
-"""What is wrong with an account by itself (nats-io/jwt: v2/account_claims.go; nats-io/nsc:
-cmd/validate.go)."""
+"""Checks of a single account (nats-io/jwt: v2/account_claims.go; nats-io/nsc: cmd/validate.go)."""
 
 from collections.abc import Iterator
 
@@ -30,7 +29,7 @@ _JETSTREAM = (
 
 
 def check_account(environment: Environment, account: Account, now: float) -> Iterator[Finding]:
-    """Yield the problems of an account, without those of its users. now: seconds since 1970."""
+    """Yield the problems of an account, but not those of its users. now: seconds since 1970."""
     owner = find_owner(environment.operator, account)
     yield from check_token(account, "account", owner, now)
     yield from _check_signer(environment, account, owner)
@@ -53,7 +52,7 @@ def check_account(environment: Environment, account: Account, now: float) -> Ite
         yield owner.build_error(
             "account-cluster-traffic",
             "cluster_traffic",
-            f"the cluster traffic account {traffic!r} is neither system nor owner",
+            f"the cluster traffic account is {traffic!r}; it must be system or owner",
             build_account_line(owner, "edit", "--js-cluster-traffic", "system"),
         )
 
@@ -65,11 +64,13 @@ def _check_signer(environment: Environment, account: Account, owner: Owner) -> I
     keys = [*operator.signing_keys, *([] if operator.is_strict else [operator.public])]
     fix = build_account_line(owner, "edit", "--key", keys[0] if keys else "<key>")
     if account.issuer == operator.public:
-        why = "the account is signed with the operator's own key, and the operator accepts only signing keys"
-        yield owner.build_error("account-signed-by-identity", "iss", why, fix)
+        reason = (
+            "the account is signed with the operator's own key, and the operator accepts only signing keys"
+        )
+        yield owner.build_error("account-signed-by-identity", "iss", reason, fix)
     else:
-        why = f"the account is signed by {account.issuer or 'nobody'}, which is not a key of the operator"
-        yield owner.build_error("account-signer", "iss", why, fix)
+        reason = f"the account is signed by {account.issuer or 'nobody'}, which is not a key of the operator"
+        yield owner.build_error("account-signer", "iss", reason, fix)
 
 
 def _check_limits(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
@@ -80,43 +81,43 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
             yield owner.build_error(
                 f"too-many-{key}",
                 f"limits.{key}",
-                f"the account has {count} {key}, and may have {limit}",
+                f"the account has {count} {key} but may have only {limit}",
                 build_account_line(owner, "edit", f"--{key}", str(count)),
             )
-    wide = [as_text(export.get("subject")) for export in account.exports]
-    wide = [subject for subject in wide if has_wildcards(subject)]
-    if as_number(limits.get("exports")) != NO_LIMIT and not limits.get("wildcards") and wide:
+    wildcard_subjects = [as_text(export.get("subject")) for export in account.exports]
+    wildcard_subjects = [subject for subject in wildcard_subjects if has_wildcards(subject)]
+    if as_number(limits.get("exports")) != NO_LIMIT and not limits.get("wildcards") and wildcard_subjects:
         yield owner.build_error(
             "wildcard-exports",
             "limits.wildcards",
-            f"the account exports {wide[0]!r}, and may not export wildcards",
+            f"the account exports {wildcard_subjects[0]!r} but may not export wildcards",
             build_account_line(owner, "edit", "--wildcard-exports"),
         )
     tiers = as_object(limits.get("tiered_limits"))
     if tiers and any(limits.get(key) for key in _JETSTREAM):
-        # Servers forget them as they read the claims (nats-io/jwt: v2/decoder_account.go).
+        # Servers drop them when they read the claims (nats-io/jwt: v2/decoder_account.go).
         yield owner.build_warning(
             "tiers-and-limits",
             "limits.tiered_limits",
-            "JetStream limits for all streams are ignored, as there are limits by tier",
+            "the JetStream limits for all streams are ignored because there are limits by tier",
             build_account_line(owner, "edit", "--no-jetstream"),
         )
     if "" in tiers:
-        why = "a tier of the JetStream limits has no name"
+        reason = "a tier of the JetStream limits has no name"
         yield owner.build_error(
-            "tier-name", "limits.tiered_limits", why, build_account_line(owner, "edit", "--no-jetstream")
+            "tier-name", "limits.tiered_limits", reason, build_account_line(owner, "edit", "--no-jetstream")
         )
     if environment.operator.system_account == account.public and account.has_jetstream:
         yield owner.build_error(
             "jetstream-on-system-account",
             "limits.disk_storage",
-            "JetStream is on for the system account, which servers refuse",
+            "JetStream is enabled for the system account, which servers refuse",
             build_account_line(owner, "edit", "--no-jetstream"),
         )
     if account.users and "conn" in limits and as_number(limits["conn"]) == 0:
-        why = "the account may have 0 connections: nobody can connect"
+        reason = "the account may have 0 connections: nobody can connect"
         fix = build_account_line(owner, "edit", "--connections", "-1")
-        yield owner.build_warning("no-connections", "limits.conn", why, fix)
+        yield owner.build_warning("no-connections", "limits.conn", reason, fix)
 
 
 def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
@@ -126,17 +127,17 @@ def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
         if problem := find_subject_problem(source):
             yield owner.build_error("mapping-subject", path, f"mapping {source!r} {problem}", fix)
         weights: dict[str, int] = {}
-        for at, target in enumerate(as_objects(targets)):
+        for index, target in enumerate(as_objects(targets)):
             subject, cluster = as_text(target.get("subject")), as_text(target.get("cluster"))
             if problem := find_subject_problem(subject):
-                why = f"mapping {source!r} to {subject!r}: it {problem}"
-                yield owner.build_error("mapping-subject", f"{path}[{at}]", why, fix)
+                reason = f"the target {subject!r} of mapping {source!r} {problem}"
+                yield owner.build_error("mapping-subject", f"{path}[{index}]", reason, fix)
             weights[cluster] = weights.get(cluster, 0) + (as_number(target.get("weight")) or 100)
         for cluster, total in weights.items():
             if total > 100:
                 suffix = f" of cluster {cluster}" if cluster else ""
-                why = f"the weights{suffix} of mapping {source!r} are {total}% together"
-                yield owner.build_error("mapping-weight", path, why, fix)
+                reason = f"the weights{suffix} of mapping {source!r} add up to {total}%"
+                yield owner.build_error("mapping-weight", path, reason, fix)
 
 
 def _list_user_keys(account: Account) -> set[str]:
@@ -148,15 +149,15 @@ def _check_callout(environment: Environment, account: Account, owner: Owner) -> 
     users, accounts = as_texts(claims.get("auth_users")), as_texts(claims.get("allowed_accounts"))
     fix = build_account_line(owner, "callout", "--auth-user", "<user>", "--allow", "<account>")
 
-    def build_error(path: str, why: str) -> Finding:
-        return owner.build_error("callout", f"authorization.{path}", f"authorization callout: {why}", fix)
+    def build_error(path: str, reason: str) -> Finding:
+        return owner.build_error("callout", f"authorization.{path}", f"authorization callout: {reason}", fix)
 
     if accounts and not users:
-        yield build_error("auth_users", "allowed_accounts is set, and no user answers the callout")
+        yield build_error("auth_users", "allowed_accounts is set, but no user answers the callout")
     own_users = _list_user_keys(account)
-    for at, user in enumerate(users):
+    for index, user in enumerate(users):
         if find_key_kind(user) != USER:
-            yield build_error(f"auth_users[{at}]", f"{user!r} is not the public key of a user")
+            yield build_error(f"auth_users[{index}]", f"{user!r} is not the public key of a user")
         elif other := next(
             (
                 candidate
@@ -165,24 +166,26 @@ def _check_callout(environment: Environment, account: Account, owner: Owner) -> 
             ),
             None,
         ):
-            why = f"user {user} is of account {other.name}: the service must be of {account.name} itself"
-            yield build_error(f"auth_users[{at}]", why)
+            reason = f"user {user} belongs to account {other.name}; it must belong to {account.name} itself"
+            yield build_error(f"auth_users[{index}]", reason)
         elif user not in own_users and own_users:
-            why = f"authorization callout: user {user} is not in the store"
-            yield owner.build_warning("callout-user-missing", f"authorization.auth_users[{at}]", why, fix)
-    for at, account_key in enumerate(accounts):
+            reason = f"authorization callout: user {user} is not in the store"
+            yield owner.build_warning(
+                "callout-user-missing", f"authorization.auth_users[{index}]", reason, fix
+            )
+    for index, account_key in enumerate(accounts):
         if account_key == ALL and len(accounts) > 1:
             yield build_error(
-                f"allowed_accounts[{at}]", "* stands for all accounts, and cannot be used beside others"
+                f"allowed_accounts[{index}]", "* stands for all accounts and cannot be combined with others"
             )
         elif account_key != ALL and find_key_kind(account_key) != ACCOUNT:
             yield build_error(
-                f"allowed_accounts[{at}]", f"{account_key!r} is not the public key of an account"
+                f"allowed_accounts[{index}]", f"{account_key!r} is not the public key of an account"
             )
         elif account_key != ALL and environment.get_account(account_key) is None:
-            why = f"authorization callout: account {account_key} is not in the store"
-            path = f"authorization.allowed_accounts[{at}]"
-            yield owner.build_warning("callout-account-missing", path, why, fix)
+            reason = f"authorization callout: account {account_key} is not in the store"
+            path = f"authorization.allowed_accounts[{index}]"
+            yield owner.build_warning("callout-account-missing", path, reason, fix)
     xkey = as_text(claims.get("xkey"))
     if xkey and find_key_kind(xkey) != CURVE:
         yield build_error("xkey", f"{xkey!r} is not the public key of an xkey")
@@ -199,13 +202,13 @@ def _check_trace(account: Account, owner: Owner, fix: str) -> Iterator[Finding]:
             "account-trace", "trace.dest", f"the trace destination {subject!r} {problem}", fix
         )
     if not 0 <= sampling <= 100:
-        why = f"{sampling}% of traces cannot be sampled, 1 to 100 can"
-        yield owner.build_error("account-trace", "trace.sampling", why, fix)
+        reason = f"the trace sampling of {sampling}% is not between 1 and 100"
+        yield owner.build_error("account-trace", "trace.sampling", reason, fix)
 
 
 def _check_keys(account: Account, owner: Owner) -> Iterator[Finding]:
-    for at, (key, scope) in enumerate(account.signing_keys.items()):
-        path = f"signing_keys[{at}]"
+    for index, (key, scope) in enumerate(account.signing_keys.items()):
+        path = f"signing_keys[{index}]"
         if find_key_kind(key) != ACCOUNT:
             yield owner.build_error(
                 "account-signing-key",
@@ -220,7 +223,7 @@ def _check_keys(account: Account, owner: Owner) -> Iterator[Finding]:
             yield owner.build_warning(
                 "revocation-key",
                 "revocations",
-                f"{key!r} is revoked, and is not the public key of a user",
+                f"{key!r} is revoked but is not the public key of a user",
                 build_line("account", "revocations", "rm", key, owner.account, "--operator", owner.operator),
             )
 
@@ -229,8 +232,8 @@ def _check_scope(scope: Json, path: str, owner: Owner) -> Iterator[Finding]:
     role = as_text(scope.get("role")) or as_text(scope.get("key"))
     fix = _build_keys_line(owner, "edit", role)
     if scope.get("kind") != "user_scope":
-        why = f"the scope of role {role} is of a kind that servers do not know"
-        yield owner.build_error("scope-kind", f"{path}.kind", why, fix)
+        reason = f"the scope of role {role} has a kind that servers do not know"
+        yield owner.build_error("scope-kind", f"{path}.kind", reason, fix)
     template = as_object(scope.get("template"))
     yield from check_permissions(template, f"{path}.template.", owner, fix, scoped=True)
     yield from check_user_limits(template, f"{path}.template.", owner, fix)

@@ -1,8 +1,7 @@
-"""What is wrong between accounts: imports against the exports of the accounts that they name.
+"""Checks between accounts: imports against the exports of the accounts that they name.
 
-The server's own rules (server/accounts.go: checkStreamExportApproved, checkServiceExportApproved,
-checkAuth); neither
-nats-io/jwt nor nsc looks at two accounts at once.
+The rules are the server's own (server/accounts.go: checkStreamExportApproved, checkServiceExportApproved,
+checkAuth); neither nats-io/jwt nor nsc compares two accounts.
 """
 
 from collections.abc import Iterator
@@ -20,100 +19,100 @@ from jsctl.nats.subjects import covers, overlaps
 class Approval(NamedTuple):
     """Whether the exporting account accepts an import.
 
-    code: the rule that refuses it; empty when none does. exporter: None when the store does not have it. at:
-    the index of the export that decides, -1 for none. message: what is wrong, after "import X of ACCOUNT".
-    fix: the command line that fixes it.
+    code: the rule that refuses it; empty when none does. exporter: None when the store does not have it.
+    export_index: the index of the export that decides; -1 for none. message: what is wrong, to follow "import
+    X of ACCOUNT". fix: the command line that fixes it.
     """
 
     code: str
     exporter: Account | None
-    at: int
+    export_index: int
     message: str = ""
     fix: str = ""
 
 
 def check_across(environment: Environment, account: Account) -> Iterator[Finding]:
-    """Yield the problems of an account's imports that show only beside the accounts that export."""
+    """Yield the problems of an account's imports that only the exporting accounts reveal."""
     owner = find_owner(environment.operator, account)
-    for at, imported in enumerate(account.imports):
+    for index, imported in enumerate(account.imports):
         subject, origin = as_text(imported.get("subject")), as_text(imported.get("account"))
         head = f"import {subject!r} of {environment.get_account_name(origin)}"
         approval = approve_import(environment, account, imported)
         if approval.code == "import-origin-unknown":
             yield owner.build_warning(
-                approval.code, f"imports[{at}].account", f"{head} {approval.message}", approval.fix
+                approval.code, f"imports[{index}].account", f"{head} {approval.message}", approval.fix
             )
         elif approval.code:
             yield owner.build_error(
-                approval.code, f"imports[{at}]", f"{head} {approval.message}", approval.fix
+                approval.code, f"imports[{index}]", f"{head} {approval.message}", approval.fix
             )
         elif approval.exporter:
-            export = approval.exporter.exports[approval.at]
+            export = approval.exporter.exports[approval.export_index]
             if imported.get("token") and not export.get("token_req"):
-                why = f"{head} has an activation token, and the export is public"
+                reason = f"{head} has an activation token, but the export is public"
                 fix = build_import_line(owner, "edit", get_import_name(imported), "--token", "")
-                yield owner.build_warning("import-token-unneeded", f"imports[{at}].token", why, fix)
-            if circle := find_cycle(environment, account, imported):
-                names = " -> ".join(environment.get_account_name(key) for key in circle)
-                why = f"{head} is part of a cycle, which servers leave out: {names}"
+                yield owner.build_warning("import-token-unneeded", f"imports[{index}].token", reason, fix)
+            if cycle := find_cycle(environment, account, imported):
+                names = " -> ".join(environment.get_account_name(key) for key in cycle)
+                reason = f"{head} is part of a cycle, and servers ignore it: {names}"
                 yield owner.build_error(
                     "import-cycle",
-                    f"imports[{at}]",
-                    why,
+                    f"imports[{index}]",
+                    reason,
                     build_import_line(owner, "rm", get_import_name(imported)),
                 )
     yield from _check_local_subjects(environment, account, owner)
 
 
 def approve_import(environment: Environment, account: Account, imported: Json) -> Approval:
-    """Return whether an import of an account works, by the first rule that refuses it."""
+    """Return whether an import of an account works; if not, the first rule that refuses it."""
     owner = find_owner(environment.operator, account)
     origin = as_text(imported.get("account"))
     remove = build_import_line(owner, "rm", get_import_name(imported))
     if origin == account.public:
-        return Approval("import-of-own", account, -1, "is of the account itself", remove)
+        return Approval("import-of-own", account, -1, "names the importing account itself", remove)
     exporter = environment.get_account(origin)
     if exporter is None:
-        why = "is of an account that is not in the store: whether it exports this is not known"
+        reason = "is from an account that is not in the store, so whether it is exported is unknown"
         fix = build_line("account", "query", origin, "--save", "--operator", owner.operator)
-        return Approval("import-origin-unknown", None, -1, why, fix)
-    at = find_export(exporter, imported)
-    if at < 0:
-        why, fix = _explain_missing(exporter, account, imported, owner)
-        return Approval("import-not-exported", exporter, -1, why, fix)
-    export = exporter.exports[at]
+        return Approval("import-origin-unknown", None, -1, reason, fix)
+    index = find_export(exporter, imported)
+    if index < 0:
+        reason, fix = _explain_missing(exporter, account, imported, owner)
+        return Approval("import-not-exported", exporter, -1, reason, fix)
+    export = exporter.exports[index]
     position = as_number(export.get("account_token_position"))
     if position:
-        why = _find_position_problem(
+        reason = _find_position_problem(
             find_remote_subject(imported), as_text(export.get("subject")), position, account
         )
         fix = _build_position_line(owner, exporter, imported, position, account)
-        return Approval("import-account-token" if why else "", exporter, at, why, fix)
+        return Approval("import-account-token" if reason else "", exporter, index, reason, fix)
     if export.get("token_req"):
         grant = build_grant_line(exporter.name, export, imported, account.name, owner)
         if not as_text(imported.get("token")):
-            why = "has no activation token, and the export is private"
-            return Approval("import-without-token", exporter, at, why, grant)
+            reason = "has no activation token, but the export is private"
+            return Approval("import-without-token", exporter, index, reason, grant)
         if problem := find_activation_problem(exporter, export, imported):
-            why = f"has an activation token that {problem}"
-            return Approval("import-token-refused", exporter, at, why, grant)
-    return Approval("", exporter, at)
+            reason = f"has an activation token that {problem}"
+            return Approval("import-token-refused", exporter, index, reason, grant)
+    return Approval("", exporter, index)
 
 
 def find_export(exporter: Account, imported: Json) -> int:
     """Return the index of the export that decides on an import: the one with the same subject, else the first
     that covers it; -1 for none."""
     subject, kind = find_remote_subject(imported), imported.get("type")
-    place = -1
-    for at, export in enumerate(exporter.exports):
+    covering_index = -1
+    for index, export in enumerate(exporter.exports):
         if export.get("type") != kind:
             continue
         offered = as_text(export.get("subject"))
         if offered == subject:
-            return at
-        if place < 0 and covers(offered, subject):
-            place = at
-    return place
+            return index
+        if covering_index < 0 and covers(offered, subject):
+            covering_index = index
+    return covering_index
 
 
 def _explain_missing(exporter: Account, account: Account, imported: Json, owner: Owner) -> tuple[str, str]:
@@ -124,15 +123,15 @@ def _explain_missing(exporter: Account, account: Account, imported: Json, owner:
         offered = as_text(export.get("subject"))
         if export.get("type") == other and covers(offered, subject):
             flag = ("--service",) if other == "service" else ()
-            again = build_readd_import_line(owner, imported, {"type": other}, flag)
-            return f"is imported as a {kind}, and exported as a {other}", again
+            fix = build_readd_import_line(owner, imported, {"type": other}, flag)
+            return f"is imported as a {kind} but exported as a {other}", fix
     for export in exporter.exports:
         offered = as_text(export.get("subject"))
         if export.get("type") == kind and covers(subject, offered):
-            again = build_readd_import_line(owner, imported, {"subject": offered})
+            fix = build_readd_import_line(owner, imported, {"subject": offered})
             if any(find_remote_subject(other) == offered for other in account.imports):
-                again = build_import_line(owner, "rm", get_import_name(imported))
-            return f"is wider than what is exported, {offered!r}", again
+                fix = build_import_line(owner, "rm", get_import_name(imported))
+            return f"covers more than the exported subject {offered!r}", fix
     flags = ["--service"] if kind == "service" else []
     name = as_text(imported.get("name")) or subject
     words = ["account", "exports", "add", name, subject, exporter.name, *flags, "--operator", owner.operator]
@@ -140,7 +139,7 @@ def _explain_missing(exporter: Account, account: Account, imported: Json, owner:
 
 
 def build_readd_import_line(owner: Owner, imported: Json, changes: Json, flags: tuple[str, ...] = ()) -> str:
-    """Return the command lines that remove an import and add it with `changes`. flags: the import's kind,
+    """Return the command lines that remove an import and add it again with `changes`. flags: the kind,
     where it changes."""
     add = build_add_import_line(owner, {**imported, **changes}, flags)
     return f"{build_import_line(owner, 'rm', get_import_name(imported))} && {add}"
@@ -173,7 +172,7 @@ def _find_position_problem(subject: str, offered: str, position: int, account: A
         return ""
     token = tokens[position - 1] if position <= len(tokens) else "nothing"
     return (
-        f"has {token!r} as token {position}, where export {offered!r} wants the importing account's key "
+        f"has {token!r} as token {position}, where export {offered!r} requires the importing account's key "
         f"{account.public}"
     )
 
@@ -189,34 +188,34 @@ def _build_position_line(
 
 
 def _check_local_subjects(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
-    """Yield the imports whose local subjects overlap, except services of one origin, which the JWT library
+    """Yield the imports whose local subjects overlap, except services from one account, which the JWT library
     checks (check/imports.py)."""
-    for at, imported in enumerate(account.imports):
-        for earlier in account.imports[:at]:
+    for index, imported in enumerate(account.imports):
+        for earlier in account.imports[:index]:
             kind, same = imported.get("type"), imported.get("account") == earlier.get("account")
             if kind != earlier.get("type") or not overlaps(
                 find_local_pattern(imported), find_local_pattern(earlier)
             ):
                 continue
-            subject, path = as_text(imported.get("subject")), f"imports[{at}]"
+            subject, path = as_text(imported.get("subject")), f"imports[{index}]"
             local = find_local_pattern(imported)
             names = [
-                environment.get_account_name(as_text(each.get("account"))) for each in (earlier, imported)
+                environment.get_account_name(as_text(claims.get("account"))) for claims in (earlier, imported)
             ]
             fix = build_import_line(owner, "edit", get_import_name(imported), "--local", "<subject>")
             if kind == "stream" and same and subject == as_text(earlier.get("subject")):
-                why = f"stream {subject!r} of {names[0]} is imported twice: servers take the first"
+                reason = f"stream {subject!r} of {names[0]} is imported twice; servers use the first import"
                 yield owner.build_error(
-                    "import-twice", path, why, build_import_line(owner, "rm", get_import_name(imported))
+                    "import-twice", path, reason, build_import_line(owner, "rm", get_import_name(imported))
                 )
             elif kind == "service" and not same:
-                both = f"of {names[0]} and {names[1]} are both at {local!r} here"
-                why = f"services {both}: each request goes to both"
-                yield owner.build_error("import-same-local-subject", path, why, fix)
+                both = f"of {names[0]} and {names[1]} are both imported as {local!r}"
+                reason = f"services {both}: each request goes to both"
+                yield owner.build_error("import-same-local-subject", path, reason, fix)
             elif kind == "stream":
-                both = f"of {names[0]} and {names[1]} are both at {local!r} here"
-                why = f"streams {both}: their messages mix"
-                yield owner.build_warning("import-same-local-subject", path, why, fix)
+                both = f"of {names[0]} and {names[1]} are both imported as {local!r}"
+                reason = f"streams {both}: their messages mix"
+                yield owner.build_warning("import-same-local-subject", path, reason, fix)
             else:
                 continue
             break

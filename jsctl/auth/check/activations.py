@@ -1,5 +1,5 @@
-"""What is wrong with the activation token of an import (nats-io/jwt: v2/imports.go, v2/activation_claims.go;
-nats-server: server/accounts.go, checkActivation)."""
+"""Checks of an import's activation token (nats-io/jwt: v2/imports.go, v2/activation_claims.go; nats-server:
+server/accounts.go, checkActivation)."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from jsctl.errors import BadInput
 
 
 def check_activation(public: str, imported: Json, path: str, owner: Owner, now: float) -> Iterator[Finding]:
-    """Yield the problems of an import's activation token, as far as the importing account alone shows them.
+    """Yield the problems of an import's activation token that the importing account alone reveals.
 
     public: the importing account's key. now: seconds since 1970.
     """
@@ -29,7 +29,7 @@ def check_activation(public: str, imported: Json, path: str, owner: Owner, now: 
 
 
 def find_activation_problem(exporter: Account, export: Json, imported: Json) -> str:
-    """Return why the exporting account does not take an import's token; empty when it does."""
+    """Return why the exporting account does not accept an import's token; empty when it does."""
     claims = read_activation(imported)
     if claims is None:
         return "cannot be read"
@@ -50,7 +50,7 @@ def read_activation(imported: Json) -> Json | None:
 
 
 def build_grant_line(exporter: str, export: Json, imported: Json, importer: str, owner: Owner) -> str:
-    """Return the command lines with which the exporting account creates a token and the import takes it."""
+    """Return the command lines that create a token for the importing account and add it to the import."""
     offered, imported_subject = as_text(export.get("subject")), find_remote_subject(imported)
     only = ("--only", imported_subject) if imported_subject != offered else ()
     words = ("account", "activations", "add", offered, exporter, importer, *only, "--output", "<file>")
@@ -72,22 +72,22 @@ def _find_problems(public: str, imported: Json, now: float) -> Iterator[str]:
         yield "is another kind of JWT"
         return
     if not is_signed(as_text(imported.get("token")), issuer):
-        yield "has a wrong signature"
+        yield "has an invalid signature"
     if origin not in (issuer, as_text(nats.get("issuer_account"))):
-        yield "is of another account than the one imported from"
+        yield "was issued by another account than the one that the import names"
     if as_text(claims.get("sub")) != public:
-        yield "is for another account than this one"
+        yield "was issued for another account"
     if as_text(nats.get("kind")) != as_text(imported.get("type")):
-        yield f"is for a {as_text(nats.get('kind')) or 'thing of no kind'}"
+        yield f"is for another kind of export ({as_text(nats.get('kind')) or 'none'})"
     granted = as_text(nats.get("subject"))
     if problem := find_subject_problem(granted):
         yield f"is for subject {granted!r}, which {problem}"
     elif not is_contained(find_remote_subject(imported), granted):
-        yield f"is for {granted!r} only"
+        yield f"allows only {granted!r}"
     account = as_text(nats.get("issuer_account"))
     if account and find_key_kind(account) != ACCOUNT:
         yield f"names {account!r}, which is not the public key of an account"
     if 0 < as_number(claims.get("exp")) <= now:
-        yield "is expired"
+        yield "has expired"
     if as_number(claims.get("nbf")) > now:
         yield "is not valid yet"

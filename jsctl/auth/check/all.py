@@ -15,9 +15,9 @@ from jsctl.auth.environment import Account, Environment
 def check(
     environment: Environment, accounts: Sequence[Account] | None = None, *, now: float = 0
 ) -> list[Finding]:
-    """Return what is wrong with an operator, its accounts and their users; errors first.
+    """Return the findings about an operator, its accounts and their users, errors first.
 
-    accounts: those to look at; None for all. now: seconds since 1970; 0 for the clock's.
+    accounts: the ones to check; None for all. now: seconds since 1970; 0 for the current time.
     """
     now = now or time.time()
     findings = list(check_operator(environment, now))
@@ -33,11 +33,11 @@ def check(
 
 
 def check_for_push(environment: Environment, account: str, *, now: float = 0) -> list[Finding]:
-    """Return what is wrong with an account that is to be sent to servers; errors first.
+    """Return the findings about an account that is to be sent to servers, errors first.
 
-    Users are not checked, as they are not sent. A problem that the account causes in an importing account is
-    a warning, since that account may be sent next. account: name or public key. now: as for `check`. Raises
-    NotFound.
+    Users are not checked, because they are not sent. A problem that the account causes in an importing
+    account is a warning, because that account may be sent next. account: name or public key. now: as in
+    `check`. Raises NotFound.
     """
     now = now or time.time()
     chosen = environment.find_account(account)
@@ -46,21 +46,21 @@ def check_for_push(environment: Environment, account: str, *, now: float = 0) ->
         if other.public != chosen.public and any(
             imported.get("account") == chosen.public for imported in other.imports
         ):
-            places = {
-                place
-                for place, imported in enumerate(other.imports)
+            indexes = {
+                index
+                for index, imported in enumerate(other.imports)
                 if imported.get("account") == chosen.public
             }
             findings += (
                 finding._replace(severity="warning")
                 for finding in check_across(environment, other)
-                if any(finding.path.startswith(f"imports[{place}]") for place in places)
+                if any(finding.path.startswith(f"imports[{index}]") for index in indexes)
             )
     return sorted(findings, key=lambda finding: finding.severity != "error")
 
 
 def _check_files(environment: Environment) -> Iterator[Finding]:
-    """Yield the files that hold no valid JWT, and accounts that share a public key."""
+    """Yield a finding for each file that holds no valid JWT and for accounts with the same public key."""
     for unreadable in environment.unreadable:
         owner = Owner(environment.operator.name, unreadable.account, unreadable.user)
         fix = (
@@ -68,11 +68,11 @@ def _check_files(environment: Environment) -> Iterator[Finding]:
             if unreadable.user
             else build_account_line(owner, "query", "--save", "--force")
         )
-        yield owner.build_error("unreadable", "", f"{unreadable.path.name}: {unreadable.why}", fix)
+        yield owner.build_error("unreadable", "", f"{unreadable.path.name}: {unreadable.reason}", fix)
     by_key: dict[str, Account] = {}
     for account in environment.accounts:
         first = by_key.setdefault(account.public, account)
         if first is not account:
             owner = Owner(environment.operator.name, account.name)
-            why = f"the account has the public key of account {first.name}"
-            yield owner.build_error("same-account", "sub", why, build_account_line(owner, "rm"))
+            reason = f"the account has the public key of account {first.name}"
+            yield owner.build_error("same-account", "sub", reason, build_account_line(owner, "rm"))

@@ -1,4 +1,4 @@
-"""Imports that form a cycle (nats-server: server/accounts.go, checkServiceImportsForCycles and
+"""Finds imports that form a cycle (nats-server: server/accounts.go, checkServiceImportsForCycles and
 checkStreamImportsForCycles)."""
 
 from jsctl.auth.claims import Json, as_text, find_local_pattern, find_remote_subject
@@ -24,8 +24,10 @@ def _follow_services(environment: Environment, account: Account, subject: str, p
     for imported in account.imports:
         if imported.get("type") != "service" or not overlaps(subject, find_remote_subject(imported)):
             continue
-        following = find_local_pattern(imported) if covers(find_local_pattern(imported), subject) else subject
-        if cycle := _follow_import(environment, account, imported, following, path, services=True):
+        next_subject = (
+            find_local_pattern(imported) if covers(find_local_pattern(imported), subject) else subject
+        )
+        if cycle := _follow_import(environment, account, imported, next_subject, path, services=True):
             return cycle
     return []
 
@@ -38,8 +40,8 @@ def _follow_streams(environment: Environment, account: Account, subject: str, pa
         local = find_local_pattern(imported)
         if imported.get("type") != "stream" or not overlaps(subject, local):
             continue
-        following = local if covers(local, subject) else subject
-        if cycle := _follow_import(environment, account, imported, following, path, services=False):
+        next_subject = local if covers(local, subject) else subject
+        if cycle := _follow_import(environment, account, imported, next_subject, path, services=False):
             return cycle
     return []
 
@@ -56,8 +58,8 @@ def _follow_import(
     origin = as_text(imported.get("account"))
     if origin in path:
         return [*path, account.public, origin]
-    following = environment.get_account(origin)
-    if following is None or account.public in path:
+    next_account = environment.get_account(origin)
+    if next_account is None or account.public in path:
         return []
     follow = _follow_services if services else _follow_streams
-    return follow(environment, following, subject, [*path, account.public])
+    return follow(environment, next_account, subject, [*path, account.public])

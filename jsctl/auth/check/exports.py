@@ -1,4 +1,4 @@
-"""What is wrong with the exports of an account (nats-io/jwt: v2/exports.go)."""
+"""Checks of an account's exports (nats-io/jwt: v2/exports.go)."""
 
 from collections.abc import Iterator
 
@@ -14,15 +14,15 @@ RESPONSES = ("Singleton", "Stream", "Chunked")
 
 def check_exports(account: Account, owner: Owner) -> Iterator[Finding]:
     """Yield the problems of each export, and of exports that overlap."""
-    for at, export in enumerate(account.exports):
-        yield from _check_export(export, f"exports[{at}]", owner)
+    for index, export in enumerate(account.exports):
+        yield from _check_export(export, f"exports[{index}]", owner)
     yield from _check_overlaps(account, owner)
 
 
 def _check_export(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
     subject, kind = as_text(export.get("subject")), as_text(export.get("type"))
     remove = build_export_line(owner, "rm", subject)
-    again = build_readd_export_line(owner, export)
+    readd = build_readd_export_line(owner, export)
     if kind not in ("stream", "service"):
         yield owner.build_error(
             "export-type", f"{path}.type", f"export {subject!r} is neither a stream nor a service", remove
@@ -34,19 +34,19 @@ def _check_export(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
         return
     response = as_text(export.get("response_type"))
     if response and (kind == "stream" or response not in RESPONSES):
-        why = "a stream has none" if kind == "stream" else f"known: {', '.join(RESPONSES)}"
+        reason = "streams have none" if kind == "stream" else f"use one of {', '.join(RESPONSES)}"
         yield owner.build_error(
             "export-response-type",
             f"{path}.response_type",
-            f"export {subject!r} has response type {response!r}; {why}",
-            again,
+            f"export {subject!r} has response type {response!r}; {reason}",
+            readd,
         )
     if kind == "stream" and export.get("allow_trace"):
         yield owner.build_error(
             "export-trace",
             f"{path}.allow_trace",
-            f"export {subject!r} allows traces, which only services do",
-            again,
+            f"export {subject!r} is a stream and cannot allow traces",
+            readd,
         )
     yield from _check_threshold(export, path, owner)
     if export.get("service_latency") is not None:
@@ -59,18 +59,18 @@ def _check_export(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
             build_export_line(owner, "edit", subject, "--token-position", _find_star_position(subject)),
         )
     if problem := find_info_problem(export):
-        yield owner.build_error("export-info", path, f"export {subject!r}: {problem}", again)
+        yield owner.build_error("export-info", path, f"export {subject!r}: {problem}", readd)
 
 
 def _check_threshold(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
     subject = as_text(export.get("subject"))
     threshold = as_number(export.get("response_threshold"))
     if threshold < 0 or (threshold and export.get("type") != "service"):
-        why = "is negative" if threshold < 0 else "is for services only"
+        reason = "is negative" if threshold < 0 else "is for services only"
         yield owner.build_error(
             "export-threshold",
             f"{path}.response_threshold",
-            f"export {subject!r}: the response threshold {why}",
+            f"export {subject!r}: the response threshold {reason}",
             build_readd_export_line(owner, export),
         )
 
@@ -83,11 +83,11 @@ def _check_latency(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
     if export.get("type") != "service":
         problem = "only services have their latency measured"
     elif not 0 <= sampling <= 100:
-        problem = f"the latency of {sampling}% cannot be sampled, 1 to 100 can"
-    elif why := find_subject_problem(results):
-        problem = f"the subject for latencies {results!r} {why}"
+        problem = f"the latency sampling of {sampling}% is not between 1 and 100"
+    elif reason := find_subject_problem(results):
+        problem = f"the latency subject {results!r} {reason}"
     elif has_wildcards(results):
-        problem = f"the subject for latencies {results!r} has wildcards"
+        problem = f"the latency subject {results!r} has wildcards"
     if problem:
         fix = build_readd_export_line(owner, export)
         yield owner.build_error(
@@ -102,9 +102,9 @@ def _find_position_problem(export: Json, subject: str) -> str:
     if not has_wildcards(subject):
         return "an account token position needs a subject with a wildcard"
     if not 1 <= position <= len(tokens):
-        return f"account token position {position} is behind the last of {len(tokens)} tokens"
+        return f"account token position {position} is not between 1 and {len(tokens)}, the number of tokens"
     if tokens[position - 1] != "*":
-        return f"account token position {position} is at {tokens[position - 1]!r}, and must be at a *"
+        return f"account token position {position} is {tokens[position - 1]!r}, but must be a *"
     return ""
 
 
@@ -116,15 +116,15 @@ def _find_star_position(subject: str) -> str:
 def _check_overlaps(account: Account, owner: Owner) -> Iterator[Finding]:
     """Yield the exports that lie within another export of the same kind."""
     exports = as_objects(account.nats.get("exports"))
-    for at, export in enumerate(exports):
+    for index, export in enumerate(exports):
         subject, kind = as_text(export.get("subject")), as_text(export.get("type"))
-        for other_at, other in enumerate(exports):
+        for other_index, other in enumerate(exports):
             other_subject = as_text(other.get("subject"))
             same_kind = (export.get("type") == "service") == (other.get("type") == "service")
-            # Of two that are within each other, the first one stands.
-            is_duplicate = is_contained(other_subject, subject) and other_at > at
+            # Of two identical exports, only the second is reported.
+            is_duplicate = is_contained(other_subject, subject) and other_index > index
             if (
-                at != other_at
+                index != other_index
                 and same_kind
                 and subject
                 and is_contained(subject, other_subject)
@@ -132,8 +132,8 @@ def _check_overlaps(account: Account, owner: Owner) -> Iterator[Finding]:
             ):
                 yield owner.build_error(
                     "export-overlap",
-                    f"exports[{at}].subject",
-                    f"{kind or 'export'} {subject!r} is exported already as {other_subject!r}",
+                    f"exports[{index}].subject",
+                    f"{kind or 'export'} {subject!r} is already exported as {other_subject!r}",
                     build_export_line(owner, "rm", subject),
                 )
                 break

@@ -7,7 +7,7 @@ from jsctl.auth.claims import Json, as_text
 
 
 def build_line(*words: str) -> str:
-    """Return `jsctl auth ...` as a shell takes it; words in <> are for the reader to fill in."""
+    """Return a `jsctl auth` command line, quoted for a shell; words in <> are for the reader to fill in."""
     return "jsctl auth " + " ".join(word if word.startswith("<") else shlex.quote(word) for word in words)
 
 
@@ -40,7 +40,7 @@ def build_export_line(owner: Owner, verb: str, subject: str, *flags: str) -> str
 
 
 def build_readd_export_line(owner: Owner, export: Json) -> str:
-    """Return the command lines that remove an export and add it without its settings."""
+    """Return the command lines that remove an export and add it again without its settings."""
     subject = as_text(export.get("subject"))
     flags = [flag for flag, key in (("--private", "token_req"),) if export.get(key)]
     flags += ["--service"] if export.get("type") == "service" else []
@@ -57,8 +57,7 @@ def build_readd_export_line(owner: Owner, export: Json) -> str:
 
 
 def build_import_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
-    """Return `jsctl auth account imports edit|rm SUBJECT ACCOUNT`. subject: as `get_import_name` returns
-    it."""
+    """Return `jsctl auth account imports edit|rm SUBJECT ACCOUNT`. subject: see `get_import_name`."""
     words = ("account", "imports", verb, subject, owner.account, *flags, "--operator", owner.operator)
     return build_line(*words)
 

@@ -1,5 +1,4 @@
-"""What is wrong with the imports of an account, as far as that account alone shows (nats-io/jwt:
-v2/imports.go)."""
+"""Checks of an account's imports that need no other account (nats-io/jwt: v2/imports.go)."""
 
 from collections.abc import Iterator
 
@@ -13,9 +12,9 @@ from jsctl.auth.keys import ACCOUNT, find_key_kind
 
 
 def check_imports(account: Account, owner: Owner, now: float) -> Iterator[Finding]:
-    """Yield the problems of each import, and of imports from one origin. now: seconds since 1970."""
-    for at, imported in enumerate(account.imports):
-        path = f"imports[{at}]"
+    """Yield the problems of each import, and of imports from the same account. now: seconds since 1970."""
+    for index, imported in enumerate(account.imports):
+        path = f"imports[{index}]"
         yield from _check_import(imported, path, owner)
         if as_text(imported.get("token")):
             yield from check_activation(account.public, imported, path, owner, now)
@@ -28,16 +27,16 @@ def _check_import(imported: Json, path: str, owner: Owner) -> Iterator[Finding]:
     name = get_import_name(imported)
     remove = build_import_line(owner, "rm", name)
     if kind not in ("stream", "service"):
-        why = f"import {subject!r} is neither a stream nor a service"
-        yield owner.build_error("import-type", f"{path}.type", why, remove)
+        reason = f"import {subject!r} is neither a stream nor a service"
+        yield owner.build_error("import-type", f"{path}.type", reason, remove)
     if kind == "service" and imported.get("allow_trace"):
-        why = f"import {subject!r} allows traces, which only streams do"
+        reason = f"import {subject!r} is a service and cannot allow traces"
         fix = build_import_line(owner, "edit", name, "--no-traceable")
-        yield owner.build_error("import-trace", f"{path}.allow_trace", why, fix)
+        yield owner.build_error("import-trace", f"{path}.allow_trace", reason, fix)
     if kind != "service" and imported.get("share"):
-        why = f"import {subject!r} shares connection information, which only services do"
+        reason = f"import {subject!r} is a stream and cannot share connection information"
         fix = build_import_line(owner, "edit", name, "--no-share")
-        yield owner.build_error("import-share", f"{path}.share", why, fix)
+        yield owner.build_error("import-share", f"{path}.share", reason, fix)
     origin = as_text(imported.get("account"))
     if find_key_kind(origin) != ACCOUNT:
         what = f"account {origin!r}, which is not a public key" if origin else "no account"
@@ -45,37 +44,39 @@ def _check_import(imported: Json, path: str, owner: Owner) -> Iterator[Finding]:
             "import-account", f"{path}.account", f"import {subject!r} names {what}", remove
         )
     if problem := find_subject_problem(subject):
-        why = f"import subject {subject!r} {problem}"
-        yield owner.build_error("import-subject", f"{path}.subject", why, remove)
+        reason = f"import subject {subject!r} {problem}"
+        yield owner.build_error("import-subject", f"{path}.subject", reason, remove)
     elif local and (problem := find_renaming_problem(local, subject)):
-        why = f"local subject {local!r} of import {subject!r} {problem}"
+        reason = f"local subject {local!r} of import {subject!r} {problem}"
         fix = build_import_line(owner, "edit", name, "--local", "<subject>")
-        yield owner.build_error("import-local-subject", f"{path}.local_subject", why, fix)
+        yield owner.build_error("import-local-subject", f"{path}.local_subject", reason, fix)
     if as_text(imported.get("to")):
         if local:
-            why = f"import {subject!r} has both a local subject and the old `to`"
-            yield owner.build_error("import-to", f"{path}.to", why, remove)
+            reason = f"import {subject!r} has both a local subject and the deprecated `to`"
+            yield owner.build_error("import-to", f"{path}.to", reason, remove)
         else:
-            why = f"import {subject!r} has the old `to`, in place of a local subject"
+            reason = f"import {subject!r} has the deprecated `to` instead of a local subject"
             fix = build_import_line(owner, "edit", name, "--local", find_local_pattern(imported))
-            yield owner.build_warning("import-to", f"{path}.to", why, fix)
+            yield owner.build_warning("import-to", f"{path}.to", reason, fix)
 
 
 def _check_same_origin(account: Account, owner: Owner) -> Iterator[Finding]:
-    """Yield the services of one origin whose local subjects overlap: servers refuse the account."""
+    """Yield the services from the same account whose local subjects overlap: servers refuse the account."""
     services = [
-        (at, imported) for at, imported in enumerate(account.imports) if imported.get("type") == "service"
+        (index, imported)
+        for index, imported in enumerate(account.imports)
+        if imported.get("type") == "service"
     ]
-    for place, (at, imported) in enumerate(services):
+    for position, (index, imported) in enumerate(services):
         subject = find_local_pattern(imported)
-        for _, other in services[:place]:
+        for _, other in services[:position]:
             earlier = find_local_pattern(other)
             same = imported.get("account") == other.get("account")
             if same and (is_contained(subject, earlier) or is_contained(earlier, subject)):
                 yield owner.build_error(
                     "import-overlap",
-                    f"imports[{at}]",
-                    f"two services imported from one account overlap here: {earlier!r} and {subject!r}",
+                    f"imports[{index}]",
+                    f"two services imported from the same account overlap: {earlier!r} and {subject!r}",
                     build_import_line(owner, "edit", get_import_name(imported), "--local", "<subject>"),
                 )
                 break

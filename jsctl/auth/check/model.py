@@ -11,10 +11,10 @@ Severity = Literal["error", "warning"]
 class Finding(NamedTuple):
     """A problem.
 
-    severity: "error" for what servers refuse or what cannot work, "warning" for what works otherwise than it
-    reads. code: the rule, for scripts. account, user: empty for problems of the operator or the account.
-    path: the claim below `nats`, "imports[0].subject"; empty for the whole. fix: the jsctl command line that
-    fixes it.
+    severity: "error" for what servers refuse or what cannot work, "warning" for what works differently than
+    it appears. code: the rule, for scripts. account, user: empty for problems of the operator or the account.
+    path: the claim below `nats`, such as "imports[0].subject"; empty for the whole JWT. fix: the jsctl
+    command line that fixes it.
     """
 
     severity: Severity
@@ -51,10 +51,10 @@ class Owner(NamedTuple):
 
 
 def find_owner(operator: Operator, account: Account | None = None, user: User | None = None) -> Owner:
-    """Return the owner for a user, or without one an account, or without both the operator."""
+    """Return the owner for a user; without a user, for an account; without both, for the operator."""
     return Owner(operator.name, account.name if account else "", user.name if user else "")
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:
-    """Return whether something is wrong that servers refuse, or that cannot work."""
+    """Return whether any of the findings is an error."""
     return any(finding.severity == "error" for finding in findings)

@@ -1,4 +1,4 @@
-"""What is wrong with an operator (nats-io/jwt: v2/operator_claims.go; nats-io/nsc: cmd/validate.go)."""
+"""Checks of an operator (nats-io/jwt: v2/operator_claims.go; nats-io/nsc: cmd/validate.go)."""
 
 from collections.abc import Iterator
 from urllib.parse import SplitResult, urlsplit
@@ -22,46 +22,46 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
         yield owner.build_error(
             "operator-not-self-signed",
             "iss",
-            "the operator is signed neither by itself nor by a signing key of its own",
+            "the operator is signed neither with its own key nor with one of its signing keys",
             build_operator_line(owner, "edit"),
         )
     url = as_text(operator.nats.get("account_server_url"))
-    if url and not _split(url).scheme:
+    if url and not _split_url(url).scheme:
         yield owner.build_error(
             "operator-account-server",
             "account_server_url",
             f"account server URL {url!r} has no protocol",
             build_operator_line(owner, "edit", "--account-server", "<url>"),
         )
-    for at, url in enumerate(as_texts(operator.nats.get("operator_service_urls"))):
-        if url and (why := _find_service_problem(url)):
+    for index, url in enumerate(as_texts(operator.nats.get("operator_service_urls"))):
+        if url and (reason := _find_service_url_problem(url)):
             yield owner.build_error(
                 "operator-service",
-                f"operator_service_urls[{at}]",
-                f"service URL {url!r} {why}",
+                f"operator_service_urls[{index}]",
+                f"service URL {url!r} {reason}",
                 build_operator_line(owner, "edit", "--service", "<url>"),
             )
-    for at, key in enumerate(operator.signing_keys):
+    for index, key in enumerate(operator.signing_keys):
         if find_key_kind(key) != OPERATOR:
             yield owner.build_error(
                 "operator-signing-key",
-                f"signing_keys[{at}]",
+                f"signing_keys[{index}]",
                 f"{key!r} is not the public key of an operator",
-                _remove_key(owner.operator, key),
+                _build_remove_key_line(owner.operator, key),
             )
     if operator.is_strict and not operator.signing_keys:
         yield owner.build_error(
             "operator-strict-without-keys",
             "strict_signing_key_usage",
-            "only signing keys may sign, and the operator has none",
-            _add_key(owner.operator),
+            "only signing keys may sign, but the operator has none",
+            _build_add_key_line(owner.operator),
         )
     yield from _check_system_account(environment)
     if not _is_version(as_text(operator.nats.get("assert_server_version"))):
         yield owner.build_error(
             "operator-server-version",
             "assert_server_version",
-            "the version that servers must have is not MAJOR.MINOR.PATCH",
+            "the required server version is not MAJOR.MINOR.PATCH",
             "jsctl apply -f <file>",
         )
 
@@ -88,26 +88,26 @@ def _check_system_account(environment: Environment) -> Iterator[Finding]:
         )
 
 
-def _add_key(operator: str) -> str:
+def _build_add_key_line(operator: str) -> str:
     return build_line("operator", "keys", "add", operator)
 
 
-def _remove_key(operator: str, key: str) -> str:
+def _build_remove_key_line(operator: str, key: str) -> str:
     return build_line("operator", "keys", "rm", operator, key)
 
 
-def _find_service_problem(url: str) -> str:
-    parts = _split(url)
+def _find_service_url_problem(url: str) -> str:
+    parts = _split_url(url)
     if parts.username is not None:
-        return "holds credentials"
+        return "contains credentials"
     if parts.path:
         return "has a path"
     if parts.scheme.lower() not in _SCHEMES:
-        return "has another protocol than nats, tls, ws or wss"
+        return "does not use the protocol nats, tls, ws or wss"
     return ""
 
 
-def _split(url: str) -> SplitResult:
+def _split_url(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError:

@@ -1,5 +1,5 @@
-"""What is wrong with permissions and limits of users, of scopes and of an account's defaults
-(nats-io/jwt: v2/types.go, Permissions and Limits)."""
+"""Checks of the permissions and limits of users, scopes and account defaults (nats-io/jwt: v2/types.go,
+Permissions and Limits)."""
 
 import ipaddress
 import re
@@ -19,49 +19,49 @@ _TEMPLATE = re.compile(r"\{\{[^}]+\}\}")
 def check_permissions(
     claims: Json, path: str, owner: Owner, fix: str, *, scoped: bool = False
 ) -> Iterator[Finding]:
-    """Yield the problems of `pub` and `sub`. scoped: whether templates such as {{name()}} are allowed."""
+    """Yield the problems of `pub` and `sub`. scoped: allow templates such as {{name()}}."""
     for action in ("pub", "sub"):
         rules = as_object(claims.get(action))
         for key in ("allow", "deny"):
-            for at, rule in enumerate(as_texts(rules.get(key))):
+            for index, rule in enumerate(as_texts(rules.get(key))):
                 if problem := _find_rule_problem(rule, action, scoped=scoped):
                     yield owner.build_error(
                         "permission-subject",
-                        f"{path}{action}.{key}[{at}]",
+                        f"{path}{action}.{key}[{index}]",
                         f"permission {rule!r} {problem}",
                         fix,
                     )
 
 
 def check_user_limits(claims: Json, path: str, owner: Owner, fix: str) -> Iterator[Finding]:
-    """Yield the problems of source networks, hours, time zone and connection types."""
-    for at, network in enumerate(list_networks(claims)):
+    """Yield the problems of source networks, times of day, time zone and connection types."""
+    for index, network in enumerate(list_networks(claims)):
         try:
             if "/" not in network:
                 raise ValueError
             ipaddress.ip_network(network, strict=False)
         except ValueError:
-            why = f"{network!r} is not a network such as 192.0.2.0/24"
-            yield owner.build_error("user-source", f"{path}src[{at}]", why, fix)
-    for at, span in enumerate(as_objects(claims.get("times"))):
+            reason = f"{network!r} is not a network such as 192.0.2.0/24"
+            yield owner.build_error("user-source", f"{path}src[{index}]", reason, fix)
+    for index, span in enumerate(as_objects(claims.get("times"))):
         for key in ("start", "end"):
             if not _TIME.fullmatch(as_text(span.get(key))):
-                why = f"the {key} {as_text(span.get(key))!r} of the hours is not HH:MM:SS"
-                yield owner.build_error("user-times", f"{path}times[{at}].{key}", why, fix)
+                reason = f"the {key} {as_text(span.get(key))!r} of a connection time is not HH:MM:SS"
+                yield owner.build_error("user-times", f"{path}times[{index}].{key}", reason, fix)
     zone = as_text(claims.get("times_location"))
     if zone and not is_zone(zone):
-        why = f"{zone!r} is not the name of a time zone such as Europe/Berlin"
-        yield owner.build_error("user-locale", f"{path}times_location", why, fix)
+        reason = f"{zone!r} is not the name of a time zone such as Europe/Berlin"
+        yield owner.build_error("user-locale", f"{path}times_location", reason, fix)
     kinds = as_texts(claims.get("allowed_connection_types"))
     unknown = [kind for kind in kinds if kind.upper() not in CONNECTION_TYPES]
     if unknown:
-        why = f"{unknown[0]!r} is not a kind of connection; known: {', '.join(CONNECTION_TYPES)}"
+        reason = f"{unknown[0]!r} is not a kind of connection: {', '.join(CONNECTION_TYPES)}"
         report = owner.build_error if len(unknown) == len(kinds) else owner.build_warning
-        yield report("user-connection-types", f"{path}allowed_connection_types", why, fix)
+        yield report("user-connection-types", f"{path}allowed_connection_types", reason, fix)
 
 
 def list_networks(claims: Json) -> list[str]:
-    """Return the source networks, in lower case. Old claims hold them as one text, separated by commas."""
+    """Return the source networks in lower case. Old claims hold them as one text, separated by commas."""
     source = claims.get("src")
     if isinstance(source, str):
         return [network.strip().lower() for network in source.split(",") if network.strip()]
@@ -69,7 +69,7 @@ def list_networks(claims: Json) -> list[str]:
 
 
 def is_zone(name: str) -> bool:
-    """Return whether there is a time zone of this name; `Local` is the server's own."""
+    """Return whether a time zone has this name; `Local` is the server's own."""
     if name in ("Local", "UTC"):
         return True
     try:
@@ -86,5 +86,5 @@ def _find_rule_problem(rule: str, action: str, *, scoped: bool) -> str:
     if len(words) > 2:
         return "has too many spaces"
     if len(words) == 2 and action == "pub":
-        return "has a queue group, which only subscriptions have"
+        return "has a queue group, which is only for subscriptions"
     return next(filter(None, map(find_subject_problem, words)), "")

@@ -1,4 +1,4 @@
-"""What servers have, compared with the store: an operator's JWT that is older, accounts that differ."""
+"""Differences between servers and the store: an older operator JWT, accounts that differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from jsctl.units import SECOND, format_time
 def check_servers(
     environment: Environment, trusts: Sequence[Trust], tokens: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Yield the differences between servers and store.
+    """Yield the differences between the servers and the store.
 
     tokens: the JWT that servers have, by the key of each account that was requested; empty when none has it.
     """
@@ -26,7 +26,7 @@ def check_servers(
 
 
 def add_servers_accounts(environment: Environment, tokens: Mapping[str, str]) -> Environment:
-    """Return the environment with the accounts that servers have, also those that the store lacks, and
+    """Return the environment with the accounts as servers have them: with those that the store lacks, and
     without those that no server has."""
     accounts = []
     for account in environment.accounts:
@@ -43,7 +43,7 @@ def add_servers_accounts(environment: Environment, tokens: Mapping[str, str]) ->
 
 
 def find_trust_problem(trusts: Sequence[Trust], issuer: str) -> str:
-    """Return why a server does not accept an account that a key signed; empty when all do."""
+    """Return why a server does not accept accounts signed with the key `issuer`; empty when all do."""
     for trust in trusts:
         if issuer not in trust.keys:
             issued_at = format_time(trust.issued * SECOND)
@@ -59,14 +59,14 @@ def _check_trust(environment: Environment, trust: Trust) -> Iterator[Finding]:
     unknown = [signers[key] for key in signers if operator.may_sign(key) and key not in trust.keys]
     issued_at = format_time(trust.issued * SECOND)
     if unknown:
-        why = (
+        reason = (
             f"server {trust.server} has an operator JWT of {issued_at}, "
             f"without the key that signed {unknown[0]}"
         )
-        yield owner.build_error("server-operator-older", "signing_keys", why, fix)
+        yield owner.build_error("server-operator-older", "signing_keys", reason, fix)
     elif trust.issued < operator.issued:
-        why = f"server {trust.server} has an operator JWT of {issued_at}, older than the store's"
-        yield owner.build_warning("server-operator-older", "", why, fix)
+        reason = f"server {trust.server} has an operator JWT of {issued_at}, older than the store's"
+        yield owner.build_warning("server-operator-older", "", reason, fix)
 
 
 def _check_account(environment: Environment, account: Account, token: str) -> Iterator[Finding]:
@@ -77,10 +77,10 @@ def _check_account(environment: Environment, account: Account, token: str) -> It
     elif token != account.token:
         served_at = as_number(read_claims(token).get("iat"))
         if served_at > account.issued:
-            why = f"servers have a newer JWT of the account, of {format_time(served_at * SECOND)}"
+            reason = f"servers have a newer JWT of the account, signed at {format_time(served_at * SECOND)}"
             yield owner.build_warning(
-                "account-newer-on-servers", "", why, build_account_line(owner, "query", "--save")
+                "account-newer-on-servers", "", reason, build_account_line(owner, "query", "--save")
             )
         else:
-            why = f"servers have another JWT of the account, of {format_time(served_at * SECOND)}"
-            yield owner.build_warning("account-not-pushed", "", why, push)
+            reason = f"servers have another JWT of the account, signed at {format_time(served_at * SECOND)}"
+            yield owner.build_warning("account-not-pushed", "", reason, push)

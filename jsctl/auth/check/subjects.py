@@ -1,12 +1,13 @@
-"""Subjects as nats-io/jwt judges them (v2/types.go), which differs from what servers do with them."""
+"""Checks of subjects by the rules of nats-io/jwt (v2/types.go), which differ from those of servers."""
 
 from jsctl.nats.subjects import is_subject
+from jsctl.units import pluralize
 
 
 def find_subject_problem(subject: str) -> str:
-    """Return what is wrong with a subject, "is empty"; empty for one that is valid.
+    """Return what is wrong with a subject, such as "is empty"; an empty text when it is valid.
 
-    The library lets `>` stand anywhere, and servers then leave the subject out; here it is wrong too.
+    The library accepts `>` anywhere, but servers ignore such subjects, so this function reports them.
     """
     if not subject:
         return "is empty"
@@ -24,15 +25,15 @@ def has_wildcards(subject: str) -> bool:
 
 
 def is_contained(inner: str, outer: str) -> bool:
-    """Return whether a subject is within another by the library's rule (IsContainedIn), where `*` stands for
-    `>` too."""
+    """Return whether a subject is contained in another by the library's rule (IsContainedIn), in which `*`
+    also covers `>`."""
     outers, inners = outer.split("."), inner.split(".")
     if len(inners) < len(outers) or (len(inners) > len(outers) and outers[-1] != ">"):
         return False
-    for at, token in enumerate(outers):
-        if at == len(outers) - 1 and token == ">":
+    for index, token in enumerate(outers):
+        if index == len(outers) - 1 and token == ">":
             return True
-        if token not in ("*", inners[at]):
+        if token not in ("*", inners[index]):
             return False
     return True
 
@@ -44,13 +45,13 @@ def find_renaming_problem(renamed: str, subject: str) -> str:
         return problem
     tokens, stars = renamed.split("."), subject.split(".").count("*")
     if (tokens[-1] == ">") != (subject.split(".")[-1] == ">"):
-        return "ends with > where the imported subject does not, or the other way round"
+        return "and the imported subject must both end with >, or neither"
     used = 0
     for token in tokens:
         if token == "*":
             used += 1
         elif token.startswith("$") and token[1:].isdigit():
             if int(token[1:]) > stars:
-                return f"has {token}, and the imported subject has {stars} wildcards *"
+                return f"has {token}, but the imported subject has only {pluralize(stars, 'wildcard')}"
             used += 1
-    return "" if used == stars else f"has {used} wildcards, and the imported subject has {stars}"
+    return "" if used == stars else f"has {pluralize(used, 'wildcard')}, but the imported subject has {stars}"

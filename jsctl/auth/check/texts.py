@@ -1,4 +1,4 @@
-"""Descriptions and URLs of accounts and exports (nats-io/jwt: v2/types.go, Info)."""
+"""Checks of the descriptions and URLs of accounts and exports (nats-io/jwt: v2/types.go, Info)."""
 
 from urllib.parse import urlsplit
 
@@ -9,7 +9,7 @@ MAX_INFO = 8 * 1024
 
 
 def find_info_problem(claims: Json) -> str:
-    """Return what is wrong with `description` or `info_url`; empty when nothing is."""
+    """Return what is wrong with `description` or `info_url`; empty when both are valid."""
     description, url = as_text(claims.get("description")), as_text(claims.get("info_url"))
     if len(description.encode()) > MAX_INFO:
         return f"the description has more than {MAX_INFO:,} bytes"

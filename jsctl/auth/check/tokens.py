@@ -1,4 +1,4 @@
-"""What holds for every JWT: signature, kind, version, times (nats-io/jwt: v2/decoder.go, v2/claims.go)."""
+"""Checks of every JWT: signature, kind, version, times (nats-io/jwt: v2/decoder.go, v2/claims.go)."""
 
 from collections.abc import Iterator
 
@@ -20,54 +20,58 @@ _ISSUERS = {"operator": (OPERATOR,), "account": (ACCOUNT, OPERATOR), "user": (AC
 
 
 def check_token(claimed: Claimed, kind: str, owner: Owner, now: float) -> Iterator[Finding]:
-    """Yield the problems of a JWT as such. kind: operator, account or user. now: seconds since 1970."""
-    again = build_signing_line(owner)
+    """Yield the problems of any JWT. kind: operator, account or user. now: seconds since 1970."""
+    fix = build_signing_line(owner)
     if len(claimed.token) > MAX_TOKEN:
-        yield owner.build_error("token-size", "", f"the JWT has more than {MAX_TOKEN:,} characters", again)
+        yield owner.build_error("token-size", "", f"the JWT has more than {MAX_TOKEN:,} characters", fix)
     version = as_number(claimed.nats.get("version"))
     kind_of_claims = as_text(claimed.nats.get("type")) or as_text(claimed.claims.get("type"))
     if kind_of_claims != kind:
         yield owner.build_error(
-            "token-type", "type", f"the JWT is of type {kind_of_claims or 'none'}, not {kind}", again
+            "token-type", "type", f"the type of the JWT is {kind_of_claims or 'missing'}, not {kind}", fix
         )
     if version > VERSION:
         yield owner.build_error(
             "token-version",
             "version",
-            f"the JWT is of version {version}, servers read {VERSION}",
-            again,
+            f"the JWT has version {version}, but servers read only up to {VERSION}",
+            fix,
         )
     elif version < VERSION:
-        yield owner.build_warning("token-version", "version", f"the JWT is of version {version or 1}", again)
+        yield owner.build_warning(
+            "token-version", "version", f"the JWT has version {version or 1}, which is outdated", fix
+        )
     if find_key_kind(claimed.public) != kind:
         yield owner.build_error(
-            "token-subject", "sub", f"{claimed.public!r} is not the public key of a {kind}", again
+            "token-subject", "sub", f"{claimed.public!r} is not the public key of a {kind}", fix
         )
     if find_key_kind(claimed.issuer) not in _ISSUERS[kind]:
         yield owner.build_error(
-            "token-issuer", "iss", f"{claimed.issuer!r} is not a key that signs a {kind}", again
+            "token-issuer", "iss", f"{claimed.issuer!r} is not a key that can sign a {kind}", fix
         )
-    elif version == VERSION and not (is_signed(claimed.token, claimed.issuer) and _is_header(claimed.token)):
+    elif version == VERSION and not (
+        is_signed(claimed.token, claimed.issuer) and _has_valid_header(claimed.token)
+    ):
         yield owner.build_error(
-            "token-signature", "", "the signature is wrong: the JWT was changed or cut", again
+            "token-signature", "", "the signature is invalid: the JWT was changed or truncated", fix
         )
     yield from check_times(claimed, owner, now)
 
 
 def check_times(claimed: Claimed, owner: Owner, now: float) -> Iterator[Finding]:
-    """Yield the problems of a JWT's start and end. now: seconds since 1970."""
-    again = build_signing_line(owner) + " --expiry <duration>"
+    """Yield a finding for a JWT that has expired or is not valid yet. now: seconds since 1970."""
+    fix = build_signing_line(owner) + " --expiry <duration>"
     if not owner.account:
-        again = build_line("operator", "import", "<file>")
+        fix = build_line("operator", "import", "<file>")
     if 0 < claimed.expires < now:
         yield owner.build_error(
-            "expired", "exp", f"the JWT expired at {format_time(claimed.expires * SECOND)}", again
+            "expired", "exp", f"the JWT expired at {format_time(claimed.expires * SECOND)}", fix
         )
     if as_number(claimed.claims.get("nbf")) > now:
         yield owner.build_error("not-yet-valid", "nbf", "the JWT is not valid yet", build_signing_line(owner))
 
 
-def _is_header(token: str) -> bool:
+def _has_valid_header(token: str) -> bool:
     header = decode_header(token)
     return (
         as_text(header.get("typ")).upper() == "JWT" and as_text(header.get("alg")).lower() == "ed25519-nkey"

@@ -20,7 +20,8 @@ _STORAGE = ("disk_storage", "mem_storage")
 
 
 class Keys:
-    """The source of public keys and tokens; while planning, names stand for what does not exist yet."""
+    """The source of public keys and tokens. While planning, placeholders stand for what does not exist
+    yet."""
 
     def find_account_key(self, name: str) -> str:
         """Return the public key of an account, by its name or its key."""
@@ -46,8 +47,8 @@ class KnownKeys(Keys):
         return next((account.public for account in accounts if account.name == name), name)
 
 
-def change_operator_claims(declared: DeclaredOperator, keys: Keys) -> Callable[[Json], None]:
-    """Return the change of an operator's claims."""
+def build_operator_change(declared: DeclaredOperator, keys: Keys) -> Callable[[Json], None]:
+    """Return a function that changes an operator's claims in place."""
 
     def change(nats: Json) -> None:
         _replace(nats, merge(nats, declared.claims))
@@ -58,7 +59,7 @@ def change_operator_claims(declared: DeclaredOperator, keys: Keys) -> Callable[[
     return change
 
 
-def change_account_claims(
+def build_account_change(
     declared: DeclaredAccount,
     environment: Environment | None,
     keys: Keys,
@@ -67,10 +68,10 @@ def change_account_claims(
     prune: bool,
     strict: bool = False,
 ) -> Callable[[Json], None]:
-    """Return the change of an account's claims.
+    """Return a function that changes an account's claims in place.
 
     prune: remove exports, imports and roles that are not declared, if the account has the label. strict: also
-    give it a signing key for users without a role.
+    add a signing key for users without a role.
     """
 
     def change(nats: Json) -> None:
@@ -96,8 +97,8 @@ def change_account_claims(
     return change
 
 
-def change_user_claims(declared: DeclaredUser, label: str) -> Callable[[Json], None]:
-    """Return the change of a user's claims. Those of a user with a role are emptied."""
+def build_user_change(declared: DeclaredUser, label: str) -> Callable[[Json], None]:
+    """Return a function that changes a user's claims in place. A user with a role keeps no permissions."""
 
     def change(nats: Json) -> None:
         tags = declared.claims.get("tags", nats.get("tags"))
@@ -116,7 +117,7 @@ def change_user_claims(declared: DeclaredUser, label: str) -> Callable[[Json], N
 
 
 def has_label(nats: Json, label: str) -> bool:
-    """Return whether what has these claims was created by a file with this label."""
+    """Return whether a file with this label created the owner of these claims."""
     return f"{LABEL}:{label}".lower() in as_texts(nats.get("tags"))
 
 
@@ -127,7 +128,7 @@ def _add_label(nats: Json, label: str) -> None:
 
 
 def _complete_jetstream(nats: Json) -> None:
-    """Make streams and consumers unlimited where a file sets storage and says nothing about them."""
+    """Make streams and consumers unlimited where a file sets storage but no limits for them."""
     limits = as_object(nats.get("limits"))
     tiers = as_object(limits.get("tiered_limits")).values()
     for place in (limits, *map(as_object, tiers)):
@@ -139,16 +140,16 @@ def _complete_jetstream(nats: Json) -> None:
 def _build_import_claims(
     imported: Json, environment: Environment | None, keys: Keys, nats: Json, name: str
 ) -> Json:
-    """Return the claims of a declared import, with the exporting account's key, and an activation token where
-    the export requires one."""
+    """Return the claims of a declared import with the exporting account's key, and with an activation token
+    if the export requires one."""
     claims = {key: value for key, value in imported.items() if value is not None}
     claims["account"] = keys.find_account_key(as_text(imported.get("account")))
     claims.setdefault("name", as_text(imported.get("local_subject")) or as_text(imported.get("subject")))
     exporter = environment.get_account(claims["account"]) if environment else None
     if exporter is None or claims.get("token"):
         return claims
-    at = find_export(exporter, claims)
-    export = exporter.exports[at] if at >= 0 else {}
+    index = find_export(exporter, claims)
+    export = exporter.exports[index] if index >= 0 else {}
     if export.get("token_req") and not export.get("account_token_position"):
         importer = keys.find_account_key(name)
         live = next(
@@ -170,7 +171,7 @@ def _build_import_claims(
 def _merge_items(
     nats: Json, key: str, declared: Iterable[Json], key_of: Callable[[Json], Any], *, exclusive: bool
 ) -> list[Json]:
-    """Return the objects of a list: the existing ones merged with what is declared of them, then new ones.
+    """Return the objects of a list: the existing ones merged with their declarations, then new ones.
 
     exclusive: leave out existing objects that are not declared.
     """
@@ -190,10 +191,10 @@ def _merge_roles(
 ) -> list[Any]:
     declared_roles = {as_text(role.get("role")): role for role in declared.roles}
     roles: list[Any] = []
-    plain = False
+    has_plain_key = False
     for live in as_list(nats.get("signing_keys")):
         if not isinstance(live, dict):
-            plain = True
+            has_plain_key = True
             roles.append(live)
             continue
         role = declared_roles.pop(as_text(live.get("role")), None)
@@ -210,7 +211,7 @@ def _merge_roles(
             "template": template,
         }
         roles.append({**scope, "description": as_text(role.get("description"))})
-    if strict and not plain:
+    if strict and not has_plain_key:
         roles.append(keys.create_signing_key())
     return roles
 
@@ -238,4 +239,4 @@ def find_role_key(nats: Json, role: str, account: str) -> str:
     for key in as_objects(nats.get("signing_keys")):
         if key.get("role") == role:
             return as_text(key.get("key"))
-    raise BadInput(f"account {account} has no signing key of role {role!r}", "declare it in signing_keys")
+    raise BadInput(f"account {account} has no signing key for role {role!r}", "declare it in signing_keys")

@@ -1,6 +1,8 @@
-"""Carry out a plan: each step writes one file atomically, so that the next run continues one that was killed.
+"""Carries out a plan. Each step writes one file atomically, so that the next run continues one that was
+killed.
 
-Seeds come before the JWTs that name their keys, accounts before those that import from them, removals last.
+Seeds are written before the JWTs that name their keys, and accounts before those that import from them;
+removals come last.
 """
 
 import time
@@ -11,9 +13,9 @@ from jsctl.auth import changes as store_changes
 from jsctl.auth.claims import Json, as_text
 from jsctl.auth.declared.changes import (
     KnownKeys,
-    change_account_claims,
-    change_operator_claims,
-    change_user_claims,
+    build_account_change,
+    build_operator_change,
+    build_user_change,
     find_role_key,
 )
 from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator, DeclaredUser
@@ -54,7 +56,7 @@ Work = tuple[AuthStep | None, Callable[[], object]]
 
 
 class _NewKeys(KnownKeys):
-    """The source of keys and tokens that creates them as they are needed."""
+    """The source of keys and tokens that creates them when they are needed."""
 
     def __init__(self, store: AuthStore) -> None:
         super().__init__(read_environment(store.folders, store.operator))
@@ -73,7 +75,7 @@ class _NewKeys(KnownKeys):
 
 
 class _Worker:
-    """The work of the steps of one operator."""
+    """Carries out the steps of one operator."""
 
     def __init__(self, store: AuthStore, declared: DeclaredOperator, *, prune: bool) -> None:
         self._store = store
@@ -81,8 +83,7 @@ class _Worker:
         self._prune = prune
 
     def order_work(self, steps: Sequence[AuthStep]) -> list[Work]:
-        """Return the work of all steps in the order of execution; the step is None for work that prepares
-        others."""
+        """Return the work of all steps in the order of execution; the step is None for preparatory work."""
         work: list[Work] = []
         operator = next((step for step in steps if not step.account), None)
         if operator and operator.action == "create":
@@ -95,7 +96,7 @@ class _Worker:
         ]
         if operator:
             work.append((operator, self._change_operator))
-        # Exports first: tokens are made for those that are there.
+        # Accounts without imports first: activation tokens need existing exports.
         accounts.sort(key=lambda step: bool(self._find_declared_account(step.account).imports))
         work += [
             (step, partial(self._change_account, self._find_declared_account(step.account)))
@@ -112,11 +113,11 @@ class _Worker:
         store_changes.create_operator(self._store, system=system)
 
     def _change_operator(self) -> None:
-        change = change_operator_claims(self._declared, _NewKeys(self._store))
+        change = build_operator_change(self._declared, _NewKeys(self._store))
         store_changes.change_operator(self._store, change)
 
     def _create_account(self, name: str) -> None:
-        if name in self._store.list_account_names():  # the system account of a new operator
+        if name in self._store.list_account_names():  # created with the operator, as its system account
             return
         label = self._declared.label
 
@@ -129,7 +130,7 @@ class _Worker:
     def _change_account(self, declared: DeclaredAccount) -> None:
         keys = _NewKeys(self._store)
         operator = self._store.read_operator()
-        change = change_account_claims(
+        change = build_account_change(
             declared,
             keys.environment,
             keys,
@@ -151,7 +152,7 @@ class _Worker:
         )
         key = find_role_key(owner.nats, declared.role, owner.name) if declared.role else ""
         signer = store_changes.find_user_signer(self._store, owner, key)
-        change = change_user_claims(declared, self._declared.label)
+        change = build_user_change(declared, self._declared.label)
         if step.action == "create" and step.user not in self._store.list_user_names(step.account):
             nats: Json = build_scoped_user() if declared.role else build_user()
             change(nats)
@@ -165,7 +166,7 @@ class _Worker:
     ) -> None:
         end = _build_expiry_claim(declared.expires)
         user = store_changes.change_user(self._store, owner, declared.name, change, end, signer)
-        if self._store.has_seed(user.public):  # credentials may be missing where the claims are in order
+        if self._store.has_seed(user.public):  # credentials may be missing even if the claims are as declared
             key = self._store.read_key(user.public)
             self._store.write_user(owner.name, declared.name, user.token, key)
 

@@ -1,6 +1,5 @@
-"""The keys that files may have for operators, accounts, users, exports, imports and roles: those of the
-claims, and a
-few that name things."""
+"""The keys that files may set for operators, accounts, users, exports, imports and roles: those of the
+claims, and a few that name things."""
 
 from jsctl.auth import fields
 from jsctl.jetstream.config.field import Field

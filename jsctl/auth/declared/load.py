@@ -1,4 +1,4 @@
-"""Declared files: their operators, read and validated; streams beside them are read elsewhere.
+"""Reads and validates the operators in declared files; their streams are read in `jetstream.declared`.
 
 label: prod                       # marks what is created here, for --prune
 vars: {team: red}
@@ -47,7 +47,8 @@ _NAMES = frozenset({"name", "for", "accounts", "users"})
 
 
 def load_operators(files: Iterable[tuple[str, str]], variables: Variables) -> list[DeclaredOperator]:
-    """Return the operators that files declare (name and text of each). variables: those of the command line.
+    """Return the operators that files declare. files: name and text of each. variables: from the command
+    line.
 
     Raises BadInput with file and line.
     """
@@ -118,21 +119,21 @@ def _read_user(node: Node, variables: Variables, budget: Budget) -> DeclaredUser
     _validate(USER, claims, node)
     if role and (own_claims := sorted(claims.keys() - {"tags"})):
         raise node.error(
-            f"user {name} has role {role}, which sets what it may do, but also {own_claims[0]}",
-            "put it into the template of the role",
+            f"user {name} has role {role}, which sets its permissions and limits, but also {own_claims[0]}",
+            "move it into the template of the role",
         )
     return DeclaredUser(name, claims, role, expires, _format_position(node))
 
 
 def _check_roles(account: DeclaredAccount) -> None:
-    """Raise BadInput for roles of one name."""
+    """Raise BadInput if two roles have the same name."""
     names = [str(role["role"]) for role in account.roles]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise BadInput(f"{account.position}: account {account.name} declares role {repeated[0]} twice")
 
 
 def _read_expiry(claims: dict[str, Any]) -> int | None:
-    """Remove the expiry from the claims and return it in seconds: 0 for null, None without one."""
+    """Remove the expiry from the claims; return it in seconds since 1970: 0 for null, None without one."""
     if "expires" not in claims:
         return None
     text = claims.pop("expires")

@@ -1,4 +1,4 @@
-"""What files declare of operators, accounts and users."""
+"""Operators, accounts and users as files declare them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from jsctl.auth.claims import Json
 
 LABEL = "jsctl.label"
-"""What the tag begins with that marks what a file with `label:` created: `jsctl.label:prod`."""
+"""The prefix of the tag that marks what a file with `label:` created, as in `jsctl.label:prod`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class DeclaredUser:
 class DeclaredAccount:
     """An account.
 
-    claims: the declared keys, without the lists beside them; None removes a key. exports, imports, roles: the
-    declared ones; an import names its account. expires: seconds since 1970; 0 for no end, None when the file
+    claims: the declared keys except the lists below; None removes a key. exports, imports, roles: the
+    declared ones; an import names its account. expires: seconds since 1970; 0 for never, None when the file
     does not say.
     """
 

@@ -1,4 +1,4 @@
-"""What has to change in a store so that it holds what files declare."""
+"""Plans the changes that make a store match what files declare."""
 
 import copy
 from collections.abc import Iterator, Sequence
@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 from jsctl.auth.claims import Json
 from jsctl.auth.declared.changes import (
     KnownKeys,
-    change_account_claims,
-    change_operator_claims,
-    change_user_claims,
+    build_account_change,
+    build_operator_change,
+    build_user_change,
     find_role_key,
     has_label,
 )
@@ -35,8 +35,8 @@ _DEFAULTS = {"operator": build_operator, "account": build_account, "user": build
 class AuthStep(NamedTuple):
     """A change of a store.
 
-    account, user: empty for the operator, or for an account itself. position: file:line; empty for what no
-    file names. users: how many users the removal of an account removes.
+    account, user: both empty for the operator; user is empty for an account. position: file:line; empty for
+    removals. users: how many users are removed together with an account.
     """
 
     action: Action
@@ -87,12 +87,13 @@ class _Planner:
         self._environment = read_environment(store.folders, declared.name) if exists else None
         self._keys = KnownKeys(self._environment)
         nats: Json = copy.deepcopy(self._environment.operator.nats) if self._environment else build_operator()
-        change_operator_claims(declared, self._keys)(nats)
+        build_operator_change(declared, self._keys)(nats)
         self._nats = nats
         self._strict = nats.get("strict_signing_key_usage") is True
 
     def plan(self) -> Iterator[tuple[int, AuthStep | None]]:
-        """Yield the steps, None for what is as declared; each with its level: operator, account, user."""
+        """Yield steps (None for what is already as declared), each with its level: operator, account or
+        user."""
         operator = self._environment.operator if self._environment else None
         yield 0, self._build_step(OPERATOR, operator, self._nats, "", "", self._declared.position)
         self._refuse_unknown_accounts()
@@ -104,7 +105,7 @@ class _Planner:
     def _plan_account(self, declared: DeclaredAccount) -> Iterator[tuple[int, AuthStep | None]]:
         live = self._find_account(declared.name)
         nats: Json = copy.deepcopy(live.nats) if live else build_account()
-        change_account_claims(
+        build_account_change(
             declared,
             self._environment,
             self._keys,
@@ -127,7 +128,7 @@ class _Planner:
         claims: Json = build_scoped_user() if declared.role else build_user()
         if live:
             claims = copy.deepcopy(live.nats)
-        change_user_claims(declared, self._declared.label)(claims)
+        build_user_change(declared, self._declared.label)(claims)
         extra_changes = _build_expiry_changes(live, declared.expires)
         if declared.role and not live:
             extra_changes.append(_build_text_change("role", None, declared.role))
@@ -156,7 +157,7 @@ class _Planner:
         )
 
     def _plan_removals(self, environment: Environment) -> Iterator[AuthStep]:
-        """Yield removals of the accounts and users that carry the label and that no file declares any
+        """Yield the removals of accounts and users that have the label but that no file declares any
         more."""
         label, name = self._declared.label, self._declared.name
         for account in environment.accounts:
@@ -182,7 +183,7 @@ class _Planner:
     ) -> AuthStep | None:
         before = live.nats if live else _DEFAULTS[schema.noun]()
         changes = [*find_differences(before, after, schema), *extra_changes]
-        if not live:  # what a role sets is not there
+        if not live:  # a new user with a role has no permissions of its own
             changes = [change for change in changes if change.after is not None]
         if live and not changes:
             return None
@@ -201,7 +202,7 @@ class _Planner:
         return next((account for account in accounts if account.name == name), None)
 
     def _refuse_unknown_accounts(self) -> None:
-        """Raise BadInput for an import from an account, or for a system account, that neither the files nor
+        """Raise BadInput for an import from an account that neither the files nor
         the store have."""
         for account in self._declared.accounts:
             for imported in account.imports:

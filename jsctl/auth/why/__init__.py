@@ -1,4 +1,4 @@
-"""What a user may do, and which rule of which claim decides: the server's own decisions, with their reasons.
+"""Explains what a user may do and which rule of which claim decides, following the server's own decisions.
 
 These modules send no requests and write no files.
 """

@@ -1,4 +1,4 @@
-"""The answer to `why`: what a user may do, with the checks that a server makes when the user connects."""
+"""Answers `why`: what a user may do, and the checks that a server makes when the user connects."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -17,7 +17,8 @@ PUBLISH, SUBSCRIBE, IMPORT, CONNECT = "publish", "subscribe", "import", "connect
 
 
 class Question(NamedTuple):
-    """The question. action: PUBLISH, SUBSCRIBE, IMPORT or CONNECT. queue: of a subscription."""
+    """The question. action: PUBLISH, SUBSCRIBE, IMPORT or CONNECT. queue: the queue group of a
+    subscription."""
 
     action: str
     subject: str = ""
@@ -27,11 +28,11 @@ class Question(NamedTuple):
 class Answer(NamedTuple):
     """The answer.
 
-    account, user: None when the store does not have them, or the question is not about one. verdict: of
-    permissions; None when these do not matter. fix: the command line that would allow it; empty when none
-    would. routes: the imports that match the subject. checks: of a connection, up to the first that fails.
-    offers: when nothing is imported, what accounts export there, each with the command line that imports it.
-    notes: on what the store does not show.
+    account, user: None when the store does not have them, or the question is not about one. verdict: the
+    decision of the permissions; None when they do not matter. fix: the command line that would allow the
+    action; empty when none would. routes: the imports that match the subject. checks: the server's checks of
+    the connection, up to the first that fails. offers: when nothing is imported, what other accounts export,
+    each with the command line that imports it. notes: what the store does not show.
     """
 
     question: Question
@@ -46,12 +47,12 @@ class Answer(NamedTuple):
 
     @property
     def refused(self) -> Check | None:
-        """The check of the connection that fails."""
+        """The check of the connection that fails; None when all pass."""
         return next((check for check in self.checks if check.problem), None)
 
     @property
     def allowed(self) -> bool:
-        """Whether the user may connect and do it, and the import works."""
+        """Whether the user may connect and perform the action, and the import works."""
         if self.refused or (self.verdict and not self.verdict.allowed):
             return False
         if self.question.action == IMPORT:
@@ -68,7 +69,7 @@ def answer(
     if account and user and question.action in (PUBLISH, SUBSCRIBE):
         permissions = find_permissions(account, user)
         if permissions.problem:
-            verdict = None  # the connection is refused for it
+            verdict = None  # the connection is refused because of the problem
         elif question.action == PUBLISH:
             verdict = decide_publish(account, permissions, question.subject)
         else:
@@ -87,7 +88,8 @@ def answer(
 
 
 def _list_offers(environment: Environment, account: Account, subject: str) -> Iterator[tuple[str, str]]:
-    """Yield what other accounts export at a subject, each with the command line that imports it."""
+    """Yield the exports of other accounts that cover a subject, each with the command line that imports
+    it."""
     owner = find_owner(environment.operator, account)
     for exporter, export in find_offers(environment, account, subject):
         offered = {**export, "subject": subject, "account": exporter.public}
@@ -101,8 +103,8 @@ def _list_offers(environment: Environment, account: Account, subject: str) -> It
 def _find_fix(
     environment: Environment, account: Account, user: User, question: Question, verdict: Verdict
 ) -> str:
-    """Return the command line that allows it, when the user's own list of allowed subjects is too short; else
-    empty."""
+    """Return the command line that adds the subject to the user's own allow list; empty when that list does
+    not decide."""
     action = "pub" if question.action == PUBLISH else "sub"
     if find_scope(account, user) is not None or verdict.rule.path != f"{action}.allow":
         return ""

@@ -35,7 +35,7 @@ class Check(NamedTuple):
 class Visit(NamedTuple):
     """An attempt of a user to connect.
 
-    now: seconds since 1970. host: an IP address; empty when it does not matter. kind: a connection type, in
+    now: seconds since 1970. host: an IP address; empty when it does not matter. kind: a connection type in
     capitals. trust: why the servers do not accept the account; empty when they do.
     """
 
@@ -66,15 +66,15 @@ _USER_CODES = {
 
 
 def explain_callout(account: Account, user: User) -> str:
-    """Return a sentence on the callout that decides whether, and as which user, a user connects; empty
+    """Return a sentence about the callout that decides whether, and as which user, a user connects; empty
     without one."""
     users = as_texts(as_object(account.nats.get("authorization")).get("auth_users"))
     if not users or user.public in users:
         return ""
     names = [next((user.name for user in account.users if user.public == key), key) for key in users]
     return (
-        f"the callout of {account.name} decides who it becomes: servers ask the service that is connected as"
-        f" {' or '.join(names)}, and refuse the user when it does, or when there is none"
+        f"the callout of {account.name} decides: servers ask the service that is connected as"
+        f" {' or '.join(names)}, and refuse the user if the service does or if none is connected"
     )
 
 
@@ -83,7 +83,7 @@ def explain_connection(
 ) -> list[Check]:
     """Return the checks that a server makes when a user connects, up to the first that fails.
 
-    account: that of the user; None where the store does not have it.
+    account: the user's; None when the store does not have it.
     """
     checks: list[Check] = []
     for check in _make_checks(environment, account, user, visit):
@@ -102,41 +102,41 @@ def _make_checks(
             fix = build_line("account", "push", "--all", "--operator", environment.operator.name)
             yield Check("the account", visit.trust, f"user {user.name}", "issuer_account", fix)
             return
-        why = f"account {user.issuer_account} is not in the store: servers may not know it either"
-        yield Check("the account", why, f"user {user.name}", "issuer_account")
+        reason = f"account {user.issuer_account} is not in the store, and servers may not have it either"
+        yield Check("the account", reason, f"user {user.name}", "issuer_account")
         return
     findings = [f for f in check_user(environment, account, user, visit.now) if f.severity == "error"]
-    yield _from_findings("the JWT of the user", findings)
+    yield _build_check("the JWT of the user", findings)
     yield _check_expiry(user, visit.now)
     yield _check_account_signer(environment, account, visit.now)
     fix = build_operator_line(find_owner(environment.operator), "config")
     yield Check("the operator of the servers", visit.trust, f"account {account.name}", "iss", fix)
-    yield _from_findings("the key that signed the user", findings)
-    yield _from_findings("the role of the user", findings)
+    yield _build_check("the key that signed the user", findings)
+    yield _build_check("the role of the user", findings)
     yield _check_account_expiry(account, visit.now)
-    yield _from_findings("bearer tokens", findings)
+    yield _build_check("bearer tokens", findings)
     claims = user.nats if find_scope(account, user) is None else expand_template(account, user).claims
     where = f"user {account.name}/{user.name}"
     kinds = [kind.upper() for kind in as_texts(claims.get("allowed_connection_types"))]
     known_kinds = [kind for kind in kinds if kind in CONNECTION_TYPES]
     refused = bool(kinds) and visit.kind not in known_kinds
-    why = f"connections of kind {visit.kind} are not allowed: {', '.join(kinds)}"
-    yield Check("the kind of connection", why * refused, where, "allowed_connection_types")
+    reason = f"connections of kind {visit.kind} are not allowed: {', '.join(kinds)}"
+    yield Check("the kind of connection", reason * refused, where, "allowed_connection_types")
     key = find_revocation(account.nats.get("revocations"), user.public, user.issued)
-    at = as_number(as_object(account.nats.get("revocations")).get(key)) if key else 0
+    revoked_at = as_number(as_object(account.nats.get("revocations")).get(key)) if key else 0
     subject = "all users are" if key == "*" else "the user is"
     issued = format_time(user.issued * SECOND)
-    why = f"{subject} revoked as of {format_time(at * SECOND)}, and the JWT is of {issued}"
-    yield Check("revocations", why * bool(key), f"account {account.name}", f"revocations.{key}")
+    reason = f"{subject} revoked as of {format_time(revoked_at * SECOND)}, and the JWT was signed at {issued}"
+    yield Check("revocations", reason * bool(key), f"account {account.name}", f"revocations.{key}")
     yield Check("the source address", _find_source_problem(claims, visit.host), where, "src")
     yield Check("the hours", _find_time_problem(claims, visit.now), where, "times")
     limit = account.limits.get("conn", 0)
-    why = "the account may have 0 connections" if limit == 0 else ""
-    yield Check("the number of connections", why, f"account {account.name}", "limits.conn")
+    reason = "the account allows 0 connections" if limit == 0 else ""
+    yield Check("the number of connections", reason, f"account {account.name}", "limits.conn")
 
 
-def _from_findings(name: str, findings: list[Finding]) -> Check:
-    """Return the check `name`, failed by the first finding that belongs to it."""
+def _build_check(name: str, findings: list[Finding]) -> Check:
+    """Return the check `name`; it fails with the first finding that belongs to it."""
     for finding in findings:
         if finding.code in _USER_CODES[name]:
             return Check(name, finding.message, finding.where, finding.path, finding.fix)
@@ -145,15 +145,15 @@ def _from_findings(name: str, findings: list[Finding]) -> Check:
 
 def _check_expiry(user: User, now: float) -> Check:
     expired = 0 < user.expires < now
-    why = f"the JWT expired at {format_time(user.expires * SECOND)}"
+    reason = f"the JWT expired at {format_time(user.expires * SECOND)}"
     where = f"user {user.account}/{user.name}" if user.account else f"user {user.name}"
-    return Check("the time of the JWT", why * expired, where, "exp")
+    return Check("the time of the JWT", reason * expired, where, "exp")
 
 
 def _check_account_expiry(account: Account, now: float) -> Check:
     expired = 0 < account.expires <= now
-    why = f"the account expired at {format_time(account.expires * SECOND)}"
-    return Check("the time of the account", why * expired, f"account {account.name}", "exp")
+    reason = f"the account expired at {format_time(account.expires * SECOND)}"
+    return Check("the time of the account", reason * expired, f"account {account.name}", "exp")
 
 
 def _check_account_signer(environment: Environment, account: Account, now: float) -> Check:
@@ -171,7 +171,7 @@ def _find_source_problem(claims: Json, host: str) -> str:
     address = ipaddress.ip_address(host)
     if any(address in ipaddress.ip_network(network, strict=False) for network in networks):
         return ""
-    return f"{host} is in none of the networks {', '.join(networks)}"
+    return f"{host} is not in the networks {', '.join(networks)}"
 
 
 def _find_time_problem(claims: Json, now: float) -> str:
@@ -184,7 +184,7 @@ def _find_time_problem(claims: Json, now: float) -> str:
     if any(_is_within(moment.time(), span) for span in spans):
         return ""
     hours = ", ".join(f"{as_text(span.get('start'))} to {as_text(span.get('end'))}" for span in spans)
-    return f"it is {moment:%H:%M:%S}{f' in {zone}' if zone else ''}, and the hours are {hours}"
+    return f"it is {moment:%H:%M:%S}{f' in {zone}' if zone else ''}; the user may connect from {hours}"
 
 
 def _is_within(now: time, span: Json) -> bool:

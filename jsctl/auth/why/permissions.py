@@ -19,10 +19,10 @@ _CALLOUT = "$SYS.REQ.USER.AUTH"
 
 
 class Rule(NamedTuple):
-    """The rule that decides.
+    """The rule that decides whether something is allowed.
 
-    where: the owner of the claim, "user ORDERS/alice". path: the claim below `nats`; empty when no claim
-    applies. text: the subject of the rule, with its queue group.
+    where: the owner of the claim, such as "user ORDERS/alice". path: the claim below `nats`; empty when no
+    claim applies. text: the subject of the rule, with its queue group.
     """
 
     where: str
@@ -31,9 +31,9 @@ class Rule(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A decision whether something is allowed.
+    """The decision whether something is allowed.
 
-    message: why, as a sentence without a full stop. notes: what else matters.
+    message: the reason, a sentence without a full stop. notes: exceptions and conditions.
     """
 
     allowed: bool
@@ -45,9 +45,9 @@ class Verdict(NamedTuple):
 class Permissions(NamedTuple):
     """The permissions that a server uses for a user.
 
-    claims: `pub`, `sub` and `resp`, templates filled in. where: the owner of these permissions. path: their
-    claim below `nats`, "template.". origins: as of an expanded template. problem: why there are none; empty
-    when there are.
+    claims: `pub`, `sub` and `resp`, with templates filled in. where: the owner of these permissions. path:
+    what precedes their claims below `nats`, such as "template.". origins: see `Expanded`. problem: why the
+    user has no permissions; empty when it has.
     """
 
     claims: Json
@@ -56,24 +56,26 @@ class Permissions(NamedTuple):
     origins: Mapping[str, Sequence[int]] = {}
     problem: str = ""
 
-    def get_rule(self, action: str, key: str, at: int, text: str) -> Rule:
-        """Return the rule at an index of a list of the claims."""
+    def get_rule(self, action: str, key: str, index: int, text: str) -> Rule:
+        """Return the rule at an index of a list, such as `pub.allow`."""
         origins = self.origins.get(f"{action}.{key}")
-        place = at if origins is None else origins[at] if at < len(origins) else -1
-        if place < 0:  # added because the list of allowed subjects became empty
+        claim_index = index if origins is None else origins[index] if index < len(origins) else -1
+        if claim_index < 0:  # added because the list of allowed subjects became empty
             return Rule(self.where, f"{self.path}{action}.allow", text)
-        return Rule(self.where, f"{self.path}{action}.{key}[{place}]", text)
+        return Rule(self.where, f"{self.path}{action}.{key}[{claim_index}]", text)
 
 
 def find_permissions(account: Account, user: User) -> Permissions:
-    """Return the permissions of a user: those of the role, the user's own, or the account's defaults."""
+    """Return the permissions of a user: the role's, the user's own, or the account's defaults."""
     scope = find_scope(account, user)
     where, path, claims = f"user {account.name}/{user.name}", "", user.nats
     origins: Mapping[str, Sequence[int]] = {}
     if scope is not None:
         expanded = expand_template(account, user)
-        at = next(n for n, key in enumerate(as_list(account.nats.get("signing_keys"))) if key is scope)
-        path = f"signing_keys[{at}].template."
+        index = next(
+            position for position, key in enumerate(as_list(account.nats.get("signing_keys"))) if key is scope
+        )
+        path = f"signing_keys[{index}].template."
         where = f"role {as_text(scope.get('role')) or user.issuer} of account {account.name}"
         claims, origins = expanded.claims, expanded.origins
         if expanded.problem:
@@ -90,14 +92,14 @@ def decide_publish(account: Account, permissions: Permissions, subject: str) -> 
     """Return whether a user may publish to a subject without wildcards."""
     if as_object(account.nats.get("authorization")).get("auth_users") and subject == _CALLOUT:
         rule = Rule(f"account {account.name}", "authorization.auth_users", _CALLOUT)
-        return Verdict(False, rule, "only servers ask the authorization callout")
-    rules = _parse(permissions, "pub", "allow")
-    denied = _parse(permissions, "pub", "deny")
+        return Verdict(False, rule, "only servers may publish to the authorization callout")
+    rules = _parse_rules(permissions, "pub", "allow")
+    denied = _parse_rules(permissions, "pub", "deny")
     verdict = _decide(permissions, "pub", [r for r in rules if matches(r[1], subject)], subject)
     if verdict.allowed:
-        for at, pattern, _ in denied:
+        for index, pattern, _ in denied:
             if matches(pattern, subject):
-                rule = permissions.get_rule("pub", "deny", at, pattern)
+                rule = permissions.get_rule("pub", "deny", index, pattern)
                 verdict = Verdict(False, rule, f"{pattern!r} denies it")
                 break
     replies = as_object(permissions.claims.get("resp")) if permissions.claims.get("resp") else None
@@ -114,24 +116,24 @@ def decide_publish(account: Account, permissions: Permissions, subject: str) -> 
 
 def decide_subscribe(permissions: Permissions, subject: str, queue: str = "") -> Verdict:
     """Return whether a user may subscribe to a subject, in a queue group or without."""
-    matching = [r for r in _parse(permissions, "sub", "allow") if matches(r[1], subject)]
+    matching = [r for r in _parse_rules(permissions, "sub", "allow") if matches(r[1], subject)]
     groups = [rule for rule in matching if rule[2]]
     plain = [rule for rule in matching if not rule[2]]
     if queue and groups:
-        # Rules with groups decide about groups, whatever the others allow.
+        # Rules with queue groups take precedence over those without.
         plain = [rule for rule in groups if _is_group(queue, rule[2])]
     verdict = _decide(permissions, "sub", plain, subject)
     if not verdict.allowed:
         return verdict
     notes = []
-    for at, pattern, group in _parse(permissions, "sub", "deny"):
+    for index, pattern, group in _parse_rules(permissions, "sub", "deny"):
         if group and not (queue and _is_group(queue, group)):
             continue
         text = f"{pattern} {group}".strip()
         if matches(pattern, subject):
-            return Verdict(False, permissions.get_rule("sub", "deny", at, text), f"{text!r} denies it")
+            return Verdict(False, permissions.get_rule("sub", "deny", index, text), f"{text!r} denies it")
         if overlaps(pattern, subject):
-            path = permissions.get_rule("sub", "deny", at, text).path
+            path = permissions.get_rule("sub", "deny", index, text).path
             notes.append(f"messages on {pattern!r} are not delivered ({path})")
     return verdict._replace(notes=notes)
 
@@ -139,12 +141,12 @@ def decide_subscribe(permissions: Permissions, subject: str, queue: str = "") ->
 def _decide(
     permissions: Permissions, action: str, matching: Sequence[tuple[int, str, str]], subject: str
 ) -> Verdict:
-    """Return the verdict of the rules that allow. matching: the matching ones, as `_parse` yields them."""
+    """Return the verdict of the allow rules. matching: those that match, as `_parse_rules` yields them."""
     claims = permissions.claims
     rules = as_object(claims.get(action))
     texts = as_texts(rules.get("allow"))
     if action == "pub":
-        # With `deny` or `resp`, an empty list allows nothing.
+        # Together with `deny` or `resp`, an empty list allows nothing.
         limited = bool(texts) or claims.get("resp") is not None
         limited = limited or (isinstance(rules.get("allow"), list) and bool(as_texts(rules.get("deny"))))
     else:
@@ -152,12 +154,14 @@ def _decide(
     if not limited:
         if any(_has_rules(claims, action) for action in ("pub", "sub")) or claims.get("resp") is not None:
             path = f"{permissions.path}{action}.allow"
-            return Verdict(True, Rule(permissions.where, path), "nothing limits it: the list is empty")
-        return Verdict(True, Rule(permissions.where), "nothing limits it: there are no permissions")
+            return Verdict(
+                True, Rule(permissions.where, path), "nothing restricts it: the allow list is empty"
+            )
+        return Verdict(True, Rule(permissions.where), "nothing restricts it: there are no permissions")
     if matching:
-        at, pattern, group = matching[0]
+        index, pattern, group = matching[0]
         text = f"{pattern} {group}".strip()
-        return Verdict(True, permissions.get_rule(action, "allow", at, text), f"{text!r} allows it")
+        return Verdict(True, permissions.get_rule(action, "allow", index, text), f"{text!r} allows it")
     rule = Rule(permissions.where, f"{permissions.path}{action}.allow", ", ".join(texts))
     if not texts:
         rule = Rule(
@@ -169,17 +173,17 @@ def _decide(
     return Verdict(False, rule, f"no allow rule matches {subject!r}")
 
 
-def _parse(permissions: Permissions, action: str, key: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the rules of a list that servers accept: index, subject, queue group."""
-    for at, text in enumerate(as_texts(as_object(permissions.claims.get(action)).get(key))):
+def _parse_rules(permissions: Permissions, action: str, key: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the rules in a list that servers accept: index, subject, queue group."""
+    for index, text in enumerate(as_texts(as_object(permissions.claims.get(action)).get(key))):
         words = text.split()
         if not words or len(words) > 2 or not all(map(is_subject, words)):
             continue  # the server logs it and continues
         if action == "pub" and len(words) > 1:
             if key == "deny":
-                yield at, words[0], ""
+                yield index, words[0], ""
             continue
-        yield at, words[0], words[1] if len(words) > 1 else ""
+        yield index, words[0], words[1] if len(words) > 1 else ""
 
 
 def _is_group(queue: str, group: str) -> bool:

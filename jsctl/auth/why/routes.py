@@ -1,4 +1,4 @@
-"""Where messages go between accounts: which import a subject matches, and which export it needs."""
+"""Finds where messages go between accounts: which import a subject matches, and which export it needs."""
 
 from typing import NamedTuple
 
@@ -11,9 +11,9 @@ from jsctl.nats.transform import SubjectTransform
 
 
 class Route(NamedTuple):
-    """An import of an account. at: its index. subject: the subject in the exporting account."""
+    """An import of an account. import_index: its index. subject: the subject in the exporting account."""
 
-    at: int
+    import_index: int
     claims: Json
     subject: str
     approval: Approval
@@ -26,13 +26,13 @@ def find_imports(environment: Environment, account: Account, subject: str, kind:
     kind: "stream" or "service"; empty for both.
     """
     routes = []
-    for at, imported in enumerate(account.imports):
+    for index, imported in enumerate(account.imports):
         local, remote_subject = find_local_pattern(imported), find_remote_subject(imported)
         if kind and imported.get("type") != kind:
             continue
         if overlaps(local, subject) or (not kind and subject == remote_subject):
             remote = _translate(imported, subject) if covers(local, subject) else remote_subject
-            routes.append(Route(at, imported, remote, approve_import(environment, account, imported)))
+            routes.append(Route(index, imported, remote, approve_import(environment, account, imported)))
     return routes
 
 
@@ -61,8 +61,8 @@ def _translate(imported: Json, subject: str) -> str:
 
 
 def _number_wildcards(local: str, remote: str) -> str:
-    """Return the exporter's subject with its wildcards numbered by their places in the local one: the local
-    `$2` is the second wildcard of the exporter's subject."""
+    """Return the exporter's subject with its wildcards numbered by their positions in the local subject, in
+    which `$2` is the second wildcard of the exporter's subject."""
     tokens = [
         token for token in local.split(".") if token == "*" or (token[:1] == "$" and token[1:].isdigit())
     ]

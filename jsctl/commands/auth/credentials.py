@@ -1,4 +1,4 @@
-"""Credentials of a user in a file, and in a context."""
+"""Saves a user's credentials in a file or a context."""
 
 from jsctl.auth.records import Record
 from jsctl.auth.store import AuthStore, format_creds
@@ -10,18 +10,18 @@ from jsctl.user_folders import expand_home
 
 
 def check_free(file: str, *, force: bool) -> None:
-    """Raise BadInput for a file that exists, unless `force`, and for one whose folder does not exist."""
+    """Raise BadInput for a file that exists (unless `force`) or whose folder does not exist."""
     path = expand_home(file)
     if file and not force and path.exists():
-        raise BadInput(f"the file {escape_path(path)} exists", "--force overwrites it")
+        raise BadInput(f"the file {escape_path(path)} exists", "overwrite it with --force")
     if file and not path.parent.is_dir():
-        raise BadInput(f"there is no folder {escape_path(path.parent)}", "create it, or give another file")
+        raise BadInput(f"there is no folder {escape_path(path.parent)}", "create it, or use another file")
 
 
 def write_creds(store: AuthStore, user: Record, file: str, token: str = "") -> None:
-    """Write a user's credentials, readable by the owner alone.
+    """Write a user's credentials to a file that only you can read.
 
-    token: in place of the user's own JWT. Raises NotFound without the seed, OSError.
+    token: replaces the user's own JWT. Raises NotFound when the store does not have the seed, OSError.
     """
     seed = store.read_key(user.public).seed
     write_atomically(expand_home(file), format_creds(token or user.token, seed))
@@ -30,8 +30,8 @@ def write_creds(store: AuthStore, user: Record, file: str, token: str = "") -> N
 def save_context(env: Env, store: AuthStore, account: Record, user: Record, name: str, file: str) -> None:
     """Save a context that logs in as a user.
 
-    file: with the user's credentials; empty for those in the store. Without --server, the context has the
-    operator's servers. Raises NotFound, BadInput.
+    file: contains the user's credentials; empty for those in the store. Without --server, the context gets
+    the operator's servers. Raises NotFound, BadInput.
     """
     creds = expand_home(file).absolute() if file else store.get_creds_path(account.name, user.name).absolute()
     if not creds.exists():

@@ -28,6 +28,6 @@ from jsctl.views.result import Result
 )
 @operator_option()
 async def diagram(env: Env, drawing: str, operator: str) -> Result:
-    """Draw imports that do not work, and accounts that the store does not have, with dashes."""
+    """Draw dashed lines for imports that do not work and for accounts that the store does not have."""
     store = await pick_operator(env, operator)
     return diagram_result(make_graph(read_environment(store.folders, store.operator)), drawing)

@@ -20,11 +20,13 @@ from jsctl.views.result import Result
         "jsctl auth expirations --within 1w --json",
     ],
 )
-@option("--within", type=DURATION, metavar="DURATION", help="Only what is expired, or expires in this time")
+@option(
+    "--within", type=DURATION, metavar="DURATION", help="Only what has expired or expires within this time"
+)
 @operator_option()
 async def expirations(env: Env, within: int | None, operator: str) -> Result:
     """Check the operator, its accounts and users, credentials files that differ from the store, and
-    activation tokens of imports. Without --within, everything is shown; what never expires comes last.
+    activation tokens of imports. Without --within, everything is shown; what never expires is last.
     """
     store = await pick_operator(env, operator)
     entries = list_expirations(read_environment(store.folders, store.operator))

@@ -1,4 +1,4 @@
-"""The state of an operator and its accounts on servers, for verbs that compare it with the store."""
+"""Fetches the state of an operator and its accounts on servers, for verbs that compare it with the store."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -15,8 +15,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 class OnServers(NamedTuple):
     """The state on servers.
 
-    trusts: the operator of each server. tokens: the newest JWT of each account, by its key; empty where no
-    server has it.
+    trusts: the operator that each server trusts. tokens: the newest JWT of each account, by its public key;
+    empty when no server has the account.
     """
 
     trusts: Sequence[Trust]
@@ -34,7 +34,7 @@ def servers_flags(function: F) -> F:
 async def ask_servers(env: Env, store: AuthStore, accounts: Iterable[str], *, as_system: bool) -> OnServers:
     """Fetch the state on servers. accounts: public keys.
 
-    Raises Denied without the system account, and what connecting raises.
+    Raises Denied if the login is not of the system account, and the errors of connecting.
     """
     connection = await connect_to_system(env, store, as_system=as_system)
     count = await count_servers(connection)

@@ -19,9 +19,9 @@ from jsctl.views.result import Result
 @servers_flags
 @operator_option()
 async def validate(env: Env, account: str, operator: str, servers: bool, as_system: bool) -> Result:
-    """Check the operator, all its accounts or one, and their users: each JWT by itself, and what accounts
-    import from each other. Each finding comes with the command that fixes it. The exit status is 1 when there
-    is an error; warnings alone leave it 0. --servers also finds an older operator JWT on servers, and
+    """Check the operator, one or all of its accounts, and their users: each JWT by itself, and what accounts
+    import from each other. Each finding includes the command that fixes it. The exit status is 1 if there are
+    errors; it is 0 if there are only warnings. --servers also finds an outdated operator JWT on servers, and
     accounts that were not pushed.
     """
     store = await pick_operator(env, operator)

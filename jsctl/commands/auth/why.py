@@ -55,11 +55,11 @@ class Options:
         if len(flags) > 1:
             raise BadInput(f"{flags[0]} and {flags[1]} cannot be used together")
         if self.queue and not self.sub:
-            raise BadInput("--queue is for subscriptions", "give --sub, too")
+            raise BadInput("--queue is for subscriptions", "add --sub SUBJECT")
         if not self.user and (self.pub or self.sub or not self.imported):
-            raise BadInput("the user is missing", "give --user NAME")
+            raise BadInput("the user is missing", "add --user NAME")
         if not self.user and not self.account:
-            raise BadInput("the account that imports is missing", "give --account or --user")
+            raise BadInput("the account that imports is missing", "add --account or --user")
         if self.host:
             try:
                 ipaddress.ip_address(self.host)
@@ -104,9 +104,9 @@ class Options:
 @servers_flags
 @operator_option()
 async def why(env: Env, options: Options) -> Result:
-    """Answer as servers do, from what is in the store: which rule of which claim allows or denies, where an
-    import takes the subject, and why a connection is refused with an Authorization Violation. With --servers,
-    use the accounts that the servers have. The exit status is 1 where the answer is no.
+    """Decide as servers do, using the store: which rule of which claim allows or denies an action, where an
+    import leads, and why a connection is refused with an Authorization Violation. With --servers, use the
+    accounts that the servers have. The exit status is 1 if the answer is no.
     """
     question = options.question
     store = await pick_operator(env, options.operator)
@@ -131,7 +131,7 @@ def _find_trust_problem(on_servers: OnServers, account: Account | None, public: 
 
 
 def _find_user(environment: Environment, options: Options) -> tuple[Account | None, User | None]:
-    """Return the account and the user that are meant. Raises NotFound, BadInput."""
+    """Return the account and the user that the options name. Raises NotFound, BadInput."""
     if not options.user:
         return environment.find_account(options.account), None
     users = environment.find_users(options.user, options.account)
@@ -141,10 +141,10 @@ def _find_user(environment: Environment, options: Options) -> tuple[Account | No
     if not users:
         user_names = sorted({user.name for account in environment.accounts for user in account.users})
         names = ", ".join(user_names[:5]) + ", ..." * (len(user_names) > 5) or "none"
-        raise NotFound(f"there is no user {options.user}", f"known: {names}")
+        raise NotFound(f"there is no user {options.user}", f"known users: {names}")
     if len(users) > 1:
         accounts = ", ".join(user.account for user in users)
-        raise BadInput(f"accounts {accounts} have a user {options.user}", "give --account")
+        raise BadInput(f"accounts {accounts} have a user {options.user}", "choose one with --account")
     return environment.find_account(users[0].account), users[0]
 
 
@@ -153,7 +153,7 @@ def _read_credentials(environment: Environment, path: str) -> User:
     token = extract_jwt(read_text(Path(path)))
     claims = read_claims(token)
     if not claims:
-        raise BadInput(f"{path} has no JWT of a user", "give a credentials file")
+        raise BadInput(f"{path} contains no user JWT", "use a credentials file")
     user = User(str(claims.get("name") or path), token, claims, "")
     account = environment.get_account(user.issuer_account)
     return User(user.name, token, claims, account.name if account else "")

@@ -1,4 +1,4 @@
-"""What `jsctl auth` shows."""
+"""Views of `jsctl auth`."""
 
 from collections.abc import Sequence
 

@@ -6,7 +6,7 @@ from jsctl.auth.fields import ACCOUNT, ACCOUNT_LIMITS, JETSTREAM_LIMITS
 from jsctl.auth.records import Json, Record, has_jetstream, list_signing_keys, list_tiers, read_objects
 from jsctl.auth.store import AuthStore
 from jsctl.jetstream.config.schema import get_value
-from jsctl.views.auth.common import claim_fields, permission_fields, validity_fields
+from jsctl.views.auth.common import build_claim_fields, build_permission_fields, build_validity_fields
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
 _COLUMNS = (
@@ -21,21 +21,23 @@ _ALWAYS_SHOWN = tuple(key for key in _LIMIT_KEYS if key != "limits.data")
 
 
 def sheet(account: Record, store: AuthStore | None = None) -> Result:
-    """Show an account; the document is its claims. store: where it is; None for one that a server sent."""
+    """Show an account; the document is its claims. store: its store; None for an account from a server."""
     nats = account.nats
     heading = f"Account {account.name} ({account.public})"
     sections = [
         Section("Configuration", _build_configuration_fields(account, store)),
-        Section("Limits", claim_fields(ACCOUNT, _with_unlimited(nats), *_list_limit_keys(nats))),
+        Section("Limits", build_claim_fields(ACCOUNT, _fill_zero_limits(nats), *_list_limit_keys(nats))),
     ]
     if has_jetstream(nats):
-        sections.append(Section("JetStream", claim_fields(ACCOUNT, nats, "cluster_traffic")))
+        sections.append(Section("JetStream", build_claim_fields(ACCOUNT, nats, "cluster_traffic")))
         for tier, place in list_tiers(nats):
             title = f"JetStream Limits {tier}".strip()
             keys = [field.key for field in JETSTREAM_LIMITS]
-            sections.append(Section(title, claim_fields(ACCOUNT, {"limits": _with_storage(place)}, *keys)))
-    if permissions := permission_fields(nats.get("default_permissions") or {}):
-        permissions += claim_fields(
+            sections.append(
+                Section(title, build_claim_fields(ACCOUNT, {"limits": _fill_tier_limits(place)}, *keys))
+            )
+    if permissions := build_permission_fields(nats.get("default_permissions") or {}):
+        permissions += build_claim_fields(
             ACCOUNT, nats, "default_permissions.resp.max", "default_permissions.resp.ttl"
         )
         sections.append(Section("Default Permissions", permissions))
@@ -70,8 +72,8 @@ def _list_limit_keys(nats: Json) -> list[str]:
     return [key for key in _LIMIT_KEYS if key in _ALWAYS_SHOWN or _get_limits(nats).get("data", -1) != -1]
 
 
-def _with_unlimited(nats: Json) -> Json:
-    """Return the claims with 0 for the limits that Go leaves out."""
+def _fill_zero_limits(nats: Json) -> Json:
+    """Return the claims with the limits that Go omits because they are 0."""
     numeric_keys = [key for key in _ALWAYS_SHOWN if key not in ("limits.disallow_bearer", "limits.wildcards")]
     missing = {
         key.removeprefix("limits."): 0 for key in numeric_keys if get_value(nats, key.split(".")) is None
@@ -79,8 +81,8 @@ def _with_unlimited(nats: Json) -> Json:
     return {**nats, "limits": {**missing, **_get_limits(nats)}}
 
 
-def _with_storage(place: Json) -> Json:
-    """Return a tier's limits with what a missing value means: no storage and no streams, but no limit per
+def _fill_tier_limits(place: Json) -> Json:
+    """Return a tier's limits with the meaning of missing values: no storage and no streams, but no limit per
     stream.
     """
     missing = {"disk_storage": 0, "mem_storage": 0, "streams": 0, "consumer": 0}
@@ -101,9 +103,9 @@ def _build_configuration_fields(account: Record, store: AuthStore | None) -> lis
         fields += [Field("Operator", operator.name), Field("System Account", is_system, "bool")]
     if account.tags:
         fields.append(Field("Tags", account.tags))
-    fields += claim_fields(ACCOUNT, nats, "description", "info_url")
+    fields += build_claim_fields(ACCOUNT, nats, "description", "info_url")
     fields.append(Field("JetStream", has_jetstream(nats), "bool"))
-    fields += validity_fields(account)
+    fields += build_validity_fields(account)
     if store:
         fields.append(Field("Users", len(store.list_user_names(account.name)), "count"))
     kinds = [
@@ -123,7 +125,7 @@ def _build_configuration_fields(account: Record, store: AuthStore | None) -> lis
         fields.append(Field("Mappings", len(mappings), "count"))
     if callout := (nats.get("authorization") or {}).get("auth_users"):
         fields.append(Field("Auth Callout Users", callout))
-    return fields + claim_fields(ACCOUNT, nats, "trace.dest", "trace.sampling")
+    return fields + build_claim_fields(ACCOUNT, nats, "trace.dest", "trace.sampling")
 
 
 def _format_kind(member: Json) -> str:

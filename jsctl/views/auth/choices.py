@@ -5,7 +5,7 @@ from jsctl.views.result import Cell, Field, Result, Section, Sheet
 
 
 def sheet(choices: Choices) -> Result:
-    """Show what is used where a command line does not name an operator or account, and what decided it."""
+    """Show what is used when a command line does not name an operator or account, and what decided it."""
     rows = {
         "stores": ("Folder of Operators", choices.stores),
         "keys": ("Folder of Keys", choices.keys),
@@ -14,10 +14,10 @@ def sheet(choices: Choices) -> Result:
     }
     fields = [Field(label, _build_cell(chosen)) for label, chosen in rows.values()]
     settings = choices.settings
-    missing_note = "" if settings.exists() else " (not there)"
+    missing_note = "" if settings.exists() else " (missing)"
     fields.append(Field("Settings of nsc", Cell(str(settings), f"{settings}{missing_note}")))
     data = {key: {"value": chosen.value, "by": chosen.by} for key, (_, chosen) in rows.items()}
-    heading = "Used where a command line names nothing else"
+    heading = "Used when a command line names nothing else"
     return Result([Sheet(heading, [Section("", fields)])], data={**data, "nsc": str(settings)})
 
 

@@ -1,4 +1,4 @@
-"""What sheets of operators, accounts and users share."""
+"""Fields that the sheets of operators, accounts and users share."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -13,17 +13,17 @@ from jsctl.views import result
 from jsctl.views.result import Cell, Field
 
 
-def validity_fields(record: Record) -> list[Field]:
-    """Return when the claims were signed, and from when until when they are valid."""
+def build_validity_fields(record: Record) -> list[Field]:
+    """Return the fields for the time of signing and the period of validity."""
     labels = (("iat", "Issued"), ("nbf", "Not Before"), ("exp", "Expiry"))
     times = [(label, record.claims.get(key)) for key, label in labels]
     return [Field(label, seconds * SECOND, "time") for label, seconds in times if isinstance(seconds, int)]
 
 
-def claim_fields(schema: Schema, nats: Json, *keys: str) -> list[Field]:
-    """Return the lines of a sheet for these keys, with the labels of their fields.
+def build_claim_fields(schema: Schema, nats: Json, *keys: str) -> list[Field]:
+    """Return the fields of a sheet for these keys, with their labels.
 
-    A key without a value is left out where its field has no `blank`.
+    A key without a value is left out if its field has no `blank`.
     """
     fields = []
     for key in keys:
@@ -39,7 +39,7 @@ def claim_fields(schema: Schema, nats: Json, *keys: str) -> list[Field]:
 def _build_line(field: ConfigField, value: Any) -> Field:
     kind = field.kind
     if isinstance(kind, (Cap, CapBytes)):
-        return Field(field.label, cap_cell(value, in_bytes=isinstance(kind, CapBytes)))
+        return Field(field.label, format_cap(value, in_bytes=isinstance(kind, CapBytes)))
     if isinstance(kind, Switch):
         return Field(field.label, kind.to_sheet(value), "bool")
     if isinstance(kind, Choice):
@@ -53,15 +53,15 @@ def _build_line(field: ConfigField, value: Any) -> Field:
     return Field(field.label, value, cast(result.Kind, kind.sheet))
 
 
-def cap_cell(value: Any, *, in_bytes: bool = False) -> Cell:
+def format_cap(value: Any, *, in_bytes: bool = False) -> Cell:
     """Return the cell of a limit, where -1 is unlimited."""
     if not isinstance(value, int) or value == UNLIMITED:
         return Cell(None if value == UNLIMITED else value, "unlimited")
     return Cell(value, format_bytes(value) if in_bytes else format_count(value))
 
 
-def permission_fields(permissions: Json) -> list[Field]:
-    """Return the lines of publish and subscribe permissions."""
+def build_permission_fields(permissions: Json) -> list[Field]:
+    """Return the fields for publish and subscribe permissions."""
     fields = []
     for way, label in (("pub", "Publish"), ("sub", "Subscribe")):
         rules = permissions.get(way) or {}

@@ -1,4 +1,4 @@
-"""`auth validate`: what is wrong with operators, accounts and users."""
+"""`auth validate`: findings about operators, accounts and users."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -19,14 +19,14 @@ _COLUMNS = (
 
 
 def findings_result(findings: Sequence[Finding], scope: str) -> Result:
-    """Show findings; the status says whether one of them is an error. looked_at: "operator OP"."""
+    """Show findings; the status is a failure if one is an error. scope: what was checked, "operator OP"."""
     rows = [(f.severity, f.code, f.where, f.path, f.message, f.fix) for f in findings]
     table = Table("Findings", _COLUMNS, rows)
     errors = sum(finding.severity == "error" for finding in findings)
     data = {
         "errors": errors,
         "warnings": len(findings) - errors,
-        "findings": [_record(finding) for finding in findings],
+        "findings": [_build_finding_record(finding) for finding in findings],
     }
     status = ExitStatus.FAILURE if has_errors(findings) else ExitStatus.OK
     if not findings:
@@ -36,22 +36,24 @@ def findings_result(findings: Sequence[Finding], scope: str) -> Result:
         counts.append(pluralize(len(findings) - errors, "warning"))
     parts: list[Part] = []
     for finding in findings:
-        parts.append(Lines([*_list_lines(finding)], "bad" if finding.severity == "error" else "warn"))
+        parts.append(Lines([*_format_finding(finding)], "bad" if finding.severity == "error" else "warn"))
         parts.append(Text(f"    {finding.fix}\n", whole=True))
     return Result([*parts, Text(" and ".join(counts))], data=data, status=status, table=table)
 
 
 def format_findings(findings: Sequence[Finding]) -> str:
-    """Format the findings as text, shown before a question or an error."""
-    return "\n".join(line for finding in findings for line in [*_list_lines(finding), f"    {finding.fix}"])
+    """Format findings as text, to be shown before a question or an error."""
+    return "\n".join(
+        line for finding in findings for line in [*_format_finding(finding), f"    {finding.fix}"]
+    )
 
 
-def _list_lines(finding: Finding) -> Iterator[str]:
+def _format_finding(finding: Finding) -> Iterator[str]:
     path = f", {finding.path}" if finding.path else ""
     yield f"{finding.severity}: {finding.where}{path}: {finding.message}"
 
 
-def _record(finding: Finding) -> dict[str, Any]:
+def _build_finding_record(finding: Finding) -> dict[str, Any]:
     return {
         "severity": finding.severity,
         "code": finding.code,

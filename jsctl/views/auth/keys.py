@@ -3,8 +3,8 @@
 from jsctl.auth.fields import USER
 from jsctl.auth.records import Json, Record, SigningKey, get_signing_key, list_signing_keys
 from jsctl.auth.store import AuthStore
-from jsctl.views.auth.common import cap_cell, claim_fields
-from jsctl.views.auth.user import LIMITS, permission_lines, with_zeros
+from jsctl.views.auth.common import build_claim_fields, format_cap
+from jsctl.views.auth.user import LIMITS, build_permission_lines, fill_zero_limits
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
 _COLUMNS = (
@@ -27,7 +27,7 @@ def listing(store: AuthStore, account: Record) -> Result:
             key.role or Cell("", "(no scope)"),
             key.public,
             _get_description(key),
-            cap_cell(key.template.get("subs", 0)) if key.scope else Cell(None, ""),
+            format_cap(key.template.get("subs", 0)) if key.scope else Cell(None, ""),
             _count_rules(key.template, "pub"),
             _count_rules(key.template, "sub"),
             issuers.count(key.public),
@@ -60,9 +60,9 @@ def sheet(store: AuthStore, account: Record, public: str) -> Result:
     ]
     sections = [Section("Configuration", fields)]
     if key.scope is not None:
-        fields += claim_fields(USER, key.template, "bearer_token")
-        sections.append(Section("Limits", claim_fields(USER, with_zeros(key.template), *LIMITS)))
-        sections.append(Section("Permissions", permission_lines(key.template)))
+        fields += build_claim_fields(USER, key.template, "bearer_token")
+        sections.append(Section("Limits", build_claim_fields(USER, fill_zero_limits(key.template), *LIMITS)))
+        sections.append(Section("Permissions", build_permission_lines(key.template)))
     return Result([Sheet(f"Signing Key {public}", sections)], data=key.scope or {"key": public})
 
 

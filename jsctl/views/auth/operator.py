@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.records import Record, list_signing_keys
 from jsctl.auth.store import AuthStore
-from jsctl.views.auth.common import validity_fields
+from jsctl.views.auth.common import build_validity_fields
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
 _COLUMNS = (
@@ -36,7 +36,7 @@ def sheet(store: AuthStore) -> Result:
             else []
         ),
         Field("Strict Signing", bool(nats.get("strict_signing_key_usage")), "bool"),
-        *validity_fields(operator),
+        *build_validity_fields(operator),
     ]
     heading = f"Operator {operator.name} ({operator.public})"
     return Result([Sheet(heading, [Section("Configuration", fields)])], data=operator.claims)
@@ -62,11 +62,12 @@ _KEY_COLUMNS = (Column("Key", "key"), Column("Seed", "seed", "bool"), Column("Ac
 
 
 def keys(rows: Sequence[tuple[str, bool, int]]) -> Result:
-    """Show signing keys, each with whether the store has its seed and how many accounts it signed."""
+    """Show signing keys. rows: public key, whether the store has its seed, number of accounts that it
+    signed."""
     return Result([Table("Signing Keys", _KEY_COLUMNS, rows, empty="No signing keys")])
 
 
 def _format_account(store: AuthStore, public: str) -> str:
-    """Return an account's name and key; only the key where the store does not have the account."""
+    """Return an account's name and key; only the key when the store does not have the account."""
     name = next((account.name for account in store.read_accounts() if account.public == public), "")
     return f"{name} ({public})" if name else public

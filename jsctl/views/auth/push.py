@@ -1,4 +1,4 @@
-"""`auth account push` and `pull`: what differs, and what servers did."""
+"""`auth account push` and `pull`: differences, and the results of servers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ _OUTCOMES = (Column("Account", "account"), Column("Server", "server"), Column("R
 
 
 def differences(rows: Sequence[Difference], *, is_failure: bool = True) -> Result:
-    """Show how accounts differ. is_failure: whether a difference makes the exit status a failure."""
+    """Show how accounts differ. is_failure: set the exit status if one differs."""
     cells = [
         (
             change.account,
@@ -40,7 +40,7 @@ def differences(rows: Sequence[Difference], *, is_failure: bool = True) -> Resul
 def push_intent(
     accounts: Sequence[Record], differing: Sequence[Difference], surplus: Sequence[Difference], servers: int
 ) -> Intent:
-    """Return the intent to send accounts, and to remove others. differing: those whose state differs."""
+    """Return the intent to send accounts and to remove others (surplus). differing: see `compare`."""
     lines = [f"Would send account {change.account} ({change.state})" for change in differing]
     lines += [f"Would remove account {change.public} from the servers" for change in surplus]
     removal = f", and remove {len(surplus)} there" if surplus else ""
@@ -67,9 +67,9 @@ def outcomes(
     surplus: Sequence[str],
     removed: Sequence[Outcome],
 ) -> Result:
-    """Show what servers did with accounts. servers: how many there are; 0 where that is unknown.
+    """Show the results of a push. servers: the number of servers; 0 if unknown.
 
-    tokens: JWTs to show, by account. surplus: keys of accounts to remove. removed: the outcomes of removals.
+    tokens: JWTs to show, by account. surplus: keys of the removed accounts. removed: the servers' outcomes.
     """
     rows = [(name, outcome.server, _build_result(outcome, "updated")) for name, _, outcome in sorted(sent)]
     label = surplus[0] if len(surplus) == 1 else f"{len(surplus)} accounts"

@@ -16,7 +16,7 @@ _COLUMNS = (
 
 
 def listing(store: AuthStore, account: Record) -> Result:
-    """Show what an account revokes."""
+    """Show the revocations of an account."""
     names = {user.public: user.name for user in store.read_users(account.name)}
     names |= {other.public: other.name for other in store.read_accounts()} | {ALL: "(all)"}
     rows = [

@@ -5,7 +5,12 @@ from collections.abc import Sequence
 from jsctl.auth.claims import find_revocation
 from jsctl.auth.fields import USER
 from jsctl.auth.records import Json, Record, get_signing_key
-from jsctl.views.auth.common import cap_cell, claim_fields, permission_fields, validity_fields
+from jsctl.views.auth.common import (
+    build_claim_fields,
+    build_permission_fields,
+    build_validity_fields,
+    format_cap,
+)
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
 _COLUMNS = (
@@ -31,23 +36,23 @@ LIMITS = (
 
 
 def sheet(user: Record, account: Record) -> Result:
-    """Show a user with the permissions and limits in effect; the document is the claims."""
-    role, rules = effective_rules(user, account)
+    """Show a user with the permissions and limits in effect; the document is its claims."""
+    role, rules = find_effective_rules(user, account)
     fields = [
         Field("Account", f"{account.name} ({account.public})"),
         Field("Issuer", user.issuer),
         Field("Scoped", role is not None, "bool"),
         *([Field("Role", role)] if role else []),
         *([Field("Tags", user.tags)] if user.tags else []),
-        *claim_fields(USER, rules, "bearer_token"),
-        *validity_fields(user),
+        *build_claim_fields(USER, rules, "bearer_token"),
+        *build_validity_fields(user),
     ]
     if is_revoked(user, account):
         fields.append(Field("Revoked", Cell(True, "true", "bad")))
     sections = [
         Section("Configuration", fields),
-        Section("Limits", claim_fields(USER, with_zeros(rules), *LIMITS)),
-        Section("Permissions", permission_lines(rules)),
+        Section("Limits", build_claim_fields(USER, fill_zero_limits(rules), *LIMITS)),
+        Section("Permissions", build_permission_lines(rules)),
     ]
     return Result([Sheet(f"User {user.name} ({user.public})", sections)], data=user.claims)
 
@@ -56,7 +61,7 @@ def listing(account: Record, users: Sequence[Record]) -> Result:
     """Show the users of an account."""
     rows = []
     for user in users:
-        role, rules = effective_rules(user, account)
+        role, rules = find_effective_rules(user, account)
         expiry = user.claims.get("exp")
         rows.append(
             (
@@ -65,7 +70,7 @@ def listing(account: Record, users: Sequence[Record]) -> Result:
                 role or "",
                 _format_flag(rules.get("pub")),
                 _format_flag(rules.get("sub")),
-                cap_cell(rules.get("subs", 0)),
+                format_cap(rules.get("subs", 0)),
                 Cell(is_revoked(user, account), "yes" if is_revoked(user, account) else "", "bad"),
                 expiry * 1_000_000_000 if isinstance(expiry, int) else None,
             )
@@ -74,28 +79,26 @@ def listing(account: Record, users: Sequence[Record]) -> Result:
     return Result([Table(f"Users of {account.name}", _COLUMNS, rows, empty="No users", optional=optional)])
 
 
-def effective_rules(user: Record, account: Record) -> tuple[str | None, Json]:
-    """Return the role of a scoped user (None for another), and the permissions and limits in effect."""
+def find_effective_rules(user: Record, account: Record) -> tuple[str | None, Json]:
+    """Return the role (None for a user without one), and the permissions and limits in effect."""
     key = get_signing_key(account.nats, user.issuer)
     return (key.role, key.template) if key and key.scope is not None else (None, user.nats)
 
 
 def is_revoked(user: Record, account: Record) -> bool:
-    """Return whether the account's claims revoke the user's: those issued until a time, of one key or of all
-    (`*`).
-    """
+    """Return whether the account revokes the user's JWT."""
     issued = int(user.claims.get("iat") or 0)
     return bool(find_revocation(account.nats.get("revocations"), user.public, issued))
 
 
-def permission_lines(rules: Json) -> list[Field]:
-    """Return the lines of permissions, or one that says that everything is allowed."""
-    fields = permission_fields(rules) + claim_fields(USER, rules, "resp.max", "resp.ttl")
+def build_permission_lines(rules: Json) -> list[Field]:
+    """Return the fields for permissions; one that says "everything" if nothing is restricted."""
+    fields = build_permission_fields(rules) + build_claim_fields(USER, rules, "resp.max", "resp.ttl")
     return fields or [Field("Allowed", "everything")]
 
 
-def with_zeros(rules: Json) -> Json:
-    """Return limits with 0 for those that Go leaves out."""
+def fill_zero_limits(rules: Json) -> Json:
+    """Return limits with those that Go omits because they are 0."""
     return {**dict.fromkeys(("payload", "data", "subs"), 0), **rules}
 
 

@@ -1,4 +1,4 @@
-"""`auth why`: what a user may do, and which rule decides."""
+"""`auth why`: what a user may do and which rule decides."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ _ACTIONS = {PUBLISH: "publish to", SUBSCRIBE: "subscribe to"}
 
 
 def why_result(answer: Answer, *, with_servers: bool) -> Result:
-    """Show an answer; the status is 1 where it is no. with_servers: whether servers were asked, too."""
+    """Show an answer; the status is 1 if it is no. with_servers: whether servers were asked, too."""
     status = ExitStatus.OK if answer.allowed else ExitStatus.FAILURE
     return Result(
         list(_list_parts(answer, with_servers)), data=lambda: _build_document(answer), status=status
@@ -52,14 +52,17 @@ def _list_route_parts(account: str, route: Route) -> Iterator[Part]:
     kind, approval = as_text(route.claims.get("type")), route.approval
     origin = approval.exporter.name if approval.exporter else as_text(route.claims.get("account"))
     local = find_local_pattern(route.claims)
-    sentence = f"imports[{route.at}] of {account}: {kind} {local} is {route.subject} in account {origin}"
+    sentence = (
+        f"imports[{route.import_index}] of {account}: {kind} {local} is {route.subject} in account {origin}"
+    )
     if not approval.code:
-        export = approval.exporter.exports[approval.at] if approval.exporter else {}
+        export = approval.exporter.exports[approval.export_index] if approval.exporter else {}
         yield Text(
-            f"{sentence}, which exports {as_text(export.get('subject'))} (exports[{approval.at}])", "good"
+            f"{sentence}, which exports {as_text(export.get('subject'))} (exports[{approval.export_index}])",
+            "good",
         )
         return
-    yield Text(f"{sentence}, and does not work: it {approval.message}", "bad")
+    yield Text(f"{sentence}, but does not work: it {approval.message}", "bad")
     yield Text(f"    {approval.fix}", whole=True)
 
 
@@ -71,7 +74,7 @@ def _list_connection_parts(answer: Answer, with_servers: bool) -> Iterator[Part]
         if refused.fix:
             yield Text(f"    {refused.fix}", whole=True)
     elif not answer.verdict:
-        limit = "" if with_servers else ", as far as the store shows; --servers asks what they have"
+        limit = "" if with_servers else ", according to the store; --servers checks what they have"
         yield Text(f"Servers let {name} connect{limit}", "good")
         yield Text("  passed: " + ", ".join(check.name for check in answer.checks))
 
@@ -130,12 +133,12 @@ def _build_document(answer: Answer) -> dict[str, Any]:
 def _build_route_record(route: Route) -> dict[str, Any]:
     approval = route.approval
     return {
-        "path": f"imports[{route.at}]",
+        "path": f"imports[{route.import_index}]",
         "type": route.claims.get("type"),
         "local_subject": find_local_pattern(route.claims),
         "subject": route.subject,
         "exporter": approval.exporter.name if approval.exporter else route.claims.get("account"),
-        "export": f"exports[{approval.at}]" if approval.at >= 0 else "",
+        "export": f"exports[{approval.export_index}]" if approval.export_index >= 0 else "",
         "works": not approval.code,
         "code": approval.code,
         "problem": approval.message,

@@ -89,7 +89,7 @@ def test_a_service_may_use_allowed_accounts_only(site: CalloutSite) -> None:
 
 def test_why_says_who_decides(site: CalloutSite) -> None:
     said = site.cli("auth why --user sentinel --account AUTH", status=0).out
-    assert "the callout of AUTH decides who it becomes" in said
+    assert "the callout of AUTH decides: servers ask" in said
     assert "service" in said
     said = site.cli("auth why --user service --account AUTH --sub $SYS.REQ.USER.AUTH", status=0).out
     assert "callout" not in said.splitlines()[-1]
@@ -131,10 +131,10 @@ def test_a_service_of_another_account_and_a_sentinel_that_is_none(acme: object, 
     alice = auth_cli("auth user info alice ORDERS --json", status=0).json["sub"]
     auth_cli(f"auth account callout AUTH --auth-user {alice} --allow ORDERS", status=0)
     assert (
-        "is of account ORDERS: the service must be of AUTH itself" in auth_cli("auth validate", status=1).out
+        "belongs to account ORDERS; it must belong to AUTH itself" in auth_cli("auth validate", status=1).out
     )
     error = auth_cli("auth operator config --sentinel ORDERS/alice", status=64).err
-    assert "user alice must sign with a key, which clients of a sentinel do not have" in error
+    assert "user alice must sign with a key, which clients that use a sentinel do not have" in error
     auth_cli("auth user add open ORDERS --bearer", status=0)
     error = auth_cli("auth operator config --sentinel open", status=64).err
     assert "account ORDERS has no auth callout" in error

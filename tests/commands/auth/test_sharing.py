@@ -44,7 +44,7 @@ def test_an_export_and_its_import(shop: AuthStore, auth_cli: Cli) -> None:
     ("line", "status", "words"),
     [
         ("exports add x 'a..b' ORDERS", 64, "not a valid subject"),
-        ("exports add x a.b ORDERS --token-position 1", 64, "is not a *"),
+        ("exports add x a.b ORDERS --token-position 1", 64, "is not *"),
         ("exports add x a.b ORDERS --latency l", 64, "--service"),
         ("exports add x s.v ORDERS --service --latency l --sampling 101", 64, "percentage"),
         ("exports info a.b ORDERS", 3, "does not export a.b"),

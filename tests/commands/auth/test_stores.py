@@ -35,7 +35,7 @@ def test_nothing_shows_a_seed(acme: AuthStore, auth_cli: Cli) -> None:
         ("account add a/b", 64, "not a valid account name"),
         ("account add ORDERS", 64, "already"),
         ("account edit SYSTEM --jetstream", 64, "system account cannot"),
-        ("account edit SYSTEM --js-streams 5", 64, "has no JetStream"),
+        ("account edit SYSTEM --js-streams 5", 64, "cannot use JetStream"),
         ("account edit ORDERS --expiry 2020-01-01", 64, "in the past"),
         ("account edit ORDERS --tier R3", 64, "--no-jetstream"),
         ("user add bob ORDERS --time 9-17", 64, "08:00:00"),

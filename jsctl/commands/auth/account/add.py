@@ -41,7 +41,7 @@ async def add(env: Env, options: Options) -> Result:
     """Ask for the limits that no flag sets, on a terminal."""
     store = await pick_operator(env, options.operator)
     name = await ask_name(env, options.account, "account")
-    settings = options.flags.settings()
+    settings = options.flags.build_settings()
     if env.can_ask and not options.defaults:
         settings = await questions.ask_account(env.prompter, env.say, settings)
     claims = parse_expiry(options.flags.expiry, seconds_to_ns(env.clock()))

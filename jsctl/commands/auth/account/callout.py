@@ -58,18 +58,18 @@ class Options:
     "--allow",
     metavar="ACCOUNT",
     multiple=True,
-    help="Account that it may place users in, or *; may be repeated",
+    help="Account to which it may assign users, or * for all; may be repeated",
 )
 @option(
     "--xkey",
     metavar="KEY",
     default=None,
-    help="Public curve key that requests are encrypted with; empty: none",
+    help="Public curve key that requests are encrypted with; empty for none",
 )
 @option("--off", is_flag=True, help="Turn the callout off")
 async def callout(env: Env, options: Options) -> Result:
-    """Show the settings, or change them with the flags. Servers then ask a service of the account who a user
-    is (auth callout).
+    """Show the settings, or change them with the flags. With an auth callout, servers ask a service of the
+    account who a user is.
     """
     store, account = await pick_operator_account(env, options.operator, options.account)
     users = []
@@ -91,7 +91,7 @@ async def callout(env: Env, options: Options) -> Result:
         if not callout.get("xkey"):
             callout.pop("xkey", None)
         if callout and not callout.get("auth_users"):
-            raise BadInput("a callout needs the users of its service", "give --auth-user")
+            raise BadInput("a callout needs the users of its service", "name them with --auth-user")
         nats["authorization"] = callout
 
     if users or accounts or options.xkey is not None or options.off:

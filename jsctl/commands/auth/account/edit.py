@@ -40,7 +40,7 @@ async def edit(env: Env, options: Options) -> Result:
     jsctl auth account push sends the change to the servers.
     """
     flags = options.flags
-    settings = flags.settings(options.no_tags)
+    settings = flags.build_settings(options.no_tags)
     store, account = await pick_operator_account(env, options.operator, options.account)
     claims = parse_expiry(flags.expiry, seconds_to_ns(env.clock()))
 

@@ -33,7 +33,7 @@ class AccountFlags:
     expiry: str
     tags: tuple[str, ...]
 
-    def settings(self, no_tags: tuple[str, ...] = ()) -> AccountSettings:
+    def build_settings(self, no_tags: tuple[str, ...] = ()) -> AccountSettings:
         """Return the settings to apply to claims."""
         return AccountSettings(self.config.values, self.jetstream, self.tier, self.tags, no_tags)
 

@@ -41,9 +41,9 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.all and self.account:
-            raise BadInput("--all cannot be used with names of accounts")
+            raise BadInput("--all cannot be used with names of accounts", "leave out one of them")
         if self.prune and self.account:
-            raise BadInput("--prune is for all accounts", "give --all instead of names")
+            raise BadInput("--prune applies to all accounts", "use --all instead of names")
 
 
 @command(
@@ -61,25 +61,25 @@ class Options:
 @option(
     "--diff",
     is_flag=True,
-    help="Show what differs from the servers, and send nothing; exit with 2 if anything does",
+    help="Only show what differs from the servers, without sending it; exit with 2 if anything does",
 )
 @option(
     "--prune", is_flag=True, help="Remove accounts from the servers that the store does not have; with --all"
 )
 @option("--show", is_flag=True, help="Show the JWTs that are sent")
 @option(
-    "--as-system", is_flag=True, help="Log in as a temporary user of the system account, whatever the context"
+    "--as-system", is_flag=True, help="Log in as a temporary user of the system account, not with the context"
 )
 @destructive(
-    "Send accounts that are wrong, or older than those on the servers; prune without asking",
-    "Check everything, and only show what would be sent and removed",
+    "Send accounts that have errors or are older than those on the servers; prune without asking",
+    "Check everything, but only show what would be sent and removed",
 )
 async def push(env: Env, options: Options) -> Result:
-    """Send to all servers, which need a full resolver: jsctl auth operator config.
+    """Send the accounts to all servers, which need a full resolver: jsctl auth operator config.
 
-    Without a login, or where the selected context belongs to another account, the store signs a temporary
-    user of the system account; without --server and context, the operator's service URLs are used. Accounts
-    are checked first.
+    Without a login, or if the selected context belongs to another account, jsctl logs in as a temporary user
+    of the system account; without --server and context, it uses the operator's service URLs. Accounts are
+    checked first.
     """
     store = await pick_operator(env, options.operator)
     accounts = await _choose_accounts(env, store, options)

@@ -34,9 +34,9 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.all and (self.account or self.output):
-            raise BadInput("--all cannot be used with an account or a file")
+            raise BadInput("--all cannot be used with an account or a file", "leave out one of them")
         if self.all and not self.save:
-            raise BadInput("--all is for --save", "give --save, or one account")
+            raise BadInput("--all needs --save", "add --save, or name one account")
 
 
 @command(
@@ -54,11 +54,11 @@ class Options:
 @option("--all", is_flag=True, help="All accounts that the servers have; with --save")
 @option("--save", is_flag=True, help="Save to the store what the servers have")
 @option(
-    "--as-system", is_flag=True, help="Log in as a temporary user of the system account, whatever the context"
+    "--as-system", is_flag=True, help="Log in as a temporary user of the system account, not with the context"
 )
-@destructive("Replace what is newer in the store")
+@destructive("Replace accounts that are newer in the store")
 async def query(env: Env, options: Options) -> Result:
-    """Show an account as the servers have it. OUTPUT is a file for its JWT.
+    """Show an account as the servers have it. OUTPUT is a file to which its JWT is written.
 
     ACCOUNT may be the public key of an account that is not in the store.
     """
@@ -108,7 +108,7 @@ def _save(env: Env, store: AuthStore, fetched: list[Record], *, force: bool) -> 
                 local = store.read_account(name)
                 change = compare(Record(name, account.token, account.claims), local.token)
                 if change.state == "newer on servers" and not force:
-                    raise BadInput(f"account {name} is newer in the store", "--force replaces it")
+                    raise BadInput(f"account {name} is newer in the store", "replace it with --force")
                 state = "same" if change.state == "same" else "updated"
                 differences.append(changes_view.Difference(name, account.public, state, change.changes))
             if not env.dry_run:

@@ -16,11 +16,11 @@ from jsctl.views.result import Result
 @option("--keys", "remove_keys", is_flag=True, help="Remove the seeds of the account and its users, too")
 @destructive("Remove without asking")
 async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bool) -> Result:
-    """Remove its users and their credentials, too. jsctl auth account push --all --prune removes it from the
-    servers.
+    """Remove its users and their credentials, too. jsctl auth account push --all --prune removes them from
+    the servers.
     """
     if force and not account:
-        raise BadInput("--force needs the account's name", "give ACCOUNT")
+        raise BadInput("--force needs the account's name", "add ACCOUNT")
     store, owner = await pick_operator_account(env, operator, account, default=False)
     if store.read_operator().nats.get("system_account") == owner.public:
         raise BadInput(

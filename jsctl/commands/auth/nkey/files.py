@@ -1,4 +1,4 @@
-"""Files that `auth nkey` reads and writes: keys, data, and sealed data."""
+"""Reads and writes the files of `auth nkey`: keys, data and sealed data."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,11 +19,13 @@ _DATA_SIZE = 1 << 30
 
 
 def read_key_text(file: str) -> str:
-    """Return the seed or public key in a file. Raises BadInput, which does not quote the file."""
+    """Return the seed or public key in a file. Raises BadInput, without quoting the file."""
     path = expand_home(file)
     text = find_key_text(read_text(path))
     if not text:
-        raise BadInput(f"{escape_path(path)} has no key", "it should have a line with a seed or a public key")
+        raise BadInput(
+            f"{escape_path(path)} contains no key", "use a file with a seed or a public key in a line"
+        )
     return text
 
 
@@ -31,7 +33,7 @@ def read_key_file(file: str) -> KeyPair:
     """Return the key pair of the seed in a file. Raises BadInput."""
     text = read_key_text(file)
     if not is_seed(text):
-        raise BadInput(f"{escape_path(Path(file))} has only a public key", "give a file with a seed")
+        raise BadInput(f"{escape_path(Path(file))} has only a public key", "use a file with a seed")
     return parse_seed(text)
 
 

@@ -24,7 +24,7 @@ _X25519 = "x25519"
 @option("--entropy", metavar="FILE", default="", help="Take the random bytes from this file or device")
 @option("--output", metavar="FILE", default="", help="Write the seed to a file instead of showing it")
 def gen(env: Env, type: str, public: bool, entropy: str, output: str) -> Result:
-    """Use TYPE user, account, server, cluster, operator, curve or x25519; the last two are the same.
+    """Use user, account, server, cluster, operator, curve or x25519 as TYPE; the last two are the same.
 
     Without --output, the seed is shown: keep it secret.
     """

@@ -23,5 +23,5 @@ def unseal(env: Env, file: str, key_file: str, sender: str, output: str, b64: bo
         try:
             sealed = base64.b64decode(sealed.strip(), validate=True)
         except binascii.Error:
-            raise BadInput(f"{file} is not base64", "--no-b64 reads it as it is") from None
+            raise BadInput(f"{file} is not base64", "use --no-b64 for binary data") from None
     return write_or_show(env, read_key_file(key_file).unseal(sealed, sender), output)

@@ -16,14 +16,14 @@ from jsctl.views.result import Result, Text
 @argument("signature")
 @argument("key_file", metavar="KEY")
 def verify(env: Env, file: str, signature: str, key_file: str) -> Result:
-    """Use the public key or seed in the file KEY. The exit status is 1 for a wrong signature."""
+    """Use the public key or seed in the file KEY. The exit status is 1 if the signature is invalid."""
     text = read_key_text(key_file)
     public = parse_seed(text).public if is_seed(text) else text
     encoded = read_data(signature).strip()
     try:
         raw = base64.b64decode(encoded + b"=" * (-len(encoded) % 4), altchars=b"-_", validate=True)
     except binascii.Error:
-        raise BadInput(f"{signature} is not a signature", "jsctl auth nkey sign creates one") from None
+        raise BadInput(f"{signature} is not a signature", "create one with jsctl auth nkey sign") from None
     if not verify_signature(public, read_data(file), raw):
         raise JsctlError(f"{public} did not sign {file}", "check the file, the signature and the key")
     return Result([Text("Verified OK", "good")], data={"public": public, "verified": True})

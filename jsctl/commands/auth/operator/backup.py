@@ -27,10 +27,10 @@ from jsctl.views.result import Result
 @option("--key", metavar="FILE", default="", help="Encrypt with the curve seed in this file")
 @destructive("Overwrite the file")
 async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Result:
-    """Write the operator with its accounts, users and all seeds into a file that only you can read."""
+    """Write the operator with its accounts, users and all seeds to a file that only you can read."""
     path = expand_home(output)
     if path.exists() and not force:
-        raise BadInput(f"the file {escape_path(path)} exists", "--force overwrites it")
+        raise BadInput(f"the file {escape_path(path)} exists", "overwrite it with --force")
     pair = read_key_file(key) if key else None
     store = await pick_operator(env, name, flag="NAME")
     text = export_operator(store)
@@ -42,6 +42,6 @@ async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Res
     env.announce(file_intent(what, path, data))
     write_atomically(path, text)
     if not pair:
-        env.say("jsctl: the file has secrets and is not encrypted; --key encrypts it")
+        env.say("jsctl: the file contains secrets and is not encrypted; encrypt it with --key")
     env.say(f"jsctl: wrote {what} to {escape_path(path)}")
     return Result(data=data)

@@ -40,9 +40,9 @@ class Options:
     "--resolver",
     type=click.Choice([FULL, CACHE, MEMORY]),
     default=FULL,
-    help="Where servers keep accounts: a folder with all (full), one with some, or the configuration",
+    help="Where servers keep accounts: all (full) or some (cache) in a folder, or all in memory",
 )
-@option("--dir", metavar="DIR", default="./jwt", help="Folder of each server for its accounts (./jwt)")
+@option("--dir", metavar="DIR", default="./jwt", help="Folder in which each server keeps accounts (./jwt)")
 @option(
     "--allow-delete/--no-allow-delete", default=True, help="Let push --prune remove accounts (by default)"
 )
@@ -62,9 +62,9 @@ class Options:
 )
 @option("--output", metavar="FILE", default="", help="Write the configuration to a file")
 async def config(env: Env, options: Options) -> Result:
-    """Print operator, system account and resolver, to `include` in the configuration of nats-server.
+    """Print the operator, the system account and the resolver, to `include` in nats-server's configuration.
 
-    A memory resolver contains all accounts; to a full one, jsctl auth account push sends them.
+    A memory resolver contains all accounts; jsctl auth account push sends them to a full one.
     """
     store = await pick_operator(env, options.name, flag="NAME")
     resolver_options: dict[str, object] = {"limit": options.limit}
@@ -88,18 +88,18 @@ async def config(env: Env, options: Options) -> Result:
 
 
 async def _find_sentinel(env: Env, store: AuthStore, sentinel: str) -> str:
-    """Return the JWT of a sentinel. Raises NotFound, BadInput for a user that cannot be one."""
+    """Return the JWT of a sentinel. Raises NotFound, and BadInput for a user that cannot be one."""
     account_name, _, name = sentinel.rpartition("/")
     account = await pick_user_account(env, store, name, account_name)
     user = await pick_user(env, store, account, name)
     if not user.nats.get("bearer_token"):
         raise BadInput(
-            f"user {user.name} must sign with a key, which clients of a sentinel do not have",
-            f"jsctl auth user edit {user.name} {account.name} --bearer",
+            f"user {user.name} must sign with a key, which clients that use a sentinel do not have",
+            f"change that with jsctl auth user edit {user.name} {account.name} --bearer",
         )
     if not as_texts(as_object(account.nats.get("authorization")).get("auth_users")):
         raise BadInput(
-            f"account {account.name} has no auth callout, so that everybody could log in as {user.name}",
-            f"jsctl auth account callout {account.name} --auth-user USER --allow ACCOUNT",
+            f"account {account.name} has no auth callout, so anybody could log in as {user.name}",
+            f"add one with jsctl auth account callout {account.name} --auth-user USER --allow ACCOUNT",
         )
     return user.token

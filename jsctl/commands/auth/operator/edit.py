@@ -31,12 +31,12 @@ class Options:
 @operator_argument()
 @option("--account-server", metavar="URL", default=None, help="URL of the account server; empty removes it")
 @option("--service", metavar="URL", multiple=True, help="URLs of the operator's servers; empty removes them")
-@option("--system-account", metavar="ACCOUNT", default="", help="The account that is the system account")
+@option("--system-account", metavar="ACCOUNT", default="", help="Account to use as the system account")
 @option("--strict/--no-strict", default=None, help="Let only signing keys sign accounts and users, or not")
 @option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
 async def edit(env: Env, options: Options) -> Result:
-    """Change what the flags name; other settings stay as they are. Servers get the change with the operator's
+    """Change what the flags name; other settings stay as they are. Servers need the operator's
     new JWT, which jsctl auth operator config prints.
     """
     store = await pick_operator(env, options.name, flag="NAME")

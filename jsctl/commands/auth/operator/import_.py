@@ -24,13 +24,13 @@ from jsctl.views.result import Result
 def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Result:
     """Read an operator's JWT from the file JWT, and one of its seeds from each file KEY.
 
-    Without seeds, the operator cannot sign: somebody else signs its accounts.
+    Without seeds, jsctl cannot sign the operator's accounts; somebody else must sign them.
     """
     text = read_text(expand_home(file)).strip()
     claims = decode_jwt(text)
     name, nats = str(claims.get("name", "")), claims["nats"]
     if nats.get("type") != "operator":
-        raise BadInput(f"{file} is not the JWT of an operator")
+        raise BadInput(f"{file} is not the JWT of an operator", "use a file with an operator's JWT")
     check_name(name, "operator")
     operator_keys = {str(claims.get("sub", "")), *(signer.public for signer in list_signing_keys(nats))}
     pairs = [read_key_file(key_file) for key_file in key_files]
@@ -39,7 +39,7 @@ def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Res
             raise BadInput(f"{key_file}: {pair.public} is not a key of operator {name}")
     store = AuthStore(read_choices(env).folders, name)
     if store.operator_jwt.exists() and not force:
-        raise BadInput(f"operator {name!r} already exists", "--force replaces its JWT")
+        raise BadInput(f"operator {name!r} already exists", "replace its JWT with --force")
     replaces = store.operator_jwt.exists()
     facts = {"operator": name, "keys": [pair.public for pair in pairs], "replaces": replaces}
     verb = "replace the JWT of operator" if replaces else "import operator"

@@ -31,7 +31,7 @@ def restore(env: Env, name: str, input: str, key: str) -> Result:
             raise BadInput(f"{input} is not encrypted", "leave out --key") from None
         text = pair.unseal(sealed, pair.public).decode(errors="replace")
     elif not text.lstrip().startswith("{"):
-        raise BadInput(f"{input} is encrypted, or not a backup", "give --key")
+        raise BadInput(f"{input} is encrypted, or not a backup", "decrypt it with --key")
     store = AuthStore(read_choices(env).folders, name)
     import_operator(store, text)
     return view.sheet(store)

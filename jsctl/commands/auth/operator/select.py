@@ -11,7 +11,7 @@ from jsctl.views.result import Result
 @command("select", examples=["jsctl auth operator select ACME"])
 @operator_argument()
 async def select(env: Env, name: str) -> Result:
-    """Use the operator where none is named; nats uses it, too."""
+    """Use the operator in all commands that do not name one; nats uses it, too."""
     operators = read_choices(env).folders.list_operators()
     if not name and len(operators) > 1:
         name = await pick_text(env, operators, "operator", "Operator", "NAME")

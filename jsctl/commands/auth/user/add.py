@@ -59,18 +59,18 @@ class Options:
 @destructive("Overwrite the file of --credential")
 @option("--defaults", is_flag=True, help="Do not ask: limits without a flag are unlimited")
 async def add(env: Env, options: Options) -> Result:
-    """Give a user signed with a scoped key the permissions and limits of its scope.
+    """Apply the permissions and limits of its role to a user signed with a scoped key.
 
-    With --save-context, --server says where the context connects to.
+    With --save-context, --server is the server that the context connects to.
     """
     check_free(options.credential, force=options.force)
     if options.public_key and not is_public_key(options.public_key, USER_KEY):
         raise BadInput(f"{options.public_key!r} is not a public key of a user", "such keys start with U")
     if options.public_key and (options.credential or options.save_context):
-        raise BadInput("without the user's seed there are no credentials", "leave out --public-key")
+        raise BadInput("credentials need the user's seed", "leave out --public-key")
     store, account = await pick_operator_account(env, options.operator, options.account)
     signer = find_user_signer(store, account, options.key)
-    settings = options.flags.settings()
+    settings = options.flags.build_settings()
     key = find_signing_key(account, options.key) if options.key not in ("", account.public) else None
     if key and key.scope is not None:
         settings.refuse_in_scope(key.role)

@@ -55,7 +55,7 @@ class Options:
 @option("--save-context", metavar="NAME", default="", help="Save a context that logs in with the file")
 @destructive("Overwrite the file")
 async def credential(env: Env, options: Options) -> Result:
-    """Write a new JWT into the file if --expire is given; the user in the store does not change."""
+    """Sign a new JWT for the file if --expire is used; the user in the store does not change."""
     check_free(options.file, force=options.force)
     store = await pick_operator(env, options.operator)
     _refuse_user_as_file(store, options)
@@ -73,7 +73,7 @@ async def credential(env: Env, options: Options) -> Result:
 
 
 def _refuse_user_as_file(store: AuthStore, options: Options) -> None:
-    """Raise BadInput for a line that names a user where the file should be."""
+    """Raise BadInput for a command line that names a user in place of the file."""
     name, account = options.file, options.account or options.name
     if options.account or any(
         options.name in store.list_user_names(account_name) for account_name in store.list_account_names()
@@ -85,4 +85,4 @@ def _refuse_user_as_file(store: AuthStore, options: Options) -> None:
         if account in ("", account_name)
     ):
         line = f"jsctl auth user credential {name}.creds {name} {account}".rstrip()
-        raise BadInput("the file to write is missing", line)
+        raise BadInput("the file to write is missing", f"use {line}")

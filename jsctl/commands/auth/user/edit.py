@@ -62,7 +62,7 @@ async def edit(env: Env, options: Options) -> Result:
 
     The user needs new credentials for the change to take effect; they are also saved in the store.
     """
-    settings = options.flags.settings(options.no_tags)
+    settings = options.flags.build_settings(options.no_tags)
     check_free(options.credential, force=True)
     store, account, user = await pick_operator_user(env, options.operator, options.account, options.name)
     if is_scoped(user, account.nats):
@@ -71,7 +71,7 @@ async def edit(env: Env, options: Options) -> Result:
     signer = ""
     if options.key:
         if options.key != account.public and find_signing_key(account, options.key).scope is not None:
-            raise BadInput("the key has a scope", "remove the user, and add it again with --key")
+            raise BadInput("the key has a scope", "remove the user and add it again with --key")
         signer = find_user_signer(store, account, options.key).public
     claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
     before = user.token

@@ -1,4 +1,4 @@
-"""The flags of users, and of the scopes that users are signed with."""
+"""The flags of users and of scoped signing keys."""
 
 from dataclasses import dataclass
 
@@ -21,6 +21,6 @@ class UserFlags:
     config: ConfigFlags
     tags: tuple[str, ...]
 
-    def settings(self, no_tags: tuple[str, ...] = ()) -> UserSettings:
+    def build_settings(self, no_tags: tuple[str, ...] = ()) -> UserSettings:
         """Return the settings to apply to claims."""
         return UserSettings(self.config.values, self.tags, no_tags)

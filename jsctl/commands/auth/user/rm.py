@@ -26,11 +26,11 @@ from jsctl.views.result import Result
 @option("--revoke", is_flag=True, help="Revoke the user, too, so that servers refuse them after a push")
 @destructive("Remove without asking")
 async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, force: bool) -> Result:
-    """Remove the credentials and the seed from the store. Without --revoke, copies of the credentials stay
+    """Remove the credentials and the seed from the store. Without --revoke, copies of the credentials remain
     valid.
     """
     if force and not name:
-        raise BadInput("--force needs the user's name", "give NAME")
+        raise BadInput("--force needs the user's name", "add NAME")
     store = await pick_operator(env, operator)
     owner = await pick_user_account(env, store, name, account)
     public = ""
@@ -39,7 +39,7 @@ async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, for
         name, public = user.name, user.public
     except (NotFound, BadInput):
         raise
-    except JsctlError as error:  # the user's file is damaged; remove it all the same
+    except JsctlError as error:  # the user's file is damaged; remove it anyway
         if revoke:
             raise
         env.say(f"jsctl: {error.message}")

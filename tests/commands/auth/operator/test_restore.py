@@ -23,8 +23,8 @@ def test_backup_and_restore(acme: AuthStore, auth_cli: Cli, tmp_path: Path) -> N
         auth_cli(f"auth operator restore ACME {line}", status=0)
         root = tmp_path / f"restored{number}" / "nats" / "nsc"
         assert {p.relative_to(root): p.read_text() for p in root.rglob("*") if p.is_file()} == before
-    assert "name operator ACME" in auth_cli(f"auth operator restore OTHER {plain}", status=64).err
-    assert "give --key" in auth_cli(f"auth operator restore OTHER {sealed}", status=64).err
+    assert "restore it as ACME" in auth_cli(f"auth operator restore OTHER {plain}", status=64).err
+    assert "decrypt it with --key" in auth_cli(f"auth operator restore OTHER {sealed}", status=64).err
     wrong = tmp_path / "w.nk"
     auth_cli(f"auth nkey gen curve --output {wrong}", status=0)
     assert "decrypted" in auth_cli(f"auth operator restore OTHER {sealed} --key {wrong}", status=64).err

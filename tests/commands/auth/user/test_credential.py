@@ -18,7 +18,7 @@ from tests.support.run import Cli
 )
 def test_credentials_without_a_file(acme: AuthStore, auth_cli: Cli, words: str, line: str) -> None:
     err = auth_cli(f"auth user creds {words}", status=64).err
-    assert err == f"jsctl: error: the file to write is missing; {line}\n"
+    assert err == f"jsctl: error: the file to write is missing; use {line}\n"
     assert not Path("alice").exists()
 
 

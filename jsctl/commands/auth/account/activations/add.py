@@ -46,8 +46,8 @@ class Options:
 @option("--expiry", metavar="DURATION|TIME", default="", help="How long, or until when, the token is valid")
 @option("--output", metavar="FILE", default="", help="Write the token to a file")
 async def add(env: Env, options: Options) -> Result:
-    """Let IMPORTER import SUBJECT, which ACCOUNT exports. IMPORTER gives the token to jsctl auth account
-    imports add --token.
+    """Let IMPORTER import SUBJECT, which ACCOUNT exports. The token is for jsctl auth account imports add
+    --token.
 
     IMPORTER may be the public key of an account that is not in the store.
     """

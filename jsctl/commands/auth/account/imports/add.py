@@ -44,9 +44,9 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.share and not self.service:
-            raise BadInput("--share is for services", "give --service, too")
+            raise BadInput("--share is only for services", "add --service")
         if self.traceable and self.service:
-            raise BadInput("--traceable is for streams", "leave out --service")
+            raise BadInput("--traceable is only for streams", "leave out --service")
 
 
 @command(
@@ -62,15 +62,18 @@ class Options:
 @account_argument()
 @operator_option()
 @option(
-    "--source", metavar="ACCOUNT|KEY", default="", help="The account that exports, which may be a foreign one"
+    "--source",
+    metavar="ACCOUNT|KEY",
+    default="",
+    help="Account that exports; a key if it is not in the store",
 )
-@option("--local", metavar="SUBJECT", default="", help="Its subject in this account, by default the same")
+@option("--local", metavar="SUBJECT", default="", help="Subject in this account, by default the same")
 @option("--share", is_flag=True, help="Share the requester's identity with the service, for latencies")
 @option("--traceable", is_flag=True, help="Let traces of messages come through the stream")
 @option("--service", is_flag=True, help="Import a service, which answers requests, instead of a stream")
 @option("--token", metavar="FILE", default="", help="File of the activation token for a private export")
 async def add(env: Env, options: Options) -> Result:
-    """Sign the activation token, too, for a private export of an account in the store."""
+    """If the export is private and its account is in the store, sign the activation token, too."""
     store, account = await pick_operator_account(env, options.operator, options.account)
     source = await _resolve_source(env, store, options.source, account)
     public = source.public if source else options.source
@@ -96,12 +99,12 @@ async def _resolve_source(env: Env, store: AuthStore, name: str, account: Record
             return None
         raise
     if source.public == account.public:
-        raise BadInput(f"account {account.name} cannot import from itself", "give another --source")
+        raise BadInput(f"account {account.name} cannot import from itself", "use another --source")
     return source
 
 
 def _activate(env: Env, store: AuthStore, source: Record, account: Record, imported: Json) -> None:
-    """Sign an activation token if the export requires one; warn if the account exports no such subject.
+    """Sign an activation token if the export requires one; warn if the account does not export the subject.
 
     Raises BadInput for a private export of an account whose seed is not in the store.
     """
@@ -112,8 +115,8 @@ def _activate(env: Env, store: AuthStore, source: Record, account: Record, impor
         )
     elif all(export.get("token_req") for export in exports):
         if not store.has_seed(source.public):
-            raise BadInput("the export is private", "give the file of an activation token with --token")
+            raise BadInput("the export is private", "pass the file of an activation token with --token")
         imported["token"] = sign_activation(
             store, source, exports[0], imported["subject"], account.public, {}
         )
-        env.say(f"jsctl: the export is private; signed an activation token of {source.name} for it")
+        env.say(f"jsctl: the export is private; signed an activation token with the key of {source.name}")

@@ -35,12 +35,12 @@ class Options:
 @argument("subject")
 @account_argument()
 @operator_option()
-@option("--local", metavar="SUBJECT", default="", help="Its new subject in this account")
+@option("--local", metavar="SUBJECT", default="", help="New subject in this account")
 @option("--share/--no-share", default=None, help="Share the requester's identity with the service, or not")
 @option("--traceable/--no-traceable", default=None, help="Let traces of messages come through, or not")
 @option("--token", metavar="FILE", default=None, help="File of a new activation token; empty removes it")
 async def edit(env: Env, options: Options) -> Result:
-    """Change what the flags name; other settings stay as they are. SUBJECT is the one in this account."""
+    """Change what the flags name; other settings stay as they are. SUBJECT is the subject in this account."""
     flags = (options.token, options.share, options.traceable)
     if not options.local and all(flag is None for flag in flags):
         raise BadInput("there is nothing to change", "use flags for what to set")
@@ -48,9 +48,11 @@ async def edit(env: Env, options: Options) -> Result:
     imported = await pick_import(env, account, options.subject)
     service = get_kind(imported) == SERVICE
     if options.share and not service:
-        raise BadInput("--share is for services", f"{options.subject} is a stream")
+        raise BadInput(f"--share is only for services; {options.subject} is a stream", "leave out --share")
     if options.traceable and service:
-        raise BadInput("--traceable is for streams", f"{options.subject} is a service")
+        raise BadInput(
+            f"--traceable is only for streams; {options.subject} is a service", "leave out --traceable"
+        )
     token = ""
     if options.token:
         text = read_text(expand_home(options.token))

@@ -13,6 +13,6 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 async def info(env: Env, subject: str, account: str, operator: str) -> Result:
-    """Look it up by its SUBJECT in this account."""
+    """Show the import that has SUBJECT in this account."""
     store, owner = await pick_operator_account(env, operator, account)
     return view.import_sheet(await pick_import(env, owner, subject), store, owner)

@@ -35,7 +35,7 @@ class Options:
     def __post_init__(self) -> None:
         if self.no_scope and (self.role or self.description or self.config.values):
             raise BadInput(
-                "a key without a scope has no role, description or permissions", "leave out --no-scope"
+                "a key without a scope cannot have a role, description or permissions", "leave out --no-scope"
             )
         if self.public_key and not is_public_key(self.public_key, ACCOUNT):
             raise BadInput(f"{self.public_key!r} is not a public key of an account", "such keys start with A")
@@ -54,19 +54,21 @@ class Options:
 @argument("role", default="")
 @operator_option()
 @option("--description", metavar="TEXT", default="", help="Description of the role")
-@option("--no-scope", is_flag=True, help="A key whose users have permissions of their own")
-@option("--public-key", metavar="KEY", default="", help="Public key of a pair whose seed somebody else keeps")
+@option("--no-scope", is_flag=True, help="Add a key whose users have permissions of their own")
+@option("--public-key", metavar="KEY", default="", help="Add this public key, whose seed somebody else keeps")
 @config_flags(USER, "add")
 async def add(env: Env, options: Options) -> Result:
-    """Give users signed with the key these permissions and limits; later changes to them apply, too."""
+    """Apply these permissions and limits to all users signed with the key, also when they change later."""
     store, account = await pick_operator_account(env, options.operator, options.account)
     role = options.role
     if not role and not options.no_scope:
         if not env.can_ask:
-            raise BadInput("the role is missing", "give ROLE, or --no-scope for a key without permissions")
+            raise BadInput(
+                "the role is missing", "name ROLE, or use --no-scope for a key without permissions"
+            )
         role = await env.prompter.text("Role name", flag="ROLE", check=check_filled)
     if role and any(key.role == role for key in list_signing_keys(account.nats)):
-        raise BadInput(f"account {account.name} already has a key for role {role}", "give another role")
+        raise BadInput(f"account {account.name} already has a key for role {role}", "use another name")
     template = build_permissions()
     UserSettings(options.config.values).apply_permissions(template)
     public = options.public_key

@@ -42,15 +42,18 @@ class Options:
 @option("--description", metavar="TEXT", default=None, help="Description of the role")
 @config_flags(USER, "edit")
 async def edit(env: Env, options: Options) -> Result:
-    """Change what the flags name; other settings stay as they are. The key's users get the change when the
-    account is pushed, without new credentials.
+    """Change what the flags name; other settings stay as they are. The change applies to the key's users once
+    the account is pushed; they need no new credentials.
     """
     if not options.config.values and options.description is None:
         raise BadInput("there is nothing to change", "use flags for what to set")
     store, account = await pick_operator_account(env, options.operator, options.account)
     key = await pick_signing_key(env, account, options.role, "ROLE")
     if key.scope is None:
-        raise BadInput(f"the key {key.public} has no scope", "its users have permissions of their own")
+        raise BadInput(
+            f"the key {key.public} has no scope",
+            "its users have permissions of their own: jsctl auth user edit",
+        )
 
     def change(nats: Json) -> None:
         current = get_signing_key(nats, key.public)

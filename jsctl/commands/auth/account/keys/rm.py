@@ -20,12 +20,12 @@ from jsctl.views.result import Result
 @operator_option()
 @destructive("Remove without asking")
 async def rm(env: Env, account: str, key: str, operator: str, force: bool) -> Result:
-    """Remove the key with its seed. Servers refuse the users that it signed once the account is pushed."""
+    """Remove the key and its seed. Once the account is pushed, servers refuse the users that it signed."""
     store, owner = await pick_operator_account(env, operator, account)
     signing_key = await pick_signing_key(env, owner, key, "--key")
     signed = [user.name for user in store.read_users(owner.name) if user.issuer == signing_key.public]
     if signed:
-        env.say(f"jsctl: it signed the users {', '.join(signed)}, who will not be able to log in")
+        env.say(f"jsctl: the key signed {', '.join(signed)}; these users will not be able to log in")
     label = f"{signing_key.role} {signing_key.public}".strip()
     data = {"account": owner.name, "removed": signing_key.public, "role": signing_key.role, "users": signed}
     await env.confirm(Intent(f"remove the signing key {label} of {owner.name}", data), force=force)

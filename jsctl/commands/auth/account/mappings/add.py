@@ -43,7 +43,7 @@ class Options:
 @operator_option()
 @option("--config", metavar="FILE", default="", help="JSON or YAML of sources, each with a list of targets")
 async def add(env: Env, options: Options) -> Result:
-    """Send WEIGHT percent of the messages on SOURCE to TARGET; with CLUSTER, of those in that cluster.
+    """Send WEIGHT percent of the messages on SOURCE to TARGET; with CLUSTER, only in that cluster.
 
     A file has `source: [{subject: target, weight: 20, cluster: east}]`.
     """

@@ -24,12 +24,14 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 @option("--export", metavar="SUBJECT", default="", help="Revoke activation tokens of this export")
-@option("--at", metavar="TIME|DURATION", default="", help="Refuse what was signed until then, by default now")
+@option(
+    "--at", metavar="TIME|DURATION", default="", help="Refuse what was signed up to this time, by default now"
+)
 @dry_run_flag("Only show what would be revoked")
 async def add(env: Env, name: str, account: str, operator: str, export: str, at: str) -> Result:
-    """Revoke a user, all users (`*`), or with --export the activation tokens for an account.
+    """Revoke a user, all users (`*`) or, with --export, the activation tokens of an account.
 
-    Servers refuse them once the account is pushed. What is signed later is valid again.
+    Servers refuse them once the account is pushed. What is signed later is valid.
     """
     now = seconds_to_ns(env.clock())
     try:
@@ -39,7 +41,7 @@ async def add(env: Env, name: str, account: str, operator: str, export: str, at:
     store, owner = await pick_operator_account(env, operator, account)
     key = find_key(store, owner, name, of_export=bool(export))
     revocation = Revocation(export, key, time)
-    text = f"what was signed for {name} until {format_time(time * SECOND)}"
+    text = f"what was signed for {name} up to {format_time(time * SECOND)}"
     facts = {"account": owner.name, "key": key, "export": export, "time": time}
     env.announce(Intent(f"revoke {text} in account {owner.name}", facts))
     owner = change_account(store, owner.name, lambda nats: add_revocation(nats, revocation, owner.name))

@@ -16,7 +16,9 @@ from jsctl.views.result import Result
 @argument("name", metavar="NAME|KEY|*")
 @account_argument()
 @operator_option()
-@option("--export", metavar="SUBJECT", default="", help="A revocation of activation tokens of this export")
+@option(
+    "--export", metavar="SUBJECT", default="", help="Export whose activation tokens the revocation is for"
+)
 @destructive("Remove without asking")
 async def rm(env: Env, name: str, account: str, operator: str, export: str, force: bool) -> Result:
     """Make old credentials valid again, once the account is pushed."""

@@ -12,7 +12,7 @@ from jsctl.views.result import Result, Text
 @command("add", examples=["jsctl auth operator keys add ACME"])
 @operator_argument()
 async def add(env: Env, name: str) -> Result:
-    """Let it sign accounts. Servers accept these once their configuration has the operator's new JWT."""
+    """Let the key sign accounts. Servers accept them once their configuration has the operator's new JWT."""
     store = await pick_operator(env, name, flag="NAME")
     key = create_key(OPERATOR)
     store.write_seed(key)

@@ -11,7 +11,7 @@ from jsctl.views.result import Result
 @command("list", examples=["jsctl auth operator keys ls ACME"])
 @operator_argument()
 async def list_(env: Env, name: str) -> Result:
-    """Also show whether the store has each seed (SEED), which is needed to sign."""
+    """Also show whether the store has the seed of each key, which is needed to sign."""
     store = await pick_operator(env, name, flag="NAME")
     operator = store.read_operator()
     signers = [key.public for key in list_signing_keys(operator.nats)]

@@ -15,7 +15,7 @@ from jsctl.views.result import Result
 @argument("public", metavar="[KEY]", default="")
 @destructive("Remove without asking")
 async def rm(env: Env, name: str, public: str, force: bool) -> Result:
-    """Remove the key with its seed. Accounts that it signed must be signed again: auth account edit --key."""
+    """Remove the key and its seed. Accounts that it signed must be signed again: auth account edit --key."""
     store = await pick_operator(env, name, flag="NAME")
     signers = [signer.public for signer in list_signing_keys(store.read_operator().nats)]
     key = public or await pick_text(env, signers, "signing key", "Signing Key", "KEY")

@@ -14,7 +14,7 @@ def test_signing_keys(acme: AuthStore, auth_cli: Cli) -> None:
     bob = acme.read_user("ORDERS", "bob")
     assert is_scoped(bob, acme.read_account("ORDERS").nats)
     assert bob.nats["issuer_account"] == acme.read_account("ORDERS").public and "subs" not in bob.nats
-    assert "of their own: --pub-allow" in auth_cli("auth user edit bob --pub-allow a", status=64).err
+    assert "of its own: --pub-allow" in auth_cli("auth user edit bob --pub-allow a", status=64).err
     assert "orders.shipped" in auth_cli("auth user info bob", status=0).out
     auth_cli("auth account keys edit ORDERS shipper --pub-deny x --description Ships", status=0)
     (row,) = auth_cli("auth account keys ls ORDERS --json", status=0).json
