@@ -9,6 +9,7 @@ from typing import Any, Generic, TextIO, TypeVar
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.later import asyncio
 from jsctl.render import delimited
+from jsctl.render.closed_pipe import wait_until_closed
 from jsctl.render.delimited import TABLES, Delimiters
 from jsctl.render.emit import Form, emit, format_json_items, simplify_value
 from jsctl.render.fit import fold_lines
@@ -102,6 +103,7 @@ class _Writer(Generic[E]):
         self._records = 0
         self._reading = False  #: whether we wait for the next batch
         self._interrupted = False
+        self._pipe_closed = False  #: whether nobody reads our output any more
         self._given_up = False  #: whether we cancelled the source of the events
         self._task: asyncio.Task[Any] | None = None
 
@@ -128,6 +130,8 @@ class _Writer(Generic[E]):
             with self._handle_interrupts():
                 async with self._run_gauge():
                     await self._write_all()
+            if self._pipe_closed:
+                raise BrokenPipeError
             ending = "interrupted" if self._interrupted else "complete"
             self._end_document()
         except BaseException:
@@ -175,8 +179,20 @@ class _Writer(Generic[E]):
         if not self._events.endless:
             yield
             return
-        with interrupts(self._interrupt):
-            yield
+        watching = asyncio.ensure_future(self._watch_pipe())
+        try:
+            with interrupts(self._interrupt):
+                yield
+        finally:
+            watching.cancel()
+
+    async def _watch_pipe(self) -> None:
+        """End the events when nobody reads them any more: the next one may not come for hours."""
+        if self._events.sink is not None:
+            return
+        await wait_until_closed(self._out)
+        self._pipe_closed = True
+        self._interrupt()
 
     def _interrupt(self) -> None:
         self._interrupted = True

@@ -210,6 +210,17 @@ def test_domains(hub_cli: Cli, hub_leaf: object) -> None:
     assert hub_cli("sub --stream LEAF --all -T --js-domain hub", status=3).out == ""
 
 
+def test_a_closed_pipe_ends_it_before_the_next_message(cli: Cli) -> None:
+    running = cli.start("sub q")
+    assert running.stdout is not None and running.stderr is not None
+    try:
+        assert running.stderr.readline().startswith("Subscribing on q")
+        running.stdout.close()
+        assert running.wait(10) == 0
+    finally:
+        running.kill()
+
+
 def test_queue_groups_share(cli: Cli, url: str) -> None:
     running = [cli.start("sub q --queue g --wait 2s") for _ in range(2)]
     try:
