@@ -33,9 +33,9 @@ def root() -> None:
     forget_secrets(os.environ)  # the flags hold them; child processes must not inherit them
 
 
-for _option in root.params:
-    if isinstance(_option, GlobalOption):
-        _option.envvar = _option.environment
+root.params = [
+    option.with_environment() if isinstance(option, GlobalOption) else option for option in root.params
+]
 
 
 def run(args: Sequence[str], env: Env) -> int:

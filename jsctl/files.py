@@ -3,12 +3,10 @@
 import contextlib
 import errno
 import os
-import platform
 import re
 import stat
 import threading
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -175,6 +173,9 @@ def remove_unused(folder: Path, is_leftover: Callable[[Path, os.stat_result], bo
 
 def _build_temporary_prefix() -> str:
     """Return the prefix of this machine's temporary files; the process id follows."""
+    import platform  # slow to import
+    import zlib
+
     return f"{TEMPORARY}{zlib.crc32(platform.node().encode()):08x}-"
 
 

@@ -36,8 +36,9 @@ from jsctl.nats.server_info import check_info
 from jsctl.nats.tls import build_tls_options
 from jsctl.units import SECOND
 
-CHUNK = 512 << 10
-"""Maximum number of bytes that are read at once."""
+CHUNK, FIRST_CHUNK = 512 << 10, 64 << 10
+"""Maximum number of bytes that are read at once, and until a read fills it: a large buffer takes half a
+millisecond to make."""
 
 Json = dict[str, Any]
 
@@ -72,6 +73,7 @@ class BlockingConnection:
         self._socket = link
         self._buffer = bytearray(unparsed)  #: its first `_filled` bytes are received and not parsed yet
         self._filled = len(unparsed)
+        self._chunk = min(FIRST_CHUNK, CHUNK)
         self._settings = settings
         self._inbox = f"{settings.inbox_prefix}.{os.urandom(12).hex()}"
         self._number = 0
@@ -140,7 +142,9 @@ class BlockingConnection:
         tls_name = address.tls_name if address.tls_name and not host.strip("0123456789.") else host
         tls = build_tls_options(settings, address)
         is_first = bool(tls.get("tls_handshake_first"))
-        link: socket.socket = socket.create_connection((host, port), seconds)
+        # Text would be encoded with IDNA, whose tables take a millisecond to import.
+        target: Any = host.encode() if host.isascii() else host
+        link: socket.socket = socket.create_connection((target, port), seconds)
         try:
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if is_first:
@@ -275,11 +279,11 @@ class BlockingConnection:
 
     def _receive(self, timeout: float) -> int:
         """Read up to CHUNK bytes into the buffer, within `timeout` seconds; return how many."""
-        if len(self._buffer) < self._filled + CHUNK:
-            self._buffer += bytes(len(self._buffer) + CHUNK)
+        if len(self._buffer) < self._filled + self._chunk:
+            self._buffer += bytes(len(self._buffer) + self._chunk)
         try:
             self._socket.settimeout(timeout)
-            with memoryview(self._buffer) as view, view[self._filled : self._filled + CHUNK] as room:
+            with memoryview(self._buffer) as view, view[self._filled : self._filled + self._chunk] as room:
                 count = self._socket.recv_into(room)
         except TimeoutError:
             raise
@@ -289,6 +293,8 @@ class BlockingConnection:
         if not count:
             self._parse()
             raise ConnectionLost("the server closed the connection")
+        if count == self._chunk:
+            self._chunk = CHUNK
         self.received += count
         self._filled += count
         return count

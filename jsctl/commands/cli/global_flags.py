@@ -1,7 +1,8 @@
 """The global flags, which every command takes."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import functools
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Self
 
 import click
 
@@ -64,6 +65,23 @@ class GlobalOption(click.Option):
         self.environment = self.envvar
         self.envvar = None
 
+    def without(self, flags: Collection[str]) -> Self:
+        """Return the option without some of its flags; the option itself when it has none of them."""
+        opts = [flag for flag in self.opts if flag not in flags]
+        secondary_opts = [flag for flag in self.secondary_opts if flag not in flags]
+        if opts == self.opts and secondary_opts == self.secondary_opts:
+            return self
+        return self._copy(opts=opts, secondary_opts=secondary_opts)
+
+    def with_environment(self) -> Self:
+        """Return the option as one that reads its variable."""
+        return self._copy(envvar=self.environment)
+
+    def _copy(self, **changes: Any) -> Self:
+        result = object.__new__(type(self))
+        vars(result).update(vars(self), **changes)
+        return result
+
     def handle_parse_result(
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
     ) -> tuple[Any, list[str]]:
@@ -98,10 +116,11 @@ class RepeatedOption(GlobalOption):
         return None if value is None else (value,)  # one value, even with spaces in it
 
 
-def make_global_options() -> list[GlobalOption]:
-    """Return new global options; each command has its own."""
+@functools.cache
+def get_global_options() -> tuple[GlobalOption, ...]:
+    """Return the global options, which all commands share: they take long to make."""
     o = GlobalOption
-    return [
+    return (
         o("--server", "-s", metavar="URL", envvar="NATS_URL", help="NATS server URLs"),
         o("--user", metavar="USER", envvar="NATS_USER", help="Username or token"),
         o("--password", metavar="PASSWORD", envvar="NATS_PASSWORD", help="Password"),
@@ -158,4 +177,4 @@ def make_global_options() -> list[GlobalOption]:
             type=click.Choice(FORMS),
             help="Form of the output: table on a terminal, plain in a pipe",
         ),
-    ]
+    )

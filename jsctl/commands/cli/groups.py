@@ -1,6 +1,5 @@
 """Commands, which take the global flags, and groups, which import their commands when they are called."""
 
-import copy
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -8,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, is_own, make_global_options
+from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, get_global_options, is_own
 from jsctl.commands.cli.group_callback import make_group_callback
 from jsctl.commands.cli.help_text import Context, simplify_row
+from jsctl.commands.cli.parser import Parser
 from jsctl.commands.cli.results import finish
 from jsctl.commands.cli.values import check_integers
 from jsctl.errors import DryRun
@@ -38,15 +38,16 @@ class _GlobalFlagsCommand(click.Command):
     sections: Mapping[str, Sequence[str]] = MappingProxyType({})
     summary: str = ""
     loop_free = False
-    _parser: Any = None
+    _parser: Parser | None = None
 
-    def make_parser(self, ctx: click.Context) -> Any:
+    def make_parser(self, ctx: click.Context) -> Parser:
         """Return the parser, which is built once: a shell of jsctl runs the same commands repeatedly."""
         if self._parser is None:
-            self._parser = super().make_parser(ctx)
-        parser = copy.copy(self._parser)  # the shell may be completing in another thread
-        parser.ctx = ctx
-        return parser
+            parser = Parser(ctx)
+            for param in self.get_params(ctx):
+                param.add_to_parser(parser, ctx)
+            self._parser = parser
+        return self._parser.copy_for(ctx)  # the shell may be completing in another thread
 
     def get_short_help_str(self, limit: int = 45) -> str:
         return self.summary or super().get_short_help_str(limit)
@@ -61,13 +62,11 @@ class _GlobalFlagsCommand(click.Command):
     def add_globals(self) -> None:
         used_flags = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
         used_names = {param.name for param in self.params}
-        for option in make_global_options():
-            if option.name in used_names and option.opts[0] in used_flags:
-                continue
-            option.opts = [name for name in option.opts if name not in used_flags]
-            option.secondary_opts = [name for name in option.secondary_opts if name not in used_flags]
-            if option.opts:
-                self.params.append(option)
+        for option in get_global_options():
+            if not (option.name in used_names and option.opts[0] in used_flags):
+                unused = option.without(used_flags)
+                if unused.opts:
+                    self.params.append(unused)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         own = [p for p in self.params if is_own(p) and isinstance(p, click.Option)]

@@ -1,7 +1,7 @@
 """From the return value of a verb's function to the one result that the app writes."""
 
-import inspect
 from collections.abc import Generator
+from types import CoroutineType, GeneratorType
 from typing import Any
 
 from jsctl.env import Env
@@ -11,9 +11,9 @@ def finish(env: Env, value: Any, *, loop_free: bool = False) -> Any:
     """Await a coroutine, write the Events that it returns and the Results that a generator yields, and return
     the last Result, which the app shows. loop_free: see `Command`.
     """
-    if inspect.iscoroutine(value):
+    if isinstance(value, CoroutineType):
         return env.run(env.finish(value), loop_free=loop_free)
-    return _write_each(env, value) if inspect.isgenerator(value) else value
+    return _write_each(env, value) if isinstance(value, GeneratorType) else value
 
 
 def _write_each(env: Env, results: Generator[Any, Any, Any]) -> Any:

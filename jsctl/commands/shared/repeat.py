@@ -2,7 +2,7 @@
 
 from urllib.parse import unquote
 
-from jsctl.commands.cli.global_flags import make_global_options
+from jsctl.commands.cli.global_flags import get_global_options
 from jsctl.contexts.model import strip_login
 from jsctl.env import Env
 
@@ -13,7 +13,7 @@ def list_place_flags(env: Env) -> list[str]:
     """Return the global flags of the command line that say where it works and as which user, without
     secrets; see `find_secret_variable`."""
     words = []
-    for option in make_global_options():
+    for option in get_global_options():
         name = option.name or ""
         if name in _PLACE and _is_typed(env, name):
             value = str(env.flags[name])

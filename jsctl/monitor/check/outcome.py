@@ -2,9 +2,9 @@
 numbers.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class CheckStatus(IntEnum):
@@ -16,8 +16,7 @@ class CheckStatus(IntEnum):
     UNKNOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """A number of a check. unit: s, B, % or empty. warn, critical: thresholds; None for none."""
 
     name: str
@@ -28,16 +27,16 @@ class Measure:
     critical: float | None = None
 
 
-@dataclass(slots=True)
 class Check:
     """The result of a check. suite: the kind of thing checked, "stream". name: which one, "ORDERS"."""
 
-    suite: str
-    name: str
-    good: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    criticals: list[str] = field(default_factory=list)
-    measures: list[Measure] = field(default_factory=list)
+    def __init__(self, suite: str, name: str, *, criticals: Sequence[str] = ()) -> None:
+        self.suite = suite
+        self.name = name
+        self.good: list[str] = []
+        self.warnings: list[str] = []
+        self.criticals = [*criticals]
+        self.measures: list[Measure] = []
 
     @property
     def status(self) -> CheckStatus:

@@ -8,7 +8,7 @@ from typing import Any
 
 from jsctl.auth.jwt import decode_jwt
 from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import BadInput
 from jsctl.files import read_text
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.server.find import find_server
@@ -230,8 +230,3 @@ def check_credential(path: str, limits: Limits, *, require_expiry: bool, now: fl
 
 def _matches(pattern: str, text: str) -> bool:
     return compile_pattern(pattern).search(text) is not None
-
-
-def make_failed_check(suite: str, name: str, error: JsctlError) -> Check:
-    """Return the check that failed with an error, as a critical one."""
-    return Check(suite, name, criticals=[str(error)])

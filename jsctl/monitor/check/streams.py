@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.message.browse import fetch_last
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.check.outcome import Check
 from jsctl.patterns import compile_pattern
@@ -107,6 +105,8 @@ async def check_consumer(api: Api, stream: str, name: str, flags: Limits, *, pin
     """Check what is pending at a consumer, and when it last delivered or received an ack. Raises
     JsctlError.
     """
+    from jsctl.jetstream.consumer import requests as consumers  # the check of a stream needs none of them
+
     return check_consumer_info(
         await consumers.fetch_info(api, stream, name), f"{stream}_{name}", flags, pinned=pinned
     )
@@ -151,6 +151,8 @@ async def check_message(
 
     body_timestamp: the body is the message's time, in seconds since the epoch. now: ns. Raises JsctlError.
     """
+    from jsctl.jetstream.message.browse import fetch_last
+
     check = Check("message", "Stream Message")
     try:
         message = await fetch_last(api, stream, subject)

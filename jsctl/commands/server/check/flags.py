@@ -8,7 +8,6 @@ from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.files import write_atomically
 from jsctl.monitor.check.outcome import Check
-from jsctl.monitor.check.servers import make_failed_check
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import check as view
@@ -34,7 +33,7 @@ async def run_check(env: Env, suite: str, name: str, work: Awaitable[Check]) -> 
     try:
         outcome = await work
     except JsctlError as error:
-        outcome = make_failed_check(suite, name, error)
+        outcome = Check(suite, name, criticals=[str(error)])
     form, namespace = env.flags.get("check_format", "nagios"), env.flags.get("check_namespace", _NAMESPACE)
     result = view.check(outcome, form, namespace)
     if file := env.flags.get("check_outfile"):
