@@ -66,6 +66,7 @@ _ORDER = (
     "spark/session",
     "commands/export",
     "commands/test_import.py",
+    "fuzz/test_spark_session.py",
     "spark/test_pipeline.py",
     "scenarios/test_readme_tour.py",
     "commands/demo",
@@ -85,6 +86,7 @@ _WITH_SPARK = (
     "commands/export",
     "commands/test_import.py",
     "contract/test_file_modes.py",
+    "fuzz/test_spark_session.py",
     "scenarios/test_permissions.py",
     "spark/datasource",
     "spark/sink",
@@ -347,6 +349,6 @@ def spark() -> Iterator[Any]:
     from jsctl.spark.session.session import open_session
 
     mask = os.umask(0o077)  # as commands do
-    with open_session() as shared:
+    with open_session(conf=spark_home.INTERPRETED) as shared:
         os.umask(mask)
         yield shared

@@ -1,4 +1,4 @@
-"""Spark on other machines, as near as one machine comes to it: a standalone master with two workers and a
+"""Spark on other machines, as near as one machine comes to it: a standalone master with a worker, and a
 Connect server, from the classes of the PySpark package, with a Python that has no jsctl. Stopped by pid."""
 
 import os
@@ -49,25 +49,15 @@ class Cluster:
         self.master = f"spark://127.0.0.1:{free_port()}"
         self.remote = f"sc://127.0.0.1:{free_port()}"
 
-    def start_workers(self) -> "Cluster":
-        """Start the master, and two workers of one core and 1 GiB."""
+    def start_worker(self) -> "Cluster":
+        """Start the master, and a worker of one core and 1 GiB."""
         port = self.master.rpartition(":")[2]
         flags = ["--host", "127.0.0.1", "--port", port, "--webui-port", str(free_port())]
         self._start("master", "org.apache.spark.deploy.master.Master", *flags)
-        for number in (1, 2):
-            flags = [
-                "--host",
-                "127.0.0.1",
-                "--cores",
-                "1",
-                "--memory",
-                "1g",
-                "--webui-port",
-                str(free_port()),
-            ]
-            flags += ["--work-dir", str(self.folder / f"work{number}"), self.master]
-            self._start(f"worker{number}", "org.apache.spark.deploy.worker.Worker", *flags)
-        self.wait("master", r"Registering worker .*(?s:.*)Registering worker ")
+        flags = ["--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", str(free_port())]
+        flags += ["--work-dir", str(self.folder / "work"), self.master]
+        self._start("worker", "org.apache.spark.deploy.worker.Worker", *flags)
+        self.wait("master", "Registering worker ")
         return self
 
     def start_connect(self) -> "Cluster":
@@ -85,6 +75,7 @@ class Cluster:
             "spark.eventLog.dir": (self.folder / "events").as_uri(),
             "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
             "spark.sql.artifact.isolation.enabled": "true",
+            **spark_home.INTERPRETED,
         }
         (self.folder / "events").mkdir(exist_ok=True)
         flags = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]

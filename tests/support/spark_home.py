@@ -9,6 +9,7 @@ another the first worker that needs them.
 import fcntl
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -16,11 +17,37 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 from jsctl.spark.session.class_archive import is_finished
 
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """What JVMs of short programs run best with."""
+
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""Settings for sessions of tests: to compile a query takes longer than to interpret it on a few rows."""
+
+_OFTEN = [
+    "spark-launcher",
+    "spark-catalyst",
+    "scala-library",
+    "spark-core",
+    "scala-reflect",
+    "spark-sql",
+    "log4j",
+    "parquet",
+    "hadoop",
+    "jackson",
+    "spark-config",
+    "spark-network",
+    "janino",
+    "commons-compiler",
+    "ivy",
+    "netty-c",
+    "netty-t",
+    "antlr4",
+]
+"""How the names of JARs begin: that of the launcher, and those whose classes a program needs most."""
 
 _LOAD = """
 import sys
@@ -56,6 +83,7 @@ def use_quick_spark(folder: Path) -> None:
     # An archive that does not fit is left out, without a word.
     with_archive = f" -XX:SharedArchiveFile={archive} -Xlog:disable" if archive.exists() else ""
     os.environ["SPARK_SUBMIT_OPTS"] = QUICK + with_archive
+    os.environ["SPARK_LAUNCHER_OPTS"] = QUICK  # of the JVM that puts the command line of the other together
 
 
 def _link(package: Path, home: Path) -> None:
@@ -67,8 +95,31 @@ def _link(package: Path, home: Path) -> None:
         unpacked.mkdir(parents=True, exist_ok=True)
         if not (unpacked / name).exists():
             (unpacked / name).symlink_to(Path(str(import_module(name).__file__)).parent)
+    _order_jars(package / "jars", new)
     link_home(package, new)
     new.replace(home)
+
+
+def _order_jars(jars: Path, home: Path) -> None:
+    """Make a folder with one JAR that names the others, those with the most classes first: for each class
+    that it archives, the JVM follows the paths of one JAR after the other until it finds the right one."""
+    linked = home / "linked"
+    linked.mkdir(exist_ok=True)
+    (home / "jars").mkdir(exist_ok=True)
+    names = sorted(path.name for path in jars.glob("*.jar"))
+    names.sort(
+        key=lambda name: next((at for at, word in enumerate(_OFTEN) if name.startswith(word)), len(_OFTEN))
+    )
+    for name in names:
+        try:
+            os.link(jars / name, linked / name)  # whose path is short to follow
+        except OSError:  # on another file system
+            (linked / name).symlink_to(jars / name)
+    paths = " ".join(f"../linked/{name}" for name in names)
+    # A line of a manifest has 72 bytes at most, and goes on after a space.
+    line = "\n ".join(re.findall(r".{1,70}", f"Class-Path: {paths}"))
+    with ZipFile(home / "jars" / "all.jar", "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", f"Manifest-Version: 1.0\n{line}\n")
 
 
 def link_home(spark: Path, home: Path) -> None:

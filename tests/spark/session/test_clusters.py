@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import trustme
 
+from tests.support import spark_home
 from tests.support.jwt import Operator, write_creds
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
@@ -109,7 +110,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     cluster = Cluster(folder, python)
     try:
         with ThreadPoolExecutor(2) as pool:
-            for started in (pool.submit(cluster.start_workers), pool.submit(cluster.start_connect)):
+            for started in (pool.submit(cluster.start_worker), pool.submit(cluster.start_connect)):
                 started.result()
         yield cluster
     finally:
@@ -147,7 +148,7 @@ def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place
         f"{export} --incremental --verify --json --query '{sql}'{remote}",
         f"import {tmp_path}/orders --stream {copy} --map ORDERS={copy} --tasks 2 --json{remote}",
     ]
-    if remote:  # these start no Python on an executor: what runs where is the same on workers
+    if remote:  # these start no Python on an executor: what runs where is the same on a worker
         lines += [
             f"export reports --to {reports}{remote}",
             f"export rollup --from {reports}{remote}",
@@ -155,6 +156,7 @@ def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place
         ]
     events = cluster.folder / "events"
     conf = {
+        **spark_home.INTERPRETED,
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": events.as_uri(),
@@ -170,11 +172,12 @@ def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place
     assert json.loads(done[2][1])["published"] == COUNT
     assert network.cli(f"stream info {copy} --json", status=0).json["state"]["messages"] == COUNT
     assert not remote or (reports / "rollup" / "streams_hourly").is_dir()
-    output = all_text(events, *cluster.folder.glob("work*")) + "".join(map(cluster.log, cluster.processes))
+    output = all_text(events, *cluster.folder.glob("work")) + "".join(map(cluster.log, cluster.processes))
     assert "jetstream_ORDERS" in output
     assert not [secret for secret in network.secrets if secret in output]
 
 
+@pytest.mark.long
 def test_executors_of_a_local_cluster(network: Network, tmp_path: Path) -> None:
     work = home() / "work"  # where its workers put what they are given
     before = set(work.glob("app-*/*/jsctl.zip"))
@@ -280,7 +283,7 @@ def test_spark_that_dies(network: Network, cluster: Cluster, tmp_path: Path) -> 
         return text.count("Running task ") + text.count("Starting task ")
 
     def executors() -> str:
-        return all_text(*cluster.folder.glob("work*"))
+        return all_text(*cluster.folder.glob("work"))
 
     before = running(cluster.log("connect")), running(executors())
     with ThreadPoolExecutor(2) as pool:
@@ -288,13 +291,12 @@ def test_spark_that_dies(network: Network, cluster: Cluster, tmp_path: Path) -> 
         master = pool.submit(publish, "--master", cluster.master)
         try:
             wait_for(lambda: running(cluster.log("connect")) > before[0], "no task over Connect", 120)
-            wait_for(lambda: running(executors()) > before[1], "no task on the workers", 120)
+            wait_for(lambda: running(executors()) > before[1], "no task on the worker", 120)
         finally:
             cluster.kill("connect")
             cluster.kill("master")
             assert not master.done()  # tasks go on without a master
-            cluster.kill("worker1")
-            cluster.kill("worker2")
+            cluster.kill("worker")
             killed = time.monotonic()
         done, ended = remote.result()
         failed(done, 4, f"the Spark Connect server at {cluster.remote} went away")
