@@ -253,17 +253,15 @@ class Connection:
         except OSError as error:
             raise Unreachable(f"lost the connection to {self.url}: {describe_error(error)}") from None
 
-    @contextlib.contextmanager
-    def sending_ahead(self, size: int) -> Iterator[None]:
-        """Buffer up to `size` unsent bytes, so that the next messages are made while these are being sent.
-
-        Use it for bulk data whose acks are awaited: nothing else gets through until the buffer is sent.
-        """
-        self._client.send_ahead(size)
+    async def send_now(self, *frames: bytes) -> None:
+        """Send frames as `send` does, without a turn of the event loop where that is possible, and handle
+        what arrives meanwhile: for bulk data while nothing else runs in the loop. Raises Unreachable."""
+        if not self._client.is_connected:
+            await self.wait_until_connected()
         try:
-            yield
-        finally:
-            self._client.send_ahead(None)
+            await self._client.send_now(*frames)
+        except OSError as error:
+            raise Unreachable(f"lost the connection to {self.url}: {describe_error(error)}") from None
 
     def post(self, frames: bytes, *, now: bool = False) -> None:
         """Send frames without waiting, for acknowledgements from within a MessageHandler.
@@ -273,8 +271,8 @@ class Connection:
         (self._client.write if now else self._client.post)(frames)
 
     def read_now(self, seconds: float) -> bool:
-        """Block for up to `seconds` until data arrives, and call its handlers without a turn of the event
-        loop: for an answer that is expected at once. Returns False where the loop is needed."""
+        """Block for up to `seconds`, at most 0.05, until data arrives, and call its handlers without a turn
+        of the event loop: for an answer that is expected at once. Returns False where the loop is needed."""
         return self._client.read_now(seconds)
 
     async def wait_until_connected(self, timeout: int | None = None) -> None:

@@ -8,9 +8,7 @@ TLS that was requested, and can connect through a SOCKS5 proxy.
 import asyncio
 import contextlib
 import logging
-import os
 import re
-import select
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -68,9 +66,8 @@ _CLOSE_TIMEOUT = 1
 logging.getLogger("nats.aio.client").addFilter(lambda record: False)
 
 
-_READ_SIZE = 64 << 10  #: bytes that `read_now` reads at once
-_CONTROL = re.compile(rb"\n(?:PING|PONG|INFO|-ERR|\+OK)", re.IGNORECASE)
-"""The beginnings of protocol lines other than messages; payloads may contain them, too."""
+_CONTROL = re.compile(rb"\n(?:PONG|INFO|-ERR|\+OK)", re.IGNORECASE)
+"""The beginnings of protocol lines that nats-py handles; payloads may contain them, too."""
 
 
 class NatsClient(Client):
@@ -240,24 +237,36 @@ class NatsClient(Client):
         transport: Any = self._transport
         transport.writelines(block)
 
+    async def send_now(self, *frames: bytes) -> None:
+        """Send frames without the event loop where that is possible. See Connection.send_now. Raises
+        OSError."""
+        link = self._link
+        if link is None:
+            await self.send(*frames)
+            return
+        block, self._pending, self._pending_data_size = [*self._pending, *frames], [], 0
+        self._pending[:0] = link.write_now(block, lambda: self.read_now(0)) if self.is_connected else block
+        if self._pending:
+            link.limit_unsent(0)  # the next frames can only then be sent without the loop
+            try:
+                await self.write_pending()
+            finally:
+                link.limit_unsent(None)
+
     def read_now(self, seconds: float) -> bool:
         """Wait for the next data, and call its handlers without the event loop. See Connection.read_now.
 
-        Returns False where the loop must do it: with TLS, for protocol lines other than messages, at the end
+        Returns False where the loop must do it: with TLS, for protocol lines that nats-py handles, at the end
         of the connection, and when nothing arrives in time.
         """
         link = self._link
         parser: Any = self._ps
-        if not (parser.is_idle and link and self.is_connected) or link.unread:
+        if parser.is_busy or not (link and self.is_connected):
             return False
-        handle = link.handle
-        if handle < 0 or not select.select([handle], [], [], seconds)[0]:
+        if not (data := link.read_now(seconds)):
             return False
-        try:
-            data = os.read(handle, _READ_SIZE)
-        except OSError:  # the loop will meet it, too, and handle it
-            return False
-        if not data.startswith((b"MSG ", b"HMSG ")) or _CONTROL.search(data):
+        is_begun = not self.frames.is_empty
+        if not (is_begun or data.startswith((b"MSG ", b"HMSG ", b"PING"))) or _CONTROL.search(data):
             link.feed(data)
             return False
         work = parser.parse(data)
@@ -267,11 +276,6 @@ class NatsClient(Client):
             return True
         self.failing = asyncio.ensure_future(awaiting.await_rest(work, awaited))
         return False
-
-    def send_ahead(self, size: int | None) -> None:
-        """Set how many unsent bytes may be buffered; None for asyncio's default."""
-        if self._link:
-            self._link.limit_unsent(size)
 
     async def write_pending(self) -> None:
         """Hand what is pending to the system. Raises OSError when the connection is lost, or the server reads
@@ -345,14 +349,14 @@ class _Parser:
     def __init__(self, client: NatsClient, original: Any) -> None:
         self._client = client
         self._original = original
-        self.is_idle = True  #: whether all that was read has been handled
+        self.is_busy = False  #: whether something that was read is being handled
 
     def reset(self) -> None:
         self._client.frames.reset()
         self._original.reset()
 
     async def parse(self, data: bytes) -> None:
-        self.is_idle = False
+        self.is_busy = True
         try:
             await self._parse(data)
         except nats.errors.ProtocolError:
@@ -364,7 +368,7 @@ class _Parser:
         except Exception as error:
             await self._client.fail(ProtocolError(f"what it sent cannot be read ({describe_error(error)})"))
         finally:
-            self.is_idle = self._client.frames.is_empty
+            self.is_busy = False
 
     async def _parse(self, data: bytes) -> None:
         handlers = self._client.handlers
@@ -389,4 +393,7 @@ class _Parser:
                 words = error.text.lower()
                 await self._client.fail(Denied(f"the server ended the connection: {words}", RENEWING))
                 return
+        if line.startswith(b"PING"):
+            self._client.post(b"PONG\r\n")
+            return
         await self._original.parse(line)

@@ -7,20 +7,28 @@ second of processor time.
 
 import asyncio
 import os
+import select
 import ssl
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import ParseResult
 
 from jsctl.nats import proxy
 
-_JOINS = sys.version_info < (3, 12) and hasattr(os, "writev")
+_HAS_WRITEV = hasattr(os, "writev")
+
+_JOINS = sys.version_info < (3, 12) and _HAS_WRITEV
 """Whether asyncio joins blocks before it sends them."""
 
 _MAX_BLOCKS = 1024
 """Blocks that the system takes at once (IOV_MAX)."""
+
+
+_READ_SIZE = 64 << 10  #: bytes that `read_now` reads at once
+
+_MAX_BLOCK = 0.05  #: seconds for which the event loop may be kept waiting
 
 
 class TcpLink:
@@ -129,6 +137,39 @@ class TcpLink:
     def feed(self, data: bytes) -> None:
         """Add data that was received without the event loop."""
         self._require_stream().data_received(data)
+
+    def read_now(self, seconds: float) -> bytes:
+        """Return what arrives within `seconds`, or 0.05 if these are more, without the event loop.
+
+        Empty where the loop must read: with TLS, data that it has received, the end of the connection, and
+        when nothing arrives in time.
+        """
+        handle = self.handle
+        if handle < 0 or self.unread or not select.select([handle], [], [], min(seconds, _MAX_BLOCK))[0]:
+            return b""
+        try:
+            return os.read(handle, _READ_SIZE)
+        except OSError:  # the loop will meet it, too, and handle it
+            return b""
+
+    def write_now(self, blocks: Sequence[bytes], read: Callable[[], bool]) -> Sequence[bytes]:
+        """Send blocks without the event loop; return what the loop must send.
+
+        read: handles what arrived, and returns whether it could; called first, as the server ends the
+        connection of a client that does not read.
+        """
+        while (handle := self.handle) >= 0 and not self.unsent_size:
+            readable, writable, _ = select.select([handle], [handle], [], _MAX_BLOCK)
+            if readable:
+                if not read():
+                    break
+            elif not writable or (rest := _write_now(handle, blocks)) is blocks:
+                break
+            elif not rest:
+                return []
+            else:
+                blocks = rest
+        return blocks
 
     def limit_unsent(self, size: int | None) -> None:
         """Set how many bytes may be unsent before `drain` waits; None for asyncio's default."""
@@ -262,6 +303,8 @@ class _Stream(asyncio.Protocol):
 
 def _write_now(handle: int, blocks: Sequence[bytes]) -> Sequence[bytes]:
     """Send what a socket accepts at once; return the rest."""
+    if not _HAS_WRITEV:
+        return blocks
     try:
         count = os.writev(handle, blocks[:_MAX_BLOCKS])
     except OSError:  # it accepts nothing now; other errors asyncio will meet, too

@@ -1,4 +1,4 @@
-"""Answers that are read past the event loop, on a real server."""
+"""Frames that are sent and answers that are read past the event loop, on a real server."""
 
 import asyncio
 
@@ -35,3 +35,34 @@ def test_an_answer_is_read_without_the_event_loop(url: str) -> None:
         return [message.data for message in received]
 
     assert asyncio.run(run()) == [b"0", b"1", b"2", b"3"]
+
+
+def test_much_is_sent_without_the_event_loop(url: str) -> None:
+    """More than the system buffers, to a subscriber on the same connection: what comes back is read
+    meanwhile."""
+
+    async def run() -> tuple[int, int]:
+        connection = await Connection.open(Settings(url=url))
+        inbox, sizes, turns = connection.new_inbox(), list[int](), 0
+
+        def count_turn() -> None:
+            nonlocal turns
+            turns += 1
+
+        async with connection.receive(inbox, lambda message: sizes.append(len(message.data))):
+            await connection.flush()
+            frame = encode_publish(inbox, b"x" * 1_000_000)
+            asyncio.get_running_loop().call_soon(count_turn)
+            for _ in range(64):
+                await connection.send_now(frame, frame)
+            turns_before = turns
+            await connection.flush()
+            while len(sizes) < 128:
+                connection.read_now(0.01)
+                await asyncio.sleep(0)
+        await connection.close()
+        return sum(sizes), turns_before
+
+    size, turns = asyncio.run(run())
+    assert size == 128_000_000
+    assert turns == 0

@@ -27,6 +27,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.5
 _REPORT_AFTER, _REPORT_INTERVAL = 1.0, 5.0
 """Seconds before the first line about a wait, and between two lines."""
 
+_MAX_BLOCK = 0.05
+"""Seconds without a turn of the event loop."""
+
 _MAX_SUBJECTS = 1000
 """Maximum number of subjects that are remembered because a stream stores them."""
 
@@ -43,6 +46,7 @@ async def publish_with_acks(
     patience: Patience | None = None,
     *,
     window: int = 0,
+    is_alone: bool = False,
 ) -> None:
     """Publish to streams, up to WINDOW messages ahead of their acks.
 
@@ -50,12 +54,13 @@ async def publish_with_acks(
 
     patience: send messages again if there is no leader or the connection is lost, as long as acks arrive
     within the timeout; without it, the first failure is raised. window: maximum number of bytes of data
-    without an ack before a burst is sent; 0 for no limit.
+    without an ack before a burst is sent; 0 for no limit. is_alone: nothing else runs in the event loop,
+    which gets a turn now and then; that saves a fifth of the processor time of large messages.
 
     When this raises, `totals.unsure` is the number of messages that may be stored without an ack. Raises
     NoResponders when no stream listens, ApiError for a refusal, RequestTimeout, Unreachable.
     """
-    run = _Run(connection, totals, handle_published, patience)
+    run = _Run(connection, totals, handle_published, patience, is_alone=is_alone)
     try:
         with connection.watching(handle_denied(run.refuse)), connection.watching(run.watch):
             async with connection.receive(f"{run.inbox}.*", run.handle):
@@ -77,12 +82,15 @@ class _Run:
         totals: PublishTotals,
         handle_published: PublishedHandler,
         patience: Patience | None,
+        *,
+        is_alone: bool,
     ) -> None:
         self.inbox = connection.new_inbox()
         self._connection = connection
         self._totals = totals
         self._handle_published = handle_published
         self._patience = patience
+        self._is_alone = is_alone
         self._number = 0
         self._waiting: dict[int, OutgoingMessage] = {}
         self._size = 0  #: bytes of their data
@@ -98,7 +106,7 @@ class _Run:
         self._pause = _FIRST_PAUSE
         self._timeout = connection.settings.timeout / units.SECOND
         self._loop = asyncio.get_running_loop()
-        self._progress = self._reported_at = self._loop.time()
+        self._progress = self._reported_at = self._turn = self._loop.time()
 
     @property
     def unsure(self) -> int:
@@ -184,7 +192,10 @@ class _Run:
             reply = f"{self.inbox}.{number}"
             block += publish_parts(message.subject, message.data, reply, message.header_block)
         try:
-            if len(block) > len(numbers):  # large messages are in several parts
+            if self._is_alone:
+                await self._connection.send_now(*block)
+                await self._take_turn()
+            elif len(block) > len(numbers):  # large messages are in several parts
                 await self._connection.send(*block)
             else:
                 await self._connection.send(b"".join(block))
@@ -200,6 +211,9 @@ class _Run:
         nap = self._compute_seconds_left()
         if self._patience is not None:
             nap = min(nap, self._timeout / 4)
+        if self._is_alone and nap > 0 and self._connection.read_now(nap):
+            await self._take_turn()
+            return
         try:
             async with asyncio.timeout(max(nap, 0)):
                 await self._changed.wait()
@@ -260,6 +274,13 @@ class _Run:
         await self._transmit(waiting)
 
     # -- reports to people ---------------------------------------------------------------------------------
+
+    async def _take_turn(self) -> None:
+        """Give the event loop a turn if it has had none for a while: it notices signals and lost
+        connections."""
+        if (at := self._loop.time()) - self._turn > _MAX_BLOCK:
+            self._turn = at
+            await asyncio.sleep(0)
 
     def _compute_seconds_left(self) -> float:
         """Return the seconds until the timeout."""

@@ -1,4 +1,4 @@
-"""Reading a file in blocks in a thread, with checksums computed on the way."""
+"""Reading a file in blocks, with checksums computed on the way."""
 
 import asyncio
 import hashlib
@@ -41,10 +41,15 @@ class Chunk(NamedTuple):
 
 
 class BlockReader:
-    """A reader that cuts a file into chunks. The next block is read while the last one is sent."""
+    """A reader that cuts a file into chunks.
 
-    def __init__(self, file: Readable, chunk_size: int) -> None:
+    may_wait: whether a read may take long, as of a pipe. The next block is then read in a thread while the
+    last one is sent; for other files the thread would cost more than it saves.
+    """
+
+    def __init__(self, file: Readable, chunk_size: int, *, may_wait: bool) -> None:
         self._file = file
+        self._may_wait = may_wait
         self._chunk_size = chunk_size
         self._chunks_per_block = max(_BLOCK // chunk_size, 1)  #: chunks that are read at once
         self._hash = hashlib.sha256()
@@ -60,6 +65,8 @@ class BlockReader:
 
     async def read(self) -> list[Chunk]:
         """Return the next chunks, none at the end. Raises OSError."""
+        if not self._may_wait:
+            return self._read()
         reading = self._reading or asyncio.ensure_future(asyncio.to_thread(self._read))
         self._reading = None
         chunks = await asyncio.shield(reading)

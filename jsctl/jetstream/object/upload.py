@@ -43,9 +43,6 @@ _MARKED = b"%b\r\n%b: %%d %%08x\r\n\r\n" % (VERSION, MARK.encode())  #: the head
 WINDOW = 16 << 20
 """Maximum number of bytes on their way without an ack."""
 
-_UNSENT_SIZE = 4 << 20
-"""Bytes that may be buffered before the system accepts them."""
-
 _PATIENCE = 6
 """A put gives up when nothing is stored for this many times the timeout."""
 
@@ -110,7 +107,7 @@ async def put(
     _check_bucket(api, bucket, config, options.chunk_size)
     replaced = await requests.find(api, bucket, name)
     nuid = _compute_nuid(api, bucket, name, source, options, replaced) if source.identity else generate_id()
-    reader = BlockReader(source.file, options.chunk_size)
+    reader = BlockReader(source.file, options.chunk_size, may_wait=not source.identity)
     upload = _Upload(api, bucket, nuid, reader, observer)
     try:
         await upload.run(resume=bool(source.identity))
@@ -238,11 +235,14 @@ class _Upload:
         await self._delete(surplus)
 
     async def _send(self) -> None:
-        connection = self._api.connection
-        with connection.sending_ahead(_UNSENT_SIZE):
-            await publish_with_acks(
-                connection, self._build_bursts(), PublishTotals(), self._handle_ack, window=WINDOW
-            )
+        await publish_with_acks(
+            self._api.connection,
+            self._build_bursts(),
+            PublishTotals(),
+            self._handle_ack,
+            window=WINDOW,
+            is_alone=True,
+        )
 
     async def _build_bursts(self) -> AsyncIterator[Sequence[OutgoingMessage]]:
         """Yield the chunks that have no ack yet, then the next ones of the file."""
