@@ -53,17 +53,17 @@ def _writes(mode: int | str = "r") -> bool:
 
 
 def kill_points(
-    work: Callable[[], int], folder: Path, patched: Mapping[Any, Sequence[str]], step: int = 1
+    work: Callable[[], int], folder: Path, patched: Mapping[Any, Sequence[str]], step: int = 1, first: int = 1
 ) -> Iterator[tuple[int, str]]:
     """Run the work again and again, killed at one call after the other; yield (number, call) for each run
     that was killed.
 
     Ends with the run that was not killed. The caller restores the folder before each.
 
-    patched: names of functions in modules or classes, beside those of `os`. step: every how many points.
-    Fails when the work fails.
+    patched: names of functions in modules or classes, beside those of `os`. step: every how many points,
+    from the `first` one. Fails when the work fails.
     """
-    number = 1 - step
+    number = first - step
     while True:
         number += step
         reading, writing = os.pipe()

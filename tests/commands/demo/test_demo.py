@@ -177,10 +177,14 @@ def test_the_whole_demo(demo: Demo) -> None:
 
 @pytest.mark.spark
 @pytest.mark.timeout(300)
-def test_ctrl_c_during_the_export_leaves_nothing(demo: Demo) -> None:
-    process = demo.start("demo")
-    wait_for(lambda: list(demo.work.glob("*/reports/.staging/*")), "the export writes nothing", 120)
+def test_ctrl_c_during_the_export_leaves_nothing(demo: Demo, tmp_path: Path) -> None:
+    """As soon as it starts Spark; tests/commands/export/test_stream_stopped.py interrupts one that writes."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    process = demo.start("demo", environ={"TMPDIR": str(temporary)})
+    wait_for(lambda: list(temporary.glob("*/spark.log")), "the export does not start Spark", 120)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
     assert process.returncode == 130
     demo.leaves_nothing()
+    wait_for(lambda: not children(temporary), "the JVM outlived the demo")

@@ -46,6 +46,7 @@ def read_account(path: Path) -> str:
     return " ".join(str(backup.state["messages"]) for backup in account.backups)
 
 
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("kind", "older", "exchange", "twice"),
     [
@@ -69,9 +70,11 @@ def test_a_killed_backup(
     older: bool,
     exchange: bool,
     twice: bool,
+    step: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """exchange: the file system can. twice: every other run is killed over what a killed run left."""
+    """exchange: the file system can. twice: every other run is killed over what a killed run left. step:
+    every how many points; those of similar targets begin at others."""
     if not exchange:
         monkeypatch.setattr(target, "exchange", lambda one, other: False)
     if kind == "in place":
@@ -102,7 +105,11 @@ def test_a_killed_backup(
     put_back()
     before, after = "1" if older else "none", "2"
     for number, call in kill_points(
-        lambda: cli(f"{verb} --force").status, here, {target: ["exchange"] if exchange else []}
+        lambda: cli(f"{verb} --force").status,
+        here,
+        {target: ["exchange"] if exchange else []},
+        step,
+        first=min(step, 1 + older + twice),
     ):
         there = "none" if is_folder and not (path / META).exists() else read(path)
         calls.append(call)
