@@ -8,7 +8,6 @@ import click
 
 from jsctl import registry
 from jsctl.commands.cli.global_flags import make_completer
-from jsctl.commands.shared.body import STDIN
 from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
@@ -16,7 +15,7 @@ from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
-from jsctl.jetstream.message.stdin import read_all
+from jsctl.jetstream.message.stdin import STDIN, read_all
 from jsctl.units import format_exact_duration
 
 complete_keys = make_completer("key")

@@ -7,10 +7,7 @@ from typing import Protocol
 
 from jsctl.env import Env
 from jsctl.jetstream.message.compose import Composition
-from jsctl.jetstream.message.stdin import has_input, is_ours
-
-STDIN = "-"
-"""A body that asks for stdin."""
+from jsctl.jetstream.message.stdin import STDIN, has_input, is_ours
 
 
 class _Options(Protocol):

@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 from jsctl import registry
 from jsctl.errors import ApiError, Denied, JsctlError, MissingName, NoResponders
@@ -25,8 +25,7 @@ _CONCURRENT_LISTS = 16
 """Streams whose consumers are listed at the same time."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerList:
+class ConsumerList(NamedTuple):
     """The consumers of one stream.
 
     infos: CONSUMER.LIST entries. missing: consumers that the server knows but could not reach.
@@ -36,7 +35,7 @@ class ConsumerList:
     stream: str
     infos: Sequence[Json] = ()
     missing: Sequence[str] = ()
-    offline: Mapping[str, str] = field(default_factory=dict)
+    offline: Mapping[str, str] = MappingProxyType({})
     refused: str = ""
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterable, Callable, Sequence
-from dataclasses import dataclass, field
 
 from jsctl.errors import ApiError, Denied, JsctlError, MalformedAnswer, NoResponders
 from jsctl.jetstream.api import Json, parse_response
@@ -14,18 +13,18 @@ from jsctl.nats.message import Message, OutgoingMessage, is_no_responders
 Bursts = AsyncIterable[Sequence[OutgoingMessage]]
 
 
-@dataclass(slots=True)
 class PublishTotals:
     """The totals of publishing so far. bytes: of data. acks: the first hundred. streams: the first and last
     sequence in each. unsure: number of messages that may be stored without an ack, if publishing ended
     early."""
 
-    messages: int = 0
-    bytes: int = 0
-    duplicates: int = 0
-    unsure: int = 0
-    streams: dict[str, tuple[int, int]] = field(default_factory=dict)
-    acks: list[Json] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.messages = 0
+        self.bytes = 0
+        self.duplicates = 0
+        self.unsure = 0
+        self.streams: dict[str, tuple[int, int]] = {}
+        self.acks: list[Json] = []
 
     def add(self, ack: Json) -> None:
         """Count an ack."""

@@ -15,6 +15,9 @@ from jsctl.later import asyncio
 from jsctl.loops import await_event_loop
 from jsctl.nats.codec import MAX_PAYLOAD
 
+STDIN = "-"
+"""A body or value that asks for stdin."""
+
 _CHUNK = 1 << 16
 _CHUNKS = 64  #: maximum read ahead: a fast writer must not fill our memory
 

@@ -6,6 +6,7 @@ from jsctl.jetstream.consumer.fields import ACK_POLICY
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.monitor.consumer.rows import Row
 from jsctl.units import NEVER, format_count, format_exact_duration, format_server_time, pluralize
+from jsctl.views.consumer.unreachable import unreachable_consumers
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.tables import raw_columns, recorder
@@ -85,17 +86,6 @@ def report(
         if listed.refused
     ]
     return Result([*parts, *unreachable, *refusals], data=data)
-
-
-def unreachable_consumers(lists: Sequence[ConsumerList]) -> list[Table]:
-    """Return tables of the consumers that did not answer, where there are any."""
-    tables = []
-    columns = [Column("Stream", "stream"), Column("Consumer", "consumer")]
-    if missing := [(listed.stream, name) for listed in lists for name in listed.missing]:
-        tables.append(Table("Inaccessible Consumers", columns, missing))
-    if offline := [(listed.stream, *pair) for listed in lists for pair in sorted(listed.offline.items())]:
-        tables.append(Table("Offline Consumers", [*columns, Column("Reason", "reason", "prose")], offline))
-    return tables
 
 
 def _build_table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> Table:
