@@ -45,6 +45,24 @@ def cheap_version(package: str) -> Iterator[None]:
         del sys.modules[name]
 
 
+@contextmanager
+def without_module(name: str, **attributes: object) -> Iterator[None]:
+    """Import a package without a module that it loads and jsctl does not use, such as its own command line.
+
+    attributes: what is imported from that module.
+    """
+    if name in sys.modules:
+        yield
+        return
+    stand_in = ModuleType(name)
+    vars(stand_in).update(attributes)
+    sys.modules[name] = stand_in
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
 def _read_version(folder: Path, package: str) -> str:
     """Return `2.16.0` for a folder `nats_py-2.16.0.dist-info`. Raises LookupError."""
     start = package.replace("-", "_") + "-"

@@ -4,7 +4,7 @@ from jsctl.commands.cli import argument, command
 from jsctl.commands.object.flags import bucket_argument, pick_bucket
 from jsctl.env import Env
 from jsctl.jetstream.object import buckets, requests
-from jsctl.views.object import sheets as view
+from jsctl.views.object import object_info, sheets
 from jsctl.views.result import Result
 
 
@@ -16,5 +16,5 @@ async def info(env: Env, bucket: str, object: str) -> Result:
     api = await env.jetstream()
     name = await pick_bucket(env, api, bucket)
     if object:
-        return view.one_object(await requests.fetch_info(api, name, object))
-    return view.bucket(await buckets.fetch_info(api, name))
+        return object_info.one_object(await requests.fetch_info(api, name, object))
+    return sheets.bucket(await buckets.fetch_info(api, name))

@@ -8,7 +8,7 @@ from jsctl.env import Env
 from jsctl.jetstream.object import requests
 from jsctl.jetstream.object.buckets import validate_bucket
 from jsctl.jetstream.object.model import Link
-from jsctl.views.object import sheets as view
+from jsctl.views.object import object_info as view
 from jsctl.views.result import Result
 
 

@@ -5,9 +5,9 @@ import hashlib
 from collections import deque
 from typing import NamedTuple, Protocol, cast
 
-from jsctl.nats.lean_import import cheap_version
+from jsctl.nats.lean_import import cheap_version, without_module
 
-with cheap_version("crc32c"):
+with cheap_version("crc32c"), without_module("crc32c._cli", main=None):  # which loads argparse
     import crc32c
 
 _BLOCK = 2 << 20

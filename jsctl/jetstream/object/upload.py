@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from jsctl.errors import ApiError, BadInput, JsctlError, Unreachable
 from jsctl.jetstream.api import Api, Json, is_no_message
-from jsctl.jetstream.message.feed import ConsumerFeed
-from jsctl.jetstream.message.feed import Options as FeedOptions
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publish_acked import publish_with_acks
 from jsctl.jetstream.object import buckets, requests
@@ -341,6 +339,9 @@ class _Upload:
 
     async def _list_stored(self, start: int) -> list[_Stored]:
         """List the chunks beginning at a sequence, without their data."""
+        from jsctl.jetstream.message.feed import ConsumerFeed
+        from jsctl.jetstream.message.feed import Options as FeedOptions
+
         stored: list[_Stored] = []
 
         def take(message: Message) -> bool:

@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.object.buckets import get_bucket
 from jsctl.jetstream.object.model import ObjectInfo
-from jsctl.jetstream.object.sync import Change
 from jsctl.jetstream.paging import Collected
 from jsctl.units import compute_age, format_bytes, format_duration, pluralize, seconds_to_ns
 from jsctl.views.intent import Intent, file_intent
-from jsctl.views.object.sheets import one_object
+from jsctl.views.object.object_info import one_object
 from jsctl.views.result import Column, Lines, Result, Table, Text
 from jsctl.views.shared.tables import unreachable_streams
 from jsctl.views.shared.text import transfer_rate
+
+if TYPE_CHECKING:
+    from jsctl.jetstream.object.sync import Change
 
 _BUCKETS = (
     Column("Bucket", "bucket"),
@@ -165,7 +168,7 @@ def removed(infos: Sequence[ObjectInfo]) -> Result:
     return Result([Lines(lines)], data=records if len(records) > 1 else records[0])
 
 
-def synced(changes: Sequence[Change], same: int, *, dry_run: bool) -> Result:
+def synced(changes: "Sequence[Change]", same: int, *, dry_run: bool) -> Result:
     """Show what a sync changed, or would change."""
     data = {
         "dry_run": dry_run,

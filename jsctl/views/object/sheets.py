@@ -1,14 +1,13 @@
-"""Information sheets of buckets and objects."""
+"""Information sheets of buckets."""
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.object.buckets import get_bucket
-from jsctl.jetstream.object.model import ObjectInfo, parse_digest
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.units import format_bytes, format_server_time, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Field, Result, Section, Sheet, Text
 from jsctl.views.shared.config import config_lines
-from jsctl.views.stream.info import cluster_section, present
+from jsctl.views.stream.info import cluster_section
 
 _RESERVED = "_nats."
 
@@ -42,33 +41,6 @@ def bucket(info: Json, *, first_line: str = "") -> Result:
     heading = f"Information for Object Store Bucket {name} created {format_server_time(info.get('created'))}"
     sheet = Sheet(heading, [section for section in sections if section.fields])
     return Result([*([Text(first_line)] if first_line else []), sheet], data=info)
-
-
-def one_object(object_info: ObjectInfo) -> Result:
-    """Show an object; the document is its description as the bucket holds it, with `mtime`."""
-    digest = parse_digest(object_info.digest)
-    fields = present(
-        Field("Description", object_info.description),
-        Field("Link to", str(object_info.link) if object_info.link else None),
-        Field(
-            "Size",
-            f"{format_bytes(object_info.size)} ({object_info.size:,} bytes)"
-            if not object_info.link
-            else None,
-        ),
-        Field("Modification Time", object_info.modified, "time"),
-        Field("Chunks", object_info.chunks if not object_info.link else None, "count"),
-        Field("Digest", f"SHA-256 {digest.hex()}" if digest else object_info.digest),
-        Field(
-            "Headers",
-            [f"{name}: {item}" for name, values in object_info.headers.items() for item in values] or None,
-        ),
-        Field(
-            "Metadata", [f"{name}: {value}" for name, value in sorted(object_info.metadata.items())] or None
-        ),
-    )
-    heading = f"Object information for {object_info.bucket} > {object_info.name}"
-    return Result([Sheet(heading, [Section("", fields)])], data=object_info.data)
 
 
 def removal(bucket_name: str, info: Json, objects: int) -> Intent:
