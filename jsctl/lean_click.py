@@ -17,7 +17,7 @@ def import_click() -> None:
     if "click" in sys.modules:
         return
     names: dict[str, dict[str, Any]] = {
-        "inspect": {"cleandoc": _clean_line},
+        "inspect": {"cleandoc": _clean_line, "get_annotations": _get_annotations},
         "uuid": {"UUID": object},  # the base class of a class in click names it
         "copy": {},  # as it does for this
         "gettext": {"gettext": _keep, "ngettext": _choose},
@@ -41,6 +41,13 @@ _inspect = Later("inspect")
 def _clean_line(text: str) -> str:
     """Return what inspect.cleandoc does; import it for several lines only."""
     return _inspect.cleandoc(text) if "\n" in text or "\t" in text else text.lstrip()
+
+
+def _get_annotations(kind: Any) -> dict[str, Any]:
+    """Return what inspect.get_annotations does; import it for all but classes with annotations. Dataclasses
+    of Python 3.12 and 3.13 call it."""
+    known = vars(kind).get("__annotations__") if isinstance(kind, type) else None
+    return dict(known) if isinstance(known, dict) else _inspect.get_annotations(kind)
 
 
 def _keep(message: str) -> str:
