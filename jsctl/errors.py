@@ -69,7 +69,7 @@ class RequestTimeout(Unreachable):
 
 
 class MalformedAnswer(JsctlError):
-    """An answer does not have the form that servers give it. reason: what is wrong with it."""
+    """An answer does not have the expected form. reason: what is wrong with it."""
 
     def __init__(self, subject: str, reason: str) -> None:
         super().__init__(f"the server's answer on {subject} is malformed: {reason}")

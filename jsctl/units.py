@@ -211,8 +211,10 @@ def format_count(value: int) -> str:
 
 
 def pluralize(count: int, noun: str) -> str:
-    """Format a count with its noun: `1 message`, `1,204 messages`."""
-    return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
+    """Format a count with its noun: `1 message`, `1,204 messages`, `2 replies`."""
+    if count != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeou" else f"{noun}s"
+    return f"{format_count(count)} {noun}"
 
 
 def format_bytes(value: int) -> str:

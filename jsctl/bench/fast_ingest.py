@@ -11,7 +11,7 @@ from jsctl.errors import JsctlError, RequestTimeout
 from jsctl.jetstream.api import parse_response
 from jsctl.json_text import parse_json
 from jsctl.nats.message import Message, is_no_responders
-from jsctl.units import SECOND
+from jsctl.units import SECOND, pluralize
 
 _START, _APPEND, _COMMIT = 0, 1, 2
 """Operations of messages on their batch, a token of their reply subjects."""
@@ -132,7 +132,8 @@ class _FastIngest:
             except TimeoutError:
                 count = self._sent - self._acknowledged
                 raise RequestTimeout(
-                    f"no ack for {count:,} messages in {timeout:g}s", "they may have been stored anyway"
+                    f"no ack for {pluralize(count, 'message')} in {timeout:g}s",
+                    "they may have been stored anyway",
                 ) from None
 
 

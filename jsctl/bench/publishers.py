@@ -10,7 +10,7 @@ from jsctl.jetstream.message.publish import parse_ack
 from jsctl.jetstream.message.publish_atomic import MAX_BATCH
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.units import SECOND
+from jsctl.units import SECOND, pluralize
 
 _MAX_BURST_BYTES = 1 << 17
 """Maximum number of bytes that are passed to the connection at once."""
@@ -273,7 +273,7 @@ class _Window:
             except TimeoutError:
                 if self._client.meter.done == done_before:
                     raise RequestTimeout(
-                        f"no ack for {len(self._due):,} messages in {timeout:g}s",
+                        f"no ack for {pluralize(len(self._due), 'message')} in {timeout:g}s",
                         "they may have been stored anyway; --timeout waits longer",
                     ) from None
 
@@ -323,6 +323,6 @@ def _check_batch(message: Message, subject: str, count: int) -> None:
     ack = parse_ack(subject, message)
     if int(ack.get("count", 0)) != count:
         raise JsctlError(
-            f"the stream stored a batch of {count:,} messages as single messages",
+            f"the stream stored a batch of {pluralize(count, 'message')} as single messages",
             "allow atomic batches: jsctl stream edit --allow-batch",
         )

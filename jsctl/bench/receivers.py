@@ -14,7 +14,7 @@ from jsctl.nats.acks import ACK
 from jsctl.nats.codec import Tally, encode_publish
 from jsctl.nats.message import Message
 from jsctl.services.host import Responder
-from jsctl.units import MS, SECOND, format_exact_duration
+from jsctl.units import MS, SECOND, format_exact_duration, pluralize
 
 
 class Missing(JsctlError):
@@ -77,7 +77,7 @@ def _build_missing_error(client: Client) -> Missing:
     if not goal:
         return Missing(silence)
     return Missing(
-        f"{done:,} of {goal:,} messages arrived, then {silence}",
+        f"{done:,} of {pluralize(goal, 'message')} arrived, then {silence}",
         "--msgs sets how many to wait for, --timeout how long",
     )
 

@@ -90,7 +90,7 @@ async def apply(
     declared = load(texts, variables)
     auth = plan_operators(env, texts, variables, store, prune=prune)
     if prune and not (declared.labels or (auth and auth.has_label)):
-        raise BadInput("--prune needs a label", "give the file `label: NAME`")
+        raise BadInput("--prune needs a label", "add `label: NAME` to the file")
     logins = await ask_servers(env, declared, auth, store, push, is_planning=dry_run)
     apply_streams = partial(_apply_streams, env, declared, logins, prune=prune, dry_run=dry_run, force=force)
     if auth is None:

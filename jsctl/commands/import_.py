@@ -134,13 +134,13 @@ async def import_(env: Env, options: Options) -> Result:
 def _parse_mapping(text: str) -> tuple[str, str]:
     old, sign, new = text.partition("=")
     if not sign or not old.strip() or not new.strip():
-        raise BadInput(f"--map {text!r} is not FROM=TO", "give it as in --map ORDERS=COPY")
+        raise BadInput(f"--map {text!r} is not FROM=TO", "write it like --map ORDERS=COPY")
     return old.strip(), new.strip()
 
 
 def _parse_header(text: str) -> str:
     if not re.fullmatch(r"[!-9;-~]+", text):
         raise BadInput(
-            f"--drop-header {text!r} is not the name of a header", "give one as in --drop-header Nats-TTL"
+            f"--drop-header {text!r} is not the name of a header", "use one such as --drop-header Nats-TTL"
         )
     return text

@@ -77,7 +77,7 @@ class Options:
         if self.send_on not in ("eof", "newline"):
             raise BadInput("--send-on must be eof or newline")
         if not self.subject and not self.dumped:
-            raise BadInput("the subject is missing", "give SUBJECT, or --from-dump PATH")
+            raise BadInput("the subject is missing", "specify SUBJECT or --from-dump PATH")
         if self.dumped and (self.body is not None or self.force_stdin):
             raise BadInput("a dump has its own payloads", "leave the body out")
         if self.paced and not self.dumped:

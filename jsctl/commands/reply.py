@@ -43,7 +43,9 @@ class Options:
     def __post_init__(self) -> None:
         validate_subject(self.subject, "subscribe to")
         if sum((bool(self.body), self.echo, bool(self.command))) != 1:
-            raise BadInput("give one of BODY, --echo and --command")
+            raise BadInput(
+                "the reply is missing or ambiguous", "use exactly one of BODY, --echo and --command"
+            )
         if self.weight < 1:
             raise BadInput("--weight must be 1 or more")
 

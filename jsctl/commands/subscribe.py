@@ -86,7 +86,7 @@ class Options:
             if getattr(self, first) and getattr(self, second):
                 raise BadInput(f"{_format_flag(first)} and {_format_flag(second)} cannot be used together")
         if not self.subjects and not self.inbox and not self.stream:
-            raise BadInput("the subject is missing", "give SUBJECT, --stream STREAM or --inbox")
+            raise BadInput("the subject is missing", "specify SUBJECT, --stream STREAM or --inbox")
         if self.to_end and not self.reads_stream:
             raise BadInput("--terminate-at-end is for streams", "add --stream STREAM or --all")
         for name in ("queue", "inbox", "match"):

@@ -39,9 +39,9 @@ class Options:
         if self.is_diff:
             return
         if not self.words:
-            raise BadInput("the subject is missing", "give SUBJECT")
+            raise BadInput("the subject is missing", "specify SUBJECT")
         if len(self.words) > 2:
-            raise BadInput("there are too many arguments", "give SUBJECT and PAYLOAD, quoted")
+            raise BadInput("there are too many arguments", "specify only SUBJECT and PAYLOAD, quoted")
 
     @property
     def is_diff(self) -> bool:

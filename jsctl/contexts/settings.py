@@ -132,7 +132,7 @@ def merge_flags(flags: Mapping[str, Any], from_environment: Collection[str | Non
         values.pop("password", None)
     check_paths(values)
     if values.get("js_domain") and values.get("js_api_prefix"):
-        raise BadInput("--js-domain and --js-api-prefix cannot be used together", "give only one")
+        raise BadInput("--js-domain and --js-api-prefix cannot be used together", "use only one")
     if values.get("colors") and values["colors"] not in COLOR_SCHEMES:
         raise BadInput(
             f"unknown colour scheme {values['colors']!r}", f"use one of {', '.join(COLOR_SCHEMES)}"
@@ -217,7 +217,7 @@ def check_paths(values: Mapping[str, Any]) -> None:
         if is_secret(value) and not (name in schemes.FIELDS and schemes.parse(value)):
             raise BadInput(
                 f"--{name} takes the path of a file, not its content",
-                "write it to a file that only you can read, and give its path",
+                "write it to a file that only you can read, and use its path",
             )
 
 

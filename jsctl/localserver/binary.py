@@ -33,7 +33,7 @@ class Binary:
 
 
 def find(environ: Mapping[str, str]) -> Binary:
-    """Find the nats-server to run. Raises MissingDependency when there is none, or it does not run on this
+    """Find the nats-server to run. Raises MissingDependency when there is none, or it cannot run on this
     machine."""
     path = _locate(environ)
     try:

@@ -47,7 +47,7 @@ class LocalNetwork:
     state: NetworkState
 
     def find_process(self, node: NodeState) -> processes.Process | None:
-        """Return the process of a server; None when it does not run."""
+        """Return the process of a server; None when it is not running."""
         return processes.find(self.folder, node.name)
 
     def get_status(self, node: NodeState) -> str:
@@ -130,7 +130,7 @@ async def bring_up(
     environ: Mapping[str, str],
     port: int | None,
 ) -> tuple[LocalNetwork, Network | None]:
-    """Start a network, or the parts of it that do not run.
+    """Start a network, or the parts of it that are not running.
 
     Returns it, and the started Network; None for a network that was already running. Raises JsctlError.
     """
@@ -152,7 +152,7 @@ async def bring_up(
 
 
 async def start_nodes(network: LocalNetwork, nodes: Sequence[NodeState], environ: Mapping[str, str]) -> None:
-    """Start servers that do not run, resume those that are paused, and wait until they accept clients."""
+    """Start servers that are not running, resume paused ones, and wait until they accept clients."""
     with folder.changing(network.folder):
         start_relay(network.folder, network.state, environ)
         starting = []

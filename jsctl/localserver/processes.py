@@ -116,7 +116,7 @@ def is_running(folder: Path, name: str) -> bool:
 
 
 def find(folder: Path, name: str) -> Process | None:
-    """Return a running process; None when it does not run. Waits for the number of one that was just
+    """Return a running process; None when it is not running. Waits for the process ID of one that was just
     started."""
     end = time.monotonic() + _BIRTH_SECONDS
     while is_running(folder, name) and time.monotonic() < end:
@@ -127,7 +127,7 @@ def find(folder: Path, name: str) -> Process | None:
 
 
 def find_all(folder: Path) -> dict[str, Process]:
-    """Return all processes of a network that run, by name."""
+    """Return all running processes of a network, by name."""
     names = sorted(path.name.removesuffix(_SUFFIX) for path in folder.glob(f"*{_SUFFIX}"))
     running = {name: find(folder, name) for name in names}
     return {name: process for name, process in running.items() if process}

@@ -12,7 +12,7 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.server.reports import build_health_rows
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
-from jsctl.units import MS, SECOND
+from jsctl.units import MS, SECOND, pluralize
 
 Json = dict[str, Any]
 
@@ -70,7 +70,7 @@ async def find_unhealthy(connection: Connection, expect: int) -> list[str]:
     rows = build_health_rows(replies)
     sentences = [f"{row.server}: {row.reason}" for row in rows if row.reason]
     if len(rows) < expect:
-        sentences.append(f"{expect - len(rows)} of {expect} servers do not answer")
+        sentences.append(f"only {len(rows)} of {pluralize(expect, 'server')} answered")
     return sorted(sentences)
 
 

@@ -154,7 +154,7 @@ async def wait_until_ready(
 async def find_unready(network: LocalNetwork) -> list[str]:
     """Return sentences about what is not ready: servers, leaders of domains, streams that copy."""
     sentences = [
-        f"server {node.name} does not run"
+        f"server {node.name} is not running"
         for node in network.state.nodes
         if network.get_status(node) == "ended"
     ]

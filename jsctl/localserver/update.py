@@ -21,7 +21,7 @@ from jsctl.localserver.readiness import read_context_settings
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.state import NodeState, save_state
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND
+from jsctl.units import SECOND, pluralize
 
 _UPDATE = "$SYS.REQ.CLAIMS.UPDATE"
 _RELOADED = "Reloaded server configuration"
@@ -92,7 +92,8 @@ async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[
                     raise JsctlError(f"account {account.name} was refused: {error.get('description')}")
             if len(replies) < servers:
                 raise JsctlError(
-                    f"{len(replies)} of {servers} servers accepted account {account.name}", "run up again"
+                    f"{len(replies)} of {pluralize(servers, 'server')} accepted account {account.name}",
+                    "run up again",
                 )
             names.append(account.name)
         return names

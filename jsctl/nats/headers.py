@@ -18,7 +18,7 @@ _NAME = r"[!-9;-~]+"  # printable ASCII without the colon
 
 
 def encode_headers(headers: Iterable[tuple[str, str | bytes]]) -> bytes:
-    """Encode headers as a block; no headers give empty bytes. A value may be bytes that are not UTF-8.
+    """Encode headers as a block; empty bytes when there are none. A value may be bytes that are not UTF-8.
 
     Raises BadInput for a name or a value that would break the block.
     """

@@ -19,7 +19,7 @@ class SubjectTransform:
     def __init__(self, source: str, destination: str) -> None:
         self._source = source.split(".")
         if any(not token for token in self._source) or ">" in self._source[:-1]:
-            raise BadInput(f"{source!r} is not a valid subject", "give tokens separated by dots")
+            raise BadInput(f"{source!r} is not a valid subject", "use tokens separated by dots")
         self._wildcard_count = self._source.count("*")
         self._has_rest = self._source[-1] == ">"
         tokens = _split_destination(destination)
@@ -108,7 +108,7 @@ def _parse_numbers(name: str, arguments: Sequence[str], minimum: int, maximum: i
     except ValueError:
         numbers = []
     if not minimum <= len(numbers) <= maximum or any(number < 1 for number in numbers):
-        raise BadInput(f"the arguments of {name} are not valid", "give whole numbers, 1 or more")
+        raise BadInput(f"the arguments of {name} are not valid", "use whole numbers, 1 or more")
     return numbers
 
 

@@ -129,7 +129,8 @@ class RefusingPrompter(Prompter):
 
     async def ask(self, question: Question) -> Any:
         message = question.message.rstrip("?")
-        raise BadInput(f"cannot ask {message!r} without a terminal", f"give {question.flag}")
+        verb = "use" if question.flag.startswith("--") else "specify"
+        raise BadInput(f"cannot ask {message!r} without a terminal", f"{verb} {question.flag}")
 
 
 class ScriptedPrompter(Prompter):

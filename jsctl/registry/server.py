@@ -135,7 +135,7 @@ VERBS: dict[str, Entry] = {
     "network wait": verb(
         "Wait until a network is ready and its mirrors have caught up", "server.network.wait:wait"
     ),
-    "network start": verb("Start servers that do not run", "server.network.nodes:start"),
+    "network start": verb("Start servers that are not running", "server.network.nodes:start"),
     "network stop": verb("Shut servers down gracefully", "server.network.nodes:stop"),
     "network restart": verb("Stop servers and start them again", "server.network.nodes:restart"),
     "network kill": verb("Kill servers at once, as a power failure would", "server.network.nodes:kill"),

@@ -15,6 +15,7 @@ from jsctl.render.emit import Form, emit, format_json_items, simplify_value
 from jsctl.render.fit import fold_lines
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.signals import interrupts
+from jsctl.units import pluralize
 from jsctl.views.events import Ending, Events, Gauge
 from jsctl.views.result import Result
 
@@ -141,9 +142,7 @@ class _Writer(Generic[E]):
             if summary := events.summary(ending):
                 self._say(summary)
         if self._interrupted and self._written < events.limit:
-            raise Interrupted(
-                f"ended after {self._written:,} of {events.limit:,} {events.noun}{'s' * (events.limit != 1)}"
-            )
+            raise Interrupted(f"ended after {self._written:,} of {pluralize(events.limit, events.noun)}")
         return events.result()
 
     async def _write_all(self) -> None:

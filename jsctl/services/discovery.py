@@ -13,7 +13,7 @@ from jsctl.json_text import parse_json
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.requests import ReplyLimits, send_request
-from jsctl.units import MS
+from jsctl.units import MS, pluralize
 
 Json = dict[str, Any]
 
@@ -122,11 +122,11 @@ def _warn_about(malformed: Sequence[str], warn: Callable[[str], None]) -> None:
     for text in malformed[:_MAX_WARNINGS]:
         warn(f"jsctl: ignored a reply: {text}")
     if len(malformed) > _MAX_WARNINGS:
-        warn(f"jsctl: {len(malformed):,} replies were ignored in total")
+        warn(f"jsctl: ignored {pluralize(len(malformed), 'reply')} in total")
 
 
 async def build_missing_error(connection: Connection, service: str) -> NotFound:
-    """Return the error for a service that does not run."""
+    """Return the error for a service that is not running."""
     names = await _fetch_names(connection)
     return NotFound(*registry.find_noun("service").missing(service, existing=names))
 

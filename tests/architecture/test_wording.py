@@ -30,6 +30,8 @@ PHRASES = {
     r"\banew\b|\bgone on with\b|\bgoes? on (with|until|after)\b": 'say "again", "continues"',
     r"\bin every way out\b|\bwhat tells\b": 'say "however it ends", "what distinguishes"',
     r"(?<!\w)\A\s*Returns\b": 'begin with "Return"',
+    r"(?-i:\Agive )": 'say "use --flag" or "specify NAME"',
+    r"\bstand(s|ing)? down\b": 'say "step down"',
     r"\bwhat has a default takes it\b": 'say "takes the defaults"',
 }
 """Phrases that help, prompts, errors, docstrings and comments do without, and what to write instead."""

@@ -375,7 +375,7 @@ def test_every_verb_is_here(here: Path) -> None:
     assert tried | set(NO_DOCUMENT) == set(VERBS)
 
 
-NEEDS = re.compile(r"[Mm]issing|nothing to change|\b(give|use|name|say)\b")
+NEEDS = re.compile(r"[Mm]issing|nothing to change|\b(specify|use|name|say)\b")
 
 
 def test_nothing_is_asked_without_a_terminal(cli: Cli, url: str, here: Path, tmp_path: Path) -> None:

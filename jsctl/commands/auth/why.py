@@ -57,9 +57,9 @@ class Options:
         if self.queue and not self.sub:
             raise BadInput("--queue is for subscriptions", "add --sub SUBJECT")
         if not self.user and (self.pub or self.sub or not self.imported):
-            raise BadInput("the user is missing", "add --user NAME")
+            raise BadInput("the user is missing", "specify --user NAME")
         if not self.user and not self.account:
-            raise BadInput("the account that imports is missing", "add --account or --user")
+            raise BadInput("the account that imports is missing", "specify --account or --user")
         if self.host:
             try:
                 ipaddress.ip_address(self.host)
@@ -144,7 +144,7 @@ def _find_user(environment: Environment, options: Options) -> tuple[Account | No
         raise NotFound(f"there is no user {options.user}", f"known users: {names}")
     if len(users) > 1:
         accounts = ", ".join(user.account for user in users)
-        raise BadInput(f"accounts {accounts} have a user {options.user}", "choose one with --account")
+        raise BadInput(f"accounts {accounts} have a user {options.user}", "select one with --account")
     return environment.find_account(users[0].account), users[0]
 
 

@@ -44,7 +44,7 @@ async def copy(env: Env, options: Options) -> Result:
     if options.destination:
         validate_consumer_name(options.destination)
         if options.source == options.destination:
-            raise BadInput("the copy has the name of its source", "give it another name")
+            raise BadInput("the copy has the name of its source", "use another name")
     api = await env.jetstream()
     stream, source = await pick_consumer(env, api, options.stream, options.source)
     destination = options.destination or await questions.ask_name(env.prompter, api, stream)

@@ -39,9 +39,7 @@ async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -
     await env.confirm(change_intent("pause", info, until_text, pause_until=deadline), force=force)
     response = await consumers.pause(api, stream, consumer, deadline)
     if not response.get("paused"):
-        raise JsctlError(
-            f"consumer {stream} > {consumer} was not paused", "give a time that is not in the past"
-        )
+        raise JsctlError(f"consumer {stream} > {consumer} was not paused", "use a time in the future")
     remaining = int(response.get("pause_remaining", 0))
     text = f"Paused {stream} > {consumer} until {format_server_time(response.get('pause_until'))}"
     return Result([Text(f"{text} ({format_duration(round(remaining / SECOND) * SECOND)})")], data=response)

@@ -15,7 +15,7 @@ from jsctl.views.result import Result, Text
 @destructive("Remove without asking")
 async def rm(env: Env, stream: str, consumer: str, force: bool) -> Result:
     if force and not (stream and consumer):
-        raise BadInput("--force needs both names", "give STREAM and CONSUMER")
+        raise BadInput("--force needs both names", "specify STREAM and CONSUMER")
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     if env.dry_run or not force:

@@ -37,7 +37,7 @@ async def unpin(env: Env, stream: str, consumer: str, group: str, force: bool) -
         group = next(iter(pins))
     if not group:
         if not env.can_ask:
-            raise BadInput("the group's name is missing", f"give GROUP, one of {', '.join(sorted(pins))}")
+            raise BadInput("the group's name is missing", f"specify GROUP, one of {', '.join(sorted(pins))}")
         group = str(await env.prompter.select("Select a Group", sorted(pins), flag="GROUP"))
     facts = {"stream": stream, "consumer": consumer, "group": group, "client": pins[group]}
     await env.confirm(Intent(f"unpin client from group {stream} > {consumer} > {group}", facts), force=force)

@@ -16,7 +16,7 @@ from jsctl.views.result import Result
 @argument("stream", default="")
 @argument("consumer", default="")
 async def why(env: Env, stream: str, consumer: str) -> Result:
-    """Give each reason with the numbers that show it and with what would help."""
+    """Show each reason with the numbers that prove it and with what would help."""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     causes = find_causes(await fetch_facts(api, stream, consumer))

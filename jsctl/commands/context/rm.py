@@ -15,7 +15,7 @@ from jsctl.views.result import Result
 async def rm(env: Env, name: str, force: bool) -> Result:
     store = env.contexts
     if force and not name:
-        raise BadInput("--force needs the context's name", "give NAME")
+        raise BadInput("--force needs the context's name", "specify NAME")
     name = await pick(env, registry.find_noun("context"), name)
     if not store.exists(name):
         if force:

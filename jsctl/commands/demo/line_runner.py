@@ -115,7 +115,7 @@ class ShownPrompter(ScriptedPrompter):
 
 @contextmanager
 def _change_folder(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
-    """Give a command another current folder and environment: click reads `os.environ`."""
+    """Run a command in another current folder and environment; click reads `os.environ`."""
     previous_environ, previous_folder = dict(os.environ), Path.cwd()
     os.environ.clear()
     os.environ.update(environ)

@@ -4,6 +4,7 @@ from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream import error_catalog
+from jsctl.units import pluralize
 from jsctl.views.result import Result, Text
 
 
@@ -12,7 +13,7 @@ from jsctl.views.result import Result, Text
 def validate(env: Env, file: str) -> Result:
     path = file or env.flags.get("errors_file", "")
     if not path:
-        raise BadInput("the name of the file is missing", "give FILE or --errors FILE")
+        raise BadInput("the name of the file is missing", "specify FILE or --errors FILE")
     return check(env, path)
 
 
@@ -27,4 +28,6 @@ def check(env: Env, path: str) -> Result:
         env.say(f"{number} failed: {'; '.join(reasons)}")
     if invalid:
         raise JsctlError(f"{path} is not valid: {len(invalid)} of {len(entries)} errors are wrong")
-    return Result([Text(f"Validated {len(entries)} errors")], data={"file": path, "errors": len(entries)})
+    return Result(
+        [Text(f"Validated {pluralize(len(entries), 'error')}")], data={"file": path, "errors": len(entries)}
+    )

@@ -39,7 +39,7 @@ class Options:
                 "--replay cannot be used with --every and --for", "the rounds are those of the file"
             )
         if self.every < 0 or self.duration < 0 or (self.duration and not self.every):
-            raise BadInput("--for needs --every", "give the interval, as in --every 30s")
+            raise BadInput("--for needs --every", "add the interval, such as --every 30s")
 
 
 @command(

@@ -59,4 +59,4 @@ def _parse_date(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise BadInput(f"--since {text!r} is not a date", "give one such as 2026-11-21") from None
+        raise BadInput(f"--since {text!r} is not a date", "use one such as 2026-11-21") from None

@@ -21,7 +21,7 @@ from jsctl.spark.export.stream_target import FILE_FORMATS, StreamTarget
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import check_environment
 from jsctl.spark.source.options import parse_read_options
-from jsctl.units import SECOND
+from jsctl.units import SECOND, pluralize
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
@@ -78,7 +78,7 @@ class Options:
             (self.until, self.to_seq, "--until and --to-seq"),
         ):
             if time and sequence is not None:
-                raise BadInput(f"{names} cannot be used together", "give one")
+                raise BadInput(f"{names} cannot be used together", "use only one")
         for flag, sequence in (("--from-seq", self.from_seq), ("--to-seq", self.to_seq)):
             if sequence is not None and sequence < 1:
                 raise BadInput(f"{flag} {sequence} is not a sequence", "sequences start at 1")
@@ -190,7 +190,7 @@ def _build_result(env: Env, exported: StreamExportResult, path: Path, limit: int
     if exported.answer is None:
         return result
     if exported.answer.is_truncated:
-        env.say(f"only the first {limit:,} rows are shown; --limit shows more")
+        env.say(f"this is the first {pluralize(limit, 'row')} only; show more with --limit")
     answer = view.answer(exported.answer.columns, exported.answer.rows)
     if not env.wants_json:
         env.say(view.closing(result.data))

@@ -47,7 +47,7 @@ async def add(env: Env, options: Options) -> Result:
     if options.bucket:
         draft["name"] = options.bucket
     if not draft.get("name"):
-        raise BadInput("the bucket's name is missing", "give BUCKET")
+        raise BadInput("the bucket's name is missing", "specify BUCKET")
     try:
         validate_bucket(str(draft["name"]))
     except ValueError as error:

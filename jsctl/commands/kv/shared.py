@@ -40,7 +40,7 @@ async def read_value(env: Env, text: str | None) -> bytes:
         return text.encode(errors="surrogateescape")
     stdin = env.streams.stdin
     if text is None and stdin.isatty():
-        raise BadInput("the value is missing", "give VALUE, or pipe it in")
+        raise BadInput("the value is missing", "specify VALUE, or pipe it in")
     return await read_all(stdin)
 
 

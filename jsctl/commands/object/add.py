@@ -38,12 +38,12 @@ class Options:
 @bucket_flags
 async def add(env: Env, options: Options) -> Result:
     if not options.bucket:
-        raise BadInput("the bucket's name is missing", "give BUCKET")
+        raise BadInput("the bucket's name is missing", "specify BUCKET")
     buckets.validate_bucket(options.bucket)
     api = await env.jetstream()
     settings = {"storage": _STORAGE[options.storage], **options.flags.settings()}
     if "max_bytes" not in settings and streams.needs_max_bytes(await api_levels.fetch_account_info(api)):
-        raise BadInput("this account needs a limit for every bucket", "give --max-bucket-size")
+        raise BadInput("this account needs a limit for every bucket", "set one with --max-bucket-size")
     info, created = await buckets.create(api, options.bucket, settings)
     outcome = "was created" if created else "already exists, nothing was changed"
     return view.bucket(info, first_line=f"Bucket {options.bucket} {outcome}")

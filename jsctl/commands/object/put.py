@@ -40,7 +40,7 @@ class Options:
         if self.name and len(self.file) > 1:
             raise BadInput("--name is for one file", "leave it out, or put one file at a time")
         if self.reads_stdin and not self.name:
-            raise BadInput("stdin has no name", "give --name NAME, or FILE")
+            raise BadInput("stdin has no name", "specify --name NAME, or FILE")
         if "-" in self.file and len(self.file) > 1:
             raise BadInput("stdin and files cannot be put together")
 

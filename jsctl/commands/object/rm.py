@@ -29,7 +29,7 @@ async def rm(env: Env, bucket: str, object: tuple[str, ...], unfinished: bool, f
     given.
     """
     if force and not bucket:
-        raise BadInput("--force needs the bucket's name", "give BUCKET")
+        raise BadInput("--force needs the bucket's name", "specify BUCKET")
     if unfinished and object:
         raise BadInput("--unfinished is for a bucket, not for its objects")
     api = await env.jetstream()

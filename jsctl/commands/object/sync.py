@@ -61,9 +61,7 @@ async def sync(env: Env, options: Options) -> Result:
     cannot be files below it are left out, with a warning; so are links to folders and broken links.
     """
     if options.up is None:
-        raise BadInput(
-            "the direction is missing", "give --up (folder to bucket) or --down (bucket to folder)"
-        )
+        raise BadInput("the direction is missing", "use --up (folder to bucket) or --down (bucket to folder)")
     folder = expand_home(options.folder)
     if not options.up and not env.dry_run:
         _create_folder(folder)

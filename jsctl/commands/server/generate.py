@@ -85,7 +85,7 @@ async def _choose_template(env: Env, name: str) -> "Template":
     names = [template.name for template in TEMPLATES]
     if not name:
         if not env.can_ask:
-            raise BadInput("the template is missing", f"give --source, one of {', '.join(names)}")
+            raise BadInput("the template is missing", f"specify --source, one of {', '.join(names)}")
         from jsctl.prompts.prompter import Choice
 
         choices = [Choice(f"{candidate.name}: {candidate.about}", candidate.name) for candidate in TEMPLATES]

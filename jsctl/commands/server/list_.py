@@ -9,7 +9,7 @@ from jsctl.commands.server.report.flags import ARCHIVE
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.server.list_ import fetch_servers
-from jsctl.units import NEVER, SECOND, read_known_time, to_ns
+from jsctl.units import NEVER, SECOND, pluralize, read_known_time, to_ns
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import server_list as view
@@ -33,7 +33,7 @@ async def list_(
         replies, now = await fetch_servers(await env.connection(), expect or 0), env.clock()
     result = view.listing(replies, now, order=order, reverse=reverse, compact=compact)
     if expect and len(replies) < expect:
-        env.say(f"{len(replies)} of {expect} servers replied")
+        env.say(f"{len(replies)} of {pluralize(expect, 'server')} replied")
         return result._replace(status=ExitStatus.FAILURE)
     return result
 

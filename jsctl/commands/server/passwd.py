@@ -50,7 +50,7 @@ async def _read_password(env: Env) -> str:
     if not env.can_ask:
         if password := env.streams.stdin.readline().rstrip("\r\n"):
             return password
-        raise BadInput("there is no password", "give it on standard input, or use --generate")
+        raise BadInput("there is no password", "write it to standard input, or use --generate")
     password = await env.prompter.secret("Password", flag="--pass")
     try:
         check_password(password)

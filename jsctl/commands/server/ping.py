@@ -6,7 +6,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
 from jsctl.monitor.server.list_ import fetch_servers
-from jsctl.units import MS
+from jsctl.units import MS, pluralize
 from jsctl.views.result import Chart, Result
 from jsctl.views.server import info as view
 
@@ -23,6 +23,6 @@ async def ping(env: Env, expect: int | None, graph: bool, with_ids: bool) -> Res
         chart = Chart("round-trip times of the servers in ms", [rtt / MS for _, rtt in answers])
         result = result._replace(parts=[*result.parts, chart])
     if expect and len(answers) < expect:
-        env.say(f"{len(answers)} of {expect} servers answered")
+        env.say(f"{len(answers)} of {pluralize(expect, 'server')} answered")
         return result._replace(status=ExitStatus.FAILURE)
     return result

@@ -12,7 +12,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.server.replicas import Replica, parse_replies
 from jsctl.monitor.server.requests import ask_server, fetch_details
-from jsctl.units import SECOND
+from jsctl.units import SECOND, pluralize
 from jsctl.views.result import Result
 
 Json = dict[str, Any]
@@ -90,7 +90,7 @@ async def _fetch_replicas(
         connection = await env.connection()
         replies = await fetch_details(connection, expect=expected, timeout=timeout and timeout * SECOND)
         if expected and len(replies) < expected:
-            env.say(f"{len(replies)} of {expected} servers replied")
+            env.say(f"{len(replies)} of {pluralize(expected, 'server')} replied")
     replicas = [
         replica
         for replica in replicas_of(replies)

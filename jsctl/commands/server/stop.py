@@ -43,7 +43,7 @@ async def stop(env: Env, name: str) -> Result:
 async def _pick_folder(env: Env) -> str:
     """Return the folder of running servers that the user picks from a list."""
     if not env.can_ask:
-        raise BadInput("the servers to stop are missing", "give CONTEXT or DIR")
+        raise BadInput("the servers to stop are missing", "specify CONTEXT or DIR")
     choices: dict[Path, str] = {}
     for context in env.contexts.names():
         owner = contexts.find_folder(env.contexts, context)

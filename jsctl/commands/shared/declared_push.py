@@ -33,6 +33,7 @@ from jsctl.commands.shared.system import connect_to_system
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.nats.connection import Connection
+from jsctl.units import pluralize
 
 CONTINUE = "run apply again to continue"
 """What to do after a run that was stopped or failed half way."""
@@ -151,4 +152,6 @@ def _refuse_failures(sent: Sequence[Sent], accounts: Sequence[Record], servers: 
     for account in accounts:
         accepted = sum(name == account.name for name, _, _ in sent)
         if accepted < servers:
-            raise JsctlError(f"{accepted} of {servers} servers accepted account {account.name}", CONTINUE)
+            raise JsctlError(
+                f"{accepted} of {pluralize(servers, 'server')} accepted account {account.name}", CONTINUE
+            )

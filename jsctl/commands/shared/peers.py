@@ -14,5 +14,5 @@ async def pick_peer(env: Env, peer: str, names: Collection[str]) -> str:
     if peer:
         return peer
     if not env.can_ask:
-        raise BadInput("the peer's name is missing", f"give PEER, one of {', '.join(sorted(names))}")
+        raise BadInput("the peer's name is missing", f"specify PEER, one of {', '.join(sorted(names))}")
     return str(await env.prompter.select("Select a Peer", list(names), flag="PEER"))

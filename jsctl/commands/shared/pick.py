@@ -41,7 +41,7 @@ async def pick(
     if not env.can_ask:
         raise BadInput(
             f"the {noun.name}'s name is missing",
-            f"give {noun.argument}; without a terminal none can be picked",
+            f"specify {noun.argument}; without a terminal none can be picked",
         )
     names, hidden = await _list_shown_and_hidden(env, noun, parent, api)
     if not names:
@@ -64,7 +64,7 @@ def require_names(**names: str) -> None:
         return
     nouns = [registry.find_noun(name) for name in names]
     what = f"the {nouns[0].name}'s name" if len(nouns) == 1 else "a name"
-    raise BadInput(f"{what} is missing", f"give {' and '.join(noun.argument for noun in nouns)}")
+    raise BadInput(f"{what} is missing", f"specify {' and '.join(noun.argument for noun in nouns)}")
 
 
 async def pick_several(

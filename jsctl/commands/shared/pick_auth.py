@@ -103,7 +103,7 @@ async def pick_user_account(env: Env, store: AuthStore, user: str, account: str)
         if len(candidates) == 1:
             return store.read_account(candidates[0])
         if len(candidates) > 1 and not env.can_ask:
-            raise BadInput(f"accounts {', '.join(candidates)} have a user {user}", "give ACCOUNT")
+            raise BadInput(f"accounts {', '.join(candidates)} have a user {user}", "specify ACCOUNT")
     return await pick_account(env, store, account)
 
 
@@ -122,7 +122,7 @@ async def pick_signing_key(env: Env, account: Record, name: str, flag: str) -> S
         titles = [Choice(f"{key.role or '(no scope)'} {key.public}", key.public) for key in keys]
         if not env.can_ask:
             raise BadInput(
-                "the signing key is missing", f"give {flag}; without a terminal none can be picked"
+                "the signing key is missing", f"specify {flag}; without a terminal none can be picked"
             )
         name = str(await env.prompter.select("Select a Signing Key", titles, flag=flag))
     return find_signing_key(account, name)
@@ -140,7 +140,9 @@ async def ask_name(env: Env, name: str, what: str) -> str:
     if name:
         return name
     if not env.can_ask:
-        raise BadInput(f"the {what}'s name is missing", "give NAME" if what != "account" else "give ACCOUNT")
+        raise BadInput(
+            f"the {what}'s name is missing", "specify NAME" if what != "account" else "specify ACCOUNT"
+        )
     return (await env.prompter.text(f"{what.capitalize()} name", flag="NAME", check=check_filled)).strip()
 
 
@@ -164,7 +166,7 @@ async def _pick_name(
     if not env.can_ask:
         raise BadInput(
             f"the {what} is missing",
-            f"give {flag}, one of {', '.join(names[:5])}{', ...' * (len(names) > 5)}",
+            f"specify {flag}, one of {', '.join(names[:5])}{', ...' * (len(names) > 5)}",
         )
     return str(await env.prompter.select(f"Select a{'n' * (label[0] in 'AEIOU')} {label}", names, flag=flag))
 

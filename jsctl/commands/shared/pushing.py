@@ -27,7 +27,7 @@ def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, fo
     if errors and not force:
         raise JsctlError(
             f"nothing was pushed, there is {pluralize(errors, 'error')}",
-            "fix it as described, or give --force",
+            "fix it as described, or use --force",
         )
 
 
@@ -48,7 +48,7 @@ async def refuse_untrusted(connection: Connection, accounts: Sequence[Record], s
             if account.issuer not in trust.keys:
                 raise JsctlError(
                     f"server {trust.server} has an operator without the key that signed {account.name}",
-                    "give it the operator's new JWT with jsctl auth operator config, and reload it",
+                    "configure it with the operator's new JWT (jsctl auth operator config), and reload it",
                 )
 
 

@@ -65,7 +65,7 @@ async def copy(env: Env, options: Options) -> Result:
         target.api.connection,
         target.api.prefix,
     ):
-        raise BadInput("the copy has the name of its source", "give it another name")
+        raise BadInput("the copy has the name of its source", "use another name")
     draft = _build_draft(env, (await streams.fetch_info(source.api, stream))["config"], destination, options)
     for warning in find_warnings(draft, target.api.own_domain):
         env.say(f"warning: {warning}")
@@ -86,7 +86,7 @@ async def _announce(env: Env, api: Api, draft: Json) -> None:
     if existing is not None and find_differences(
         STREAM.without_server_keys(existing["config"]), draft, STREAM
     ):
-        raise JsctlError(f"stream {name} already exists with another configuration", "give another name")
+        raise JsctlError(f"stream {name} already exists with another configuration", "use another name")
     what = "leave Stream" if existing is not None else "create Stream"
     more = " as it is" if existing is not None else " without messages"
     env.announce(Intent(f"{what} {name}{more}", {"stream": name, "exists": existing is not None}))

@@ -67,7 +67,7 @@ async def get(env: Env, options: Options) -> Events[Message]:
 async def _ask_message(env: Env) -> tuple[int, str]:
     """Ask for a sequence, or for a subject in place of it. Returns 0 or an empty text for the other."""
     if not env.can_ask:
-        raise BadInput("no message was named", "give ID or --last-for")
+        raise BadInput("no message was named", "specify ID or --last-for")
 
     def check(text: str) -> int:
         if not text.lstrip("-").isdigit() or int(text) < -1 or int(text) == 0:

@@ -16,7 +16,7 @@ from jsctl.views.stream import info as view
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
     if no_select and not stream:
-        raise BadInput("the stream's name is missing", "give STREAM")
+        raise BadInput("the stream's name is missing", "specify STREAM")
     if not stream:
         await await_event_loop()  # the connection lives while the user picks one
     api = await env.jetstream()

@@ -22,7 +22,7 @@ from jsctl.views.stream import removal as view
 async def rm(env: Env, stream: tuple[str, ...], force: bool) -> Result:
     """Ask once, however many names and patterns are given."""
     if force and not stream:
-        raise BadInput("--force needs the stream's name", "give STREAM")
+        raise BadInput("--force needs the stream's name", "specify STREAM")
     api = await env.jetstream()
     names = await pick_streams(env, api, stream)
     if env.dry_run or not force:

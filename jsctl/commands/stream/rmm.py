@@ -41,7 +41,7 @@ async def rmm(env: Env, stream: str, id: tuple[int, ...], force: bool) -> Result
 
 async def _ask_sequence(env: Env) -> int:
     if not env.can_ask:
-        raise BadInput("the message's sequence is missing", "give ID")
+        raise BadInput("the message's sequence is missing", "specify ID")
 
     def check(text: str) -> int:
         if not text.isdigit() or int(text) < 1:

@@ -23,7 +23,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.units import format_count
+from jsctl.units import pluralize
 
 MISSING = "(missing)"
 """The name in the outcome of the streams that are no longer in the folder."""
@@ -33,7 +33,7 @@ MISSING = "(missing)"
 class AccountRestoreOptions:
     """Options of an account's restore.
 
-    update: give an existing stream the backup's configuration, and add the consumers that it lacks.
+    update: apply the backup's configuration to an existing stream, and add the consumers that it lacks.
     remove_unfinished: remove streams that an unfinished restore left.
     cluster, tags: where to place the streams; empty for the placement in the backup.
     dry_run: change nothing; return what would happen to each stream.
@@ -66,7 +66,7 @@ async def restore_account(
             else:
                 verified.append(backup)
     if account_backup.missing:
-        remark = f"{format_count(account_backup.missing)} streams of the backup are not in {folder}"
+        remark = f"{folder} lacks {pluralize(account_backup.missing, 'stream')} of the backup"
         outcomes.append(build_outcome(MISSING, "failed", remark=remark))
     api = await connect()
     size = sum(backup.size for backup in verified)

@@ -1,7 +1,7 @@
 """The first transfer of a copy: a snapshot of one stream, piped into a restore as the other.
 
-Publishing would give new sequences and times; a snapshot keeps both, and subjects and headers byte for byte.
-An interrupted transfer leaves the first messages, and `copy_resume` transfers the others. A copy whose
+Publishing would assign new sequences and times; a snapshot keeps both, and subjects and headers byte for
+byte. An interrupted transfer leaves the first messages, and `copy_resume` transfers the others. A copy whose
 comparison was not completed carries a mark (`marks`), and is compared when it is requested again.
 """
 
@@ -152,7 +152,7 @@ async def transfer_stream(
 
 
 async def apply_config(target: Endpoint, config: Json) -> Json:
-    """Give a stream that has all messages its final configuration, except the seal; return its info, marked
+    """Apply the final configuration, except the seal, to a stream with all messages; return its info, marked
     as not compared.
 
     Raises JsctlError; all messages then stay.

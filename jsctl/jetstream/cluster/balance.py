@@ -10,7 +10,7 @@ from jsctl.jetstream.cluster.leaders import RaftGroup, wait_for_leader
 
 
 class Move(NamedTuple):
-    """A leader that stands down for another server."""
+    """A leader that steps down for another server."""
 
     name: str  #: of the stream or consumer
     cluster: str

@@ -16,7 +16,7 @@ from jsctl.units import SECOND
 
 ELECTION_TIMEOUT = 15 * SECOND
 """ns that an election may take: when the server that should lead was not ready in time, a follower waits up
-to 9 s before it stands (nats-server: raft.go)."""
+to 9 s before it becomes a candidate (nats-server: raft.go)."""
 
 _POLL_INTERVAL = 0.1  #: seconds between two requests for the leader
 
@@ -26,7 +26,7 @@ class RaftGroup:
     """A stream or consumer as a group of servers with a leader.
 
     label: `stream ORDERS` or `consumer ORDERS > NEW`. fetch_info: fetches its info. step_down: makes its
-    leader stand down; the argument names the server that should lead next, or is empty.
+    leader step down; the argument names the server that should lead next, or is empty.
     """
 
     name: str
@@ -75,10 +75,10 @@ async def elect_leader(
     force: bool = False,
     on_request: Callable[[str, int], object] = lambda leader, peers: None,
 ) -> LeaderChange:
-    """Make the leader stand down, and wait until a server leads again.
+    """Make the leader step down, and wait until a server leads again.
 
     preferred: the server that should lead next. force: also when no leader is known. on_request: called with
-    the present leader (may be empty) and the number of peers, before the leader is asked to stand down.
+    the present leader (may be empty) and the number of peers, before the leader is asked to step down.
     Raises JsctlError for a group without replicas or leader, BadInput for a server that cannot lead,
     RequestTimeout when nobody is elected in time.
     """

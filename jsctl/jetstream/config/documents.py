@@ -38,7 +38,7 @@ def parse_document(text: str, file: str) -> Node:
     if len(nodes) > 1:
         raise nodes[1].error("only one document is expected")
     if not nodes or not isinstance(nodes[0].value, dict):
-        raise BadInput(f"{file} holds no configuration", "give a JSON or YAML object")
+        raise BadInput(f"{file} holds no configuration", "write a JSON or YAML object")
     return nodes[0]
 
 

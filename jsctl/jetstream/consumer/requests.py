@@ -179,7 +179,7 @@ async def unpin(api: Api, stream: str, name: str, group: str) -> None:
 
 
 async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> None:
-    """Make the leader stand down. preferred: the server that should lead next, empty for any."""
+    """Make the leader step down. preferred: the server that should lead next; empty for any."""
     body: Json | None = None
     if preferred:
         await api_levels.require(api, {ApiLevel.V2_11: ["--preferred"]})

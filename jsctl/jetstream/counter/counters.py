@@ -52,7 +52,7 @@ class Counter(NamedTuple):
 def parse_amount(text: str) -> str:
     """Parse a whole number; return it in the form that servers accept. Raises BadInput."""
     if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise BadInput(f"{text!r} is not a whole number", "give one such as 5 or -12")
+        raise BadInput(f"{text!r} is not a whole number", "use one such as 5 or -12")
     digits = text.lstrip("+-").lstrip("0") or "0"
     return f"-{digits}" if text.startswith("-") and digits != "0" else digits
 

@@ -65,7 +65,7 @@ def parse_existing_key(text: str) -> str:
     if "\\" in text:
         key = ".".join(_unescape_token(token) for token in text.split("."))
     if not is_subject(key) or is_pattern(key) or not is_sendable(key):
-        raise BadInput(f"{text!r} is not a valid key", "give tokens separated by dots")
+        raise BadInput(f"{text!r} is not a valid key", "use tokens separated by dots")
     return key
 
 

@@ -17,6 +17,7 @@ from jsctl.nats.codec import publish_parts
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected
 from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.units import pluralize
 
 WINDOW = 1024
 """Maximum number of messages on their way to a stream without an ack."""
@@ -234,7 +235,7 @@ class _Run:
             text = f"lost the connection to {self._connection.url}"
             if not lost:
                 raise Unreachable(text)
-            count = f"{len(lost):,} message{'s' * (len(lost) != 1)}"
+            count = pluralize(len(lost), "message")
             raise Unreachable(
                 f"{text} before the acks of {count}, which may be stored",
                 "with -H 'Nats-Msg-Id: {{ID}}', jsctl sends them again, and the stream stores each once",
@@ -296,12 +297,12 @@ class _Run:
         ):
             return
         self._reported_at = now
-        self._patience.say(f"jsctl: {reason}: {count:,} message{'s' * (count != 1)}; ctrl-C ends it")
+        self._patience.say(f"jsctl: {reason}: {pluralize(count, 'message')}; ctrl-C ends it")
 
     def _build_timeout_error(self) -> RequestTimeout:
         subject = next(iter(self._waiting.values())).subject
         count = len(self._waiting)
         return RequestTimeout(
-            f"no ack for {count} message{'s' * (count != 1)}, the first on {subject}",
+            f"no ack for {pluralize(count, 'message')}, the first on {subject}",
             "they may have been stored anyway; --timeout waits longer",
         )

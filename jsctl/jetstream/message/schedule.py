@@ -94,4 +94,4 @@ def _check_positive(name: str, value: int) -> None:
 def _format_utc(text: str) -> str:
     with contextlib.suppress(ValueError):
         return units.format_rfc3339(round(units.parse_time(text).timestamp()) * units.SECOND)
-    raise BadInput(f"{text!r} is not an RFC 3339 time", "give one such as 2026-11-21T18:00:00Z")
+    raise BadInput(f"{text!r} is not an RFC 3339 time", "use one such as 2026-11-21T18:00:00Z")

@@ -31,7 +31,7 @@ from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import VERSION, find_header
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import generate_id
-from jsctl.units import SECOND
+from jsctl.units import SECOND, pluralize
 
 MARK = "Jsctl-Chunk"
 """The header of a chunk: its number, and its CRC-32C in hexadecimal digits."""
@@ -142,7 +142,7 @@ def _check_bucket(api: Api, bucket: str, config: Json, chunk_size: int) -> None:
         limit = config["max_msg_size"]
     if not 0 < chunk_size <= limit - _HEADER_SIZE:
         raise BadInput(
-            f"chunks of {chunk_size:,} bytes are not possible",
+            f"chunks of {pluralize(chunk_size, 'byte')} are not possible",
             f"--chunk-size takes 1 to {limit - _HEADER_SIZE:,} here",
         )
 

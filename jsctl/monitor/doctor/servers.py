@@ -12,7 +12,7 @@ from jsctl.monitor.server.requests import count_servers, parse_reply
 from jsctl.monitor.server.rows import find_account_detail
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import is_no_responders
-from jsctl.units import SECOND, parse_time_ns
+from jsctl.units import SECOND, parse_time_ns, pluralize
 
 _MAX_SILENCE = SECOND // 2  #: ns without a further answer after which no more are awaited
 _MAX_LATE_SILENCE = SECOND // 20  #: the same once all known servers have answered
@@ -69,8 +69,8 @@ async def fetch_system_servers(
         []
         if len(selected) == len(account_names)
         else [
-            f"imports and exports of {len(account_names) - len(selected)} of {len(account_names)} accounts"
-            " were not checked"
+            f"imports and exports of {len(account_names) - len(selected)} of"
+            f" {pluralize(len(account_names), 'account')} were not checked"
         ]
     )
     details: dict[str, dict[str, Json]] = {}
@@ -111,7 +111,9 @@ async def _fetch_held_streams(
     if not uncovered:
         return {}, ()
     if any(int(view.jsz.get("streams") or 0) > _MANY_STREAMS for view in views):
-        return {}, [f"the streams of {len(uncovered)} accounts without a context: there are too many"]
+        return {}, [
+            f"the streams of {pluralize(len(uncovered), 'account')} without a context: there are too many"
+        ]
     held: dict[str, dict[str, Json]] = {}
     for name in uncovered:
         body = {"account": name, "accounts": True, "streams": True, "consumer": True, "config": True}

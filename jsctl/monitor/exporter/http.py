@@ -18,7 +18,7 @@ def parse_address(text: str) -> tuple[str, int]:
     host = host.strip("[]") if colon else "127.0.0.1"
     if not port.isdecimal() or not 0 <= int(port) <= 65535:
         raise BadInput(
-            f"{text!r} is not a valid address to listen on", "give HOST:PORT, such as 127.0.0.1:7777"
+            f"{text!r} is not a valid address to listen on", "use HOST:PORT, such as 127.0.0.1:7777"
         )
     return host, int(port)
 

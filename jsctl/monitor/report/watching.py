@@ -46,7 +46,8 @@ class Link:
     async def fetch(self, fetch: Fetch[T], settings: Settings, trace: Trace | None = None) -> tuple[T, str]:
         """Return the answer, and the domain of the connected server.
 
-        settings: give the domain or API prefix. Raises JsctlError, immediately when the connection is lost.
+        settings: contain the domain or API prefix. Raises JsctlError, immediately when the connection is
+        lost.
         """
         connection = await self._get_connection()
         api = Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=trace)

@@ -195,12 +195,12 @@ class StreamExporter:
         for name, value in self._build_settings("").items():
             if name == "schema":
                 if self.layout.schema and self.layout.schema != earlier.get("given"):
-                    raise BadInput(f"{source.table} was exported with another --schema", "give the same one")
+                    raise BadInput(f"{source.table} was exported with another --schema", "use the same one")
             elif earlier.get(name, type(value)()) != value:  # a table may be older than a setting
                 flag = "--" + name.replace("_", "-")
                 raise BadInput(
                     f"{source.table} was exported with other {flag}: {_format_setting(earlier.get(name))}",
-                    "give the same, or another folder",
+                    "use the same, or another folder",
                 )
 
     def _build_settings(self, schema: str) -> dict[str, Any]:

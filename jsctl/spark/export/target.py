@@ -58,7 +58,7 @@ class Target:
             if marker and marker.get("format") != format:
                 raise BadInput(
                     f"{path} holds {marker.get('format')}, not {format}",
-                    f"give --format {marker.get('format')} or another folder",
+                    f"use --format {marker.get('format')} or another folder",
                 )
         else:
             above = next(parent for parent in path.absolute().parents if parent.exists())

@@ -55,6 +55,6 @@ def _ask(java: Path) -> str:
     try:
         process = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise MissingDependency(f"{java} does not run: {error}", _HINT) from None
+        raise MissingDependency(f"{java} cannot be run: {error}", _HINT) from None
     version = re.search(r'version "([^"]+)"', process.stderr + process.stdout)
     return version[1] if version else ""

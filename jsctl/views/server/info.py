@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsctl.monitor.server.reports import parse_span
-from jsctl.units import MS, parse_time
+from jsctl.units import MS, parse_time, pluralize
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
 
 Json = dict[str, Any]
@@ -95,7 +95,7 @@ def ping(answers: Sequence[tuple[Json, int]], *, with_ids: bool) -> Result:
         rows.append((about["name"], about["id"], rtt) if with_ids else (about["name"], rtt))
     times = [rtt for _, rtt in answers]
     summary = (
-        f"{len(times)} replies, max: {max(times) / MS:.2f}ms, min: {min(times) / MS:.2f}ms,"
+        f"{pluralize(len(times), 'reply')}, max: {max(times) / MS:.2f}ms, min: {min(times) / MS:.2f}ms,"
         f" avg: {sum(times) / len(times) / MS:.2f}ms"
     )
     data = [

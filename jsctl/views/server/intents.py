@@ -35,7 +35,7 @@ def rescue(plan: RescuePlan, new_quorum: int) -> Intent:
     return Intent(
         f"let {new_quorum} of {plan.size} servers suffice instead of {plan.quorum}",
         facts,
-        question=f"Are the other {offline} servers gone for good, and should {new_quorum} instead of"
+        question=f"Are the offline servers ({offline}) gone for good, and should {new_quorum} instead of"
         f" {plan.quorum} of {plan.size} suffice?",
     )
 

@@ -39,7 +39,7 @@ def test_a_stream_that_is_gone_from_the_backup(cli: Cli, account: str, tmp_path:
     (tmp_path / "all" / "MEM").rmdir()
     remove_all(cli)
     failed = cli(f"account restore {tmp_path}/all", status=1)
-    assert "1 streams of the backup are not in" in failed.out
+    assert "lacks 1 stream of the backup" in failed.out
     assert len(stored(account, "ORDERS")) == 30
 
 

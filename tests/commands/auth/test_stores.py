@@ -27,11 +27,11 @@ def test_nothing_shows_a_seed(acme: AuthStore, auth_cli: Cli) -> None:
     ("line", "status", "words"),
     [
         ("account info ORDRS", 3, "did you mean ORDERS?"),
-        ("account info", 64, "give ACCOUNT, one of ORDERS, SYSTEM"),
+        ("account info", 64, "specify ACCOUNT, one of ORDERS, SYSTEM"),
         ("user info alic", 64, "the account is missing"),
         ("user info alic ORDERS", 3, "did you mean alice?"),
         ("account ls ACMEE", 3, "did you mean ACME?"),
-        ("account add", 64, "give ACCOUNT"),
+        ("account add", 64, "specify ACCOUNT"),
         ("account add a/b", 64, "not a valid account name"),
         ("account add ORDERS", 64, "already"),
         ("account edit SYSTEM --jetstream", 64, "system account cannot"),

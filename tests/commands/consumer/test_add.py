@@ -188,7 +188,7 @@ def test_names_that_no_consumer_can_have(cli: Cli) -> None:
 
 
 def test_a_missing_name_names_the_argument(cli: Cli) -> None:
-    assert "give the consumer's name" in cli("consumer add ORDERS --pull", status=64).err
+    assert "specify the consumer's name" in cli("consumer add ORDERS --pull", status=64).err
 
 
 def test_an_unknown_stream(cli: Cli) -> None:

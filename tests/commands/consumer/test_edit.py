@@ -61,7 +61,7 @@ def test_edit_more(cli: Cli, pull: None) -> None:
     assert config("--description new --metadata a=b --headers-only --replicas 1")["headers_only"] is True
     assert "headers_only" not in config("--no-headers-only")
     assert "there is nothing to change" in cli("con edit ORDERS C", status=64).err
-    assert "give --force" in cli("con edit ORDERS C --sample 9", status=64).err
+    assert "use --force" in cli("con edit ORDERS C --sample 9", status=64).err
     refused = cli("con edit ORDERS C --target push.x -f", status=64)
     assert "is a pull consumer and cannot become a push consumer; jsctl consumer copy --target" in refused.err
 

@@ -20,7 +20,7 @@ def test_pause_and_resume(cli: Cli, url: str, pull: None) -> None:
     assert "is not paused" in cli("con resume ORDERS C -f", status=1).err
     assert "in the past" in cli(["con", "pause", "ORDERS", "C", "2020-01-01 00:00:00", "-f"], status=1).err
     assert "neither a time" in cli("con pause ORDERS C whenever -f", status=64).err
-    assert "give UNTIL" in cli("con pause ORDERS C -f", status=64).err
+    assert "specify UNTIL" in cli("con pause ORDERS C -f", status=64).err
     questions = cli("con pause ORDERS C", tty=True, answers=[..., True], status=0).asked
     assert questions[0] == "Pause until (time or duration)"
     assert questions[1].startswith("Really pause Consumer ORDERS > C until 20")

@@ -9,7 +9,7 @@ def test_rm(cli: Cli) -> None:
         cli(f"context add {name}", status=0)
     cli("context select a", status=0)
     assert "is selected" in cli("context rm a", answers=[True], status=ExitStatus.FAILURE).err
-    assert "give --force" in cli("context rm b", status=ExitStatus.USAGE).err
+    assert "use --force" in cli("context rm b", status=ExitStatus.USAGE).err
     cli("context rm b", answers=[False], status=0)
     assert cli("context ls --names").out == "a\nb\nc\n"
     cli("context rm b", answers=[True], status=0)

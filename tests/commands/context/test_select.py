@@ -14,7 +14,7 @@ def test_select_from_a_list(cli: Cli) -> None:
         cli(f"context add {name}", status=0)
     assert cli("context select", answers=["b"], status=0).asked == ["Select a Context"]
     assert (cli.home / "nats" / "context.txt").read_text() == "b"
-    assert "give NAME" in cli("context select", status=ExitStatus.USAGE).err
+    assert "specify NAME" in cli("context select", status=ExitStatus.USAGE).err
     child = cli.terminal("context select")
     try:
         child.expect("Select a Context")

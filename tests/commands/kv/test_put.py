@@ -54,7 +54,7 @@ def test_a_dash_reads_stdin(config: Cli) -> None:
 
 
 def test_a_terminal_gives_no_value(config: Cli) -> None:
-    assert "the value is missing; give VALUE" in config("kv put CONFIG a", tty=True, status=64).err
+    assert "the value is missing; specify VALUE" in config("kv put CONFIG a", tty=True, status=64).err
 
 
 def test_a_value_too_large_is_one_line(config: Cli) -> None:

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_servers_to_pick_from(offline_cli: Cli, tmp_path: Path) -> None:
-    assert "give CONTEXT or DIR" in offline_cli("server stop", status=64).err
+    assert "specify CONTEXT or DIR" in offline_cli("server stop", status=64).err
     assert "no server that jsctl started runs" in offline_cli("server stop", answers=[], status=3).err
     folder = tmp_path / "data"
     offline_cli(f"server run --port 0 --background --name mine --store {folder}", status=0)
@@ -28,4 +28,4 @@ def test_folders_of_account_backups_are_asked_for(cli: Cli, tmp_path: Path) -> N
     cli("stream rm S -f", status=0)
     assert cli("account restore", answers=[f"{tmp_path}/all"], status=0).asked == ["Folder of the backup"]
     assert cli("stream ls --names", status=0).out == "S\n"
-    assert "give TARGET" in cli("account backup", status=64).err
+    assert "specify TARGET" in cli("account backup", status=64).err

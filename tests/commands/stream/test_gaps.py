@@ -35,7 +35,7 @@ def test_gaps_by_reading_are_those_of_the_server(
     ]
     assert [6001, 9499] in known
     monkeypatch.setattr("jsctl.jetstream.message.gaps.MAX_DETAILS", 0)
-    assert "give --force" in cli("stream gaps G", status=64).err
+    assert "use --force" in cli("stream gaps G", status=64).err
     assert cli("stream gaps G --json --force", status=0).json == known
     questions = cli("stream gaps G", tty=True, answers=[False], status=0).asked
     assert questions[0].startswith("Really read all of Stream G (")

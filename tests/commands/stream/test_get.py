@@ -33,7 +33,7 @@ def test_get_what_is_not_there(orders: Cli) -> None:
         outcome = orders(line, status=3)
         assert outcome.out == ""
         assert "has no message" in outcome.err
-    assert "give ID or --last-for" in orders("stream get ORDERS", status=64).err
+    assert "specify ID or --last-for" in orders("stream get ORDERS", status=64).err
     assert "used together" in orders("stream get ORDERS 1 --last-for ORDERS.new", status=64).err
 
 

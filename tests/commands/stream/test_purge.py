@@ -19,7 +19,7 @@ def test_purge_asks_with_numbers(orders: Cli, url: str) -> None:
     no = orders("stream purge ORDERS", tty=True, answers=[False], status=0)
     assert no.asked == ["Really purge Stream ORDERS (5 messages, 233 B)"]
     assert js.info(url, "ORDERS")["state"]["messages"] == 5
-    assert "give --force" in orders("stream purge ORDERS", status=64).err
+    assert "use --force" in orders("stream purge ORDERS", status=64).err
 
 
 @pytest.mark.slow

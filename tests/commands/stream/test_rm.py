@@ -25,7 +25,7 @@ def test_a_pattern_asks_once(cli: Cli, url: str) -> None:
         "Really delete 2 Streams (4 messages, 148 B: LOGS_1: 2 messages, 74 B; LOGS_2: 2 messages, 74 B)"
     ]
     assert len(left(cli)) == 3
-    assert "give --force" in cli(line, status=64).err
+    assert "use --force" in cli(line, status=64).err
     assert cli(line, tty=True, answers=[True], status=0).out.splitlines() == [
         "Stream LOGS_1 was removed",
         "Stream LOGS_2 was removed",

@@ -12,8 +12,8 @@ def test_rmm(orders: Cli, url: str) -> None:
     state = js.info(url, "ORDERS")["state"]
     assert (state["messages"], state["bytes"]) == (4, 233 - 47)
     assert "no message 1" in orders("stream rmm ORDERS 1 -f", status=3).err
-    assert "give --force" in orders("stream rmm ORDERS 2", status=64).err
-    assert "give ID" in orders("stream rmm ORDERS -f", status=64).err
+    assert "use --force" in orders("stream rmm ORDERS 2", status=64).err
+    assert "specify ID" in orders("stream rmm ORDERS -f", status=64).err
 
 
 def test_rmm_asks(orders: Cli, url: str) -> None:

@@ -7,7 +7,7 @@ from tests.support.run import Cli
 
 
 def test_seal(orders: Cli, url: str) -> None:
-    assert "give --force" in orders("stream seal ORDERS", status=64).err
+    assert "use --force" in orders("stream seal ORDERS", status=64).err
     no = orders("stream seal ORDERS", tty=True, answers=[False], status=0)
     assert no.asked == [
         "Really seal Stream ORDERS (5 messages, 233 B), sealed streams can not be unsealed or modified"

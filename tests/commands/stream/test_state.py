@@ -13,7 +13,7 @@ def test_state(orders: Cli, url: str) -> None:
     assert "Deleted Messages: 1" in shown
     assert "Subjects" not in shown.split("State:")[0]
     assert orders("stream state ORDERS --json", status=0).json["state"] == js.info(url, "ORDERS")["state"]
-    assert "give STREAM" in orders("stream state --no-select", status=64).err
+    assert "specify STREAM" in orders("stream state --no-select", status=64).err
 
 
 def test_a_stream_that_is_left_out_is_picked(orders: Cli) -> None:

@@ -91,7 +91,7 @@ async def callout(env: Env, options: Options) -> Result:
         if not callout.get("xkey"):
             callout.pop("xkey", None)
         if callout and not callout.get("auth_users"):
-            raise BadInput("a callout needs the users of its service", "name them with --auth-user")
+            raise BadInput("a callout needs the users of its service", "specify them with --auth-user")
         nats["authorization"] = callout
 
     if users or accounts or options.xkey is not None or options.off:

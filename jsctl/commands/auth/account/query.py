@@ -36,7 +36,7 @@ class Options:
         if self.all and (self.account or self.output):
             raise BadInput("--all cannot be used with an account or a file", "leave out one of them")
         if self.all and not self.save:
-            raise BadInput("--all needs --save", "add --save, or name one account")
+            raise BadInput("--all needs --save", "add --save, or specify one account")
 
 
 @command(

@@ -20,7 +20,7 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
     the servers.
     """
     if force and not account:
-        raise BadInput("--force needs the account's name", "add ACCOUNT")
+        raise BadInput("--force needs the account's name", "specify ACCOUNT")
     store, owner = await pick_operator_account(env, operator, account, default=False)
     if store.read_operator().nats.get("system_account") == owner.public:
         raise BadInput(

@@ -30,7 +30,7 @@ async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, for
     valid.
     """
     if force and not name:
-        raise BadInput("--force needs the user's name", "add NAME")
+        raise BadInput("--force needs the user's name", "specify NAME")
     store = await pick_operator(env, operator)
     owner = await pick_user_account(env, store, name, account)
     public = ""

@@ -11,7 +11,7 @@ from jsctl.views.result import Result
 
 @command("wait", examples=["jsctl server network wait hub-leaf", "jsctl server network wait --for 30s"])
 @network_argument
-@option("--for", "span", type=DURATION, default="2m", show_default=True, help="Give up after this time")
+@option("--for", "span", type=DURATION, default="2m", show_default=True, help="Maximum time to wait")
 async def wait(env: Env, network: str, span: int) -> Result:
     """Wait until every server that should run is healthy, every JetStream domain and stream has a leader, and
     mirrors and sources have copied everything. Exit with 1 if that takes too long, and say what is missing.

@@ -28,7 +28,7 @@ def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
                 f"context {view.context}",
                 f"{view.where}: {view.error.message}",
                 "its streams were not checked",
-                view.error.hint or "give the user the permission, or use another context",
+                view.error.hint or "grant the user the permission, or use another context",
                 [f"context {view.context}"],
             )
 

@@ -25,7 +25,7 @@ def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:
             f"{format_count(len(clusters))} JetStreams have this domain: servers {', '.join(names)}",
             f"each of them answers requests on $JS.{domain}.API: streams are created, found and mirrored"
             " sometimes on one of them, sometimes on another",
-            "give each a domain of its own (jetstream { domain: ... }) in its configuration, and restart it",
+            "configure each with a domain of its own (jetstream { domain: ... }), and restart it",
             [f"server {name}" for name in names],
         )
 

@@ -40,8 +40,9 @@ def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
                 + (f" (subjects {', '.join(subjects)})" if len(subjects) > 1 else ""),
                 "while the domains are connected, every message is stored in each of them, and sources"
                 " that join these streams hold it several times",
-                "give the streams different subjects, or the domains different accounts; to copy a stream,"
-                f" use a mirror: jsctl stream add COPY --mirror {group[0].stream}@{group[0].view.domain}",
+                "use different subjects for the streams, or different accounts for the domains; to copy a"
+                " stream, use a mirror:"
+                f" jsctl stream add COPY --mirror {group[0].stream}@{group[0].view.domain}",
                 objects,
             )
 

@@ -9,7 +9,7 @@ from tests.support.run import Cli
 def test_select(acme: AuthStore, auth_cli: Cli) -> None:
     auth_cli("auth operator add OTHER", status=0)
     for line, flag in (("account ls", "OPERATOR"), ("operator info", "NAME"), ("account info", "--operator")):
-        assert f"give {flag}, one of ACME, OTHER" in auth_cli(f"auth {line}", status=64).err
+        assert f"specify {flag}, one of ACME, OTHER" in auth_cli(f"auth {line}", status=64).err
     auth_cli("auth operator select OTHER", status=0)
     config = auth_cli.home / "nats" / "cli" / "config.json"
     assert json.loads(config.read_text()) == {"select_operator": "OTHER"}

@@ -13,7 +13,7 @@ def test_a_broken_user_can_be_removed(acme: AuthStore, auth_cli: Cli) -> None:
 
 def test_rm(acme: AuthStore, auth_cli: Cli) -> None:
     alice = acme.read_user("ORDERS", "alice")
-    assert "give --force" in auth_cli("auth user rm alice ORDERS", status=64).err
+    assert "use --force" in auth_cli("auth user rm alice ORDERS", status=64).err
     removed = auth_cli("auth user rm alice ORDERS --force --json", status=0).json
     assert removed["removed"] == "alice"
     assert acme.list_user_names("ORDERS") == [] and not acme.has_seed(alice.public)

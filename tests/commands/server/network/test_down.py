@@ -14,7 +14,7 @@ def test_down(networks: Networks) -> None:
     networks("up single --port 0 --name short")
     folder = networks.folder("short")
     assert json.loads(networks("down short --dry-run --json"))["folder"] == str(folder)
-    assert "give --force or --keep-data" in networks("down short", 64)
+    assert "use --force or --keep-data" in networks("down short", 64)
     assert processes.find_all(folder)
     assert f"its data is in {folder}" in networks("down short --keep-data")
     assert not processes.find_all(folder)

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.cluster]
         ("link sideways leaf-hub -n pair", 64, "'sideways' is not a valid mode"),
         ("scale hub 3 -n pair", 64, "hub is a single server"),
         ("up none.yaml", 3, "there is no network and no file 'none.yaml'"),
-        ("down pair", 64, "give --force or --keep-data"),
+        ("down pair", 64, "use --force or --keep-data"),
     ],
 )
 def test_what_is_wrong(networks: Networks, pair: str, line: str, status: int, message: str) -> None:

@@ -71,7 +71,7 @@ def test_up_again_starts_what_has_ended(networks: Networks, pair: str) -> None:
     os.kill(leaf.pid, signal.SIGKILL)
     wait_for(lambda: not leaf.is_running(), "the leaf node lives")
     assert networks.servers(pair)["leaf"] == "ended"
-    assert "is not ready after 1s: server leaf does not run" in networks(f"wait {pair} --for 1s", 1)
+    assert "is not ready after 1s: server leaf is not running" in networks(f"wait {pair} --for 1s", 1)
     networks("up hub-leaf --name pair")
     assert networks.servers(pair) == {"hub": "up", "leaf": "up"}
     assert processes.find(networks.folder(pair), "hub") == before

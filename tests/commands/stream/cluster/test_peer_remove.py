@@ -20,8 +20,8 @@ def test_peer_remove_refusals(cluster_cli: Cli, shared_cluster: Cluster) -> None
     js.stream(url, "S", "s", num_replicas=3)
     js.stream(url, "ONE", "one")
     leader(url, "S")
-    assert "give PEER, one of n1, n2, n3" in cluster_cli("stream cluster peer-remove S", status=64).err
-    assert "give --force" in cluster_cli("stream cluster peer-remove S n2", status=64).err
+    assert "specify PEER, one of n1, n2, n3" in cluster_cli("stream cluster peer-remove S", status=64).err
+    assert "use --force" in cluster_cli("stream cluster peer-remove S n2", status=64).err
     assert "its peers are n1, n2, n3" in cluster_cli("stream cluster peer-remove S n9 -f", status=3).err
     full = cluster_cli("stream cluster pr S n2 --force", status=1).err
     assert "peer remap failed (10075); no other server can take the replica" in full

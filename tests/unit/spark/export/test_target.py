@@ -108,7 +108,7 @@ def test_killed_before_anything_was_written_the_folder_is_still_ours(tmp_path: P
         (lambda p: p.write_text("x"), "is a file"),
         (lambda p: (p / "photos").mkdir(parents=True), "exists and is not an export of jsctl"),
         (lambda p: write(opened(p, kind="stream")), "holds an export of stream"),
-        (lambda p: write(opened(p, format="csv")), "holds csv, not parquet; give --format csv"),
+        (lambda p: write(opened(p, format="csv")), "holds csv, not parquet; use --format csv"),
     ],
 )
 def test_what_is_not_ours_is_never_written_to(tmp_path: Path, make, words: str) -> None:  # type: ignore[no-untyped-def]

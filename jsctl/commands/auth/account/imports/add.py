@@ -115,7 +115,7 @@ def _activate(env: Env, store: AuthStore, source: Record, account: Record, impor
         )
     elif all(export.get("token_req") for export in exports):
         if not store.has_seed(source.public):
-            raise BadInput("the export is private", "pass the file of an activation token with --token")
+            raise BadInput("the export is private", "specify the file of an activation token with --token")
         imported["token"] = sign_activation(
             store, source, exports[0], imported["subject"], account.public, {}
         )

@@ -64,7 +64,7 @@ async def add(env: Env, options: Options) -> Result:
     if not role and not options.no_scope:
         if not env.can_ask:
             raise BadInput(
-                "the role is missing", "name ROLE, or use --no-scope for a key without permissions"
+                "the role is missing", "specify ROLE, or use --no-scope for a key without permissions"
             )
         role = await env.prompter.text("Role name", flag="ROLE", check=check_filled)
     if role and any(key.role == role for key in list_signing_keys(account.nats)):

@@ -9,7 +9,7 @@ def test_rm(shop: AuthStore, auth_cli: Cli) -> None:
     auth_cli("auth account imports add orders 'orders.>' SHOP --source ORDERS", status=0)
     remove = "auth account exports rm 'orders.>' ORDERS"
     assert "Would remove the export orders.> of ORDERS" in auth_cli(f"{remove} --dry-run", status=0).out
-    assert "give --force" in auth_cli(remove, status=64).err
+    assert "use --force" in auth_cli(remove, status=64).err
     assert shop.read_account("ORDERS").nats["exports"]
     removed = auth_cli(f"{remove} --force --json", status=0).json
     assert removed == {"account": "ORDERS", "removed": "orders.>", "importers": ["SHOP"]}
