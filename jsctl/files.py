@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from jsctl import posix
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.signals import blocking
 from jsctl.user_folders import expand_home
 
@@ -25,6 +25,8 @@ PIPE_SECONDS = 3.0
 """How many seconds to wait until the other end of a named pipe is opened."""
 TEMPORARY = ".jsctl-"
 """The prefix of the names of files that a killed process may leave."""
+SEED = r"S[A-Z][A-Z2-7]{50,}"
+"""Matches the seed of a key."""
 
 _EXCHANGE = 2  #: RENAME_EXCHANGE of renameat2(2)
 _AT_FDCWD = -100
@@ -77,6 +79,15 @@ def write_atomically(
     """
     with open_atomically(path, mode=mode, durable=durable) as file:
         file.write(data.encode(errors="backslashreplace") if isinstance(data, str) else data)
+
+
+@contextlib.contextmanager
+def naming_write_errors(path: str | Path = "") -> Iterator[None]:
+    """Raise JsctlError, with the path, for an OSError in the block. path: empty for that of the error."""
+    try:
+        yield
+    except OSError as error:
+        raise JsctlError(f"cannot write {path or error.filename}: {error.strerror}") from None
 
 
 @contextlib.contextmanager
@@ -276,7 +287,6 @@ def open_regular(path: Path, label: str = "") -> Iterator[BinaryIO]:
         raise BadInput(f"cannot read {label}: it is not a valid path") from None
 
 
-_SEED = r"S[A-Z][A-Z2-7]{50,}"
 _SEED_SHOWN = "a seed in place of the path of its file"
 
 
@@ -284,7 +294,7 @@ def escape_path(path: Path) -> str:
     """Return a path in a form that can be written anywhere: unpaired surrogates are escaped, and a seed that
     was given in its place is not shown."""
     text = str(path).encode(errors="backslashreplace").decode().replace("\0", "\\0")
-    return _SEED_SHOWN if re.fullmatch(_SEED, path.name) else text
+    return _SEED_SHOWN if re.fullmatch(SEED, path.name) else text
 
 
 def write_output(path: str, text: str) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
+from jsctl.commands.shared.past_time import build_start_since
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -12,7 +13,6 @@ from jsctl.monitor import events as domain
 from jsctl.monitor.event_listener import EventListener, EventSelection, ServerEvent
 from jsctl.nats.subjects import validate_subject
 from jsctl.patterns import compile_pattern
-from jsctl.units import format_rfc3339, seconds_to_ns
 from jsctl.views.events import Events
 from jsctl.views.message import events as view
 
@@ -124,5 +124,4 @@ def _build_start(env: Env, options: Options) -> Json:
     """Return the delivery policy."""
     if options.since is None:
         return {"deliver_policy": "all"}
-    start = seconds_to_ns(env.clock()) - options.since
-    return {"deliver_policy": "by_start_time", "opt_start_time": format_rfc3339(start)}
+    return build_start_since(env, options.since)

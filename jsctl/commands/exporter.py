@@ -12,8 +12,8 @@ from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.shared.targets import resolve_targets
 from jsctl.commands.shared.watch import check_interval
 from jsctl.env import Env
-from jsctl.errors import BadInput, ExitStatus, JsctlError
-from jsctl.files import write_atomically
+from jsctl.errors import BadInput, ExitStatus
+from jsctl.files import naming_write_errors, write_atomically
 from jsctl.monitor.exporter.collect import Exporter
 from jsctl.monitor.exporter.http import MetricsServer, parse_address
 from jsctl.monitor.exporter.metrics import Names
@@ -153,10 +153,8 @@ def _report_changes(env: Env, places: Sequence[Place], errors: dict[str, str]) -
 
 
 def _write(file: str, text: str) -> None:
-    try:
+    with naming_write_errors(file):
         write_atomically(expand_home(file), text, mode=0o644)
-    except OSError as error:
-        raise JsctlError(f"cannot write {file}: {error.strerror}") from None
 
 
 def _check_folder(file: str) -> None:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.cli.global_flags import complete_subjects
+from jsctl.commands.shared.past_time import build_start_since
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.dump_writer import DumpWriter
 from jsctl.jetstream.message.receive import Received, ReceiveOptions, Receiver, StreamSource
 from jsctl.jetstream.message.translate import split_command, translate_messages
-from jsctl.units import format_rfc3339, seconds_to_ns
 from jsctl.views.events import Events
 from jsctl.views.message import subscribe as view
 from jsctl.views.message.tally import RateGraph, SubjectReport
@@ -242,8 +242,7 @@ def _build_start(env: Env, options: Options) -> Json:
         case "start_sequence":
             return {"deliver_policy": "by_start_sequence", "opt_start_seq": options.start_sequence}
         case "since":
-            start = seconds_to_ns(env.clock()) - (options.since or 0)
-            return {"deliver_policy": "by_start_time", "opt_start_time": format_rfc3339(start)}
+            return build_start_since(env, options.since or 0)
         case "last" | "last_per_subject" as policy:
             return {"deliver_policy": policy}
         case "new":

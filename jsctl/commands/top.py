@@ -10,8 +10,8 @@ import click
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.shared.watch import check_every, watch_results
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
-from jsctl.files import write_atomically
+from jsctl.errors import BadInput
+from jsctl.files import naming_write_errors, write_atomically
 from jsctl.monitor.server.top import SORTS, Top
 from jsctl.units import SECOND
 from jsctl.user_folders import expand_home
@@ -137,7 +137,5 @@ def _write(env: Env, options: Options, text: str) -> None:
         env.streams.stdout.write(text)
         return
     path = expand_home(options.output)
-    try:
+    with naming_write_errors(path):
         write_atomically(path, text)
-    except OSError as error:
-        raise JsctlError(f"cannot write {path}: {error.strerror}") from None

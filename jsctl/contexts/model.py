@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jsctl.contexts import schemes
+from jsctl.files import SEED
 from jsctl.user_folders import expand_home
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
@@ -61,9 +62,7 @@ _SECRET_NAME = r"(?i)pass|pwd|secret|token|seed|private|jwt|bearer|credential|(a
 _PARAMETER = r"([?&;])([^=&;#?\s]+)=([^&;#\s]+)"
 
 # A seed (SU..., SA...), a JWT, a decorated key, and data in place of a path, under any key.
-_SECRET_VALUE = (
-    r"\bS[A-Z][A-Z2-7]{50,}\b|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|-----BEGIN [^-]*(SEED|PRIVATE|JWT)|^data:"
-)
+_SECRET_VALUE = rf"\b{SEED}\b|\beyJ[\w-]{{8,}}\.[\w-]+\.[\w-]*|-----BEGIN [^-]*(SEED|PRIVATE|JWT)|^data:"
 
 
 class Context(NamedTuple):

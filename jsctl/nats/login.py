@@ -13,6 +13,7 @@ from jsctl.contexts import schemes
 from jsctl.contexts.model import DEFAULT_URL, is_secret
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, MissingDependency
+from jsctl.files import SEED
 from jsctl.json_text import parse_json
 from jsctl.later import asyncio
 from jsctl.loops import await_event_loop
@@ -25,7 +26,6 @@ from jsctl.units import SECOND
 
 # nkeys' ParseDecoratedJWT and ParseDecoratedNKey: PEM-like blocks, the JWT first.
 _BLOCK = r"-{3,}\s*BEGIN [^-]*-{3,}\s*(\S+)\s*-{3,}\s*END [^-]*-{3,}"
-_SEED = r"(?m)^S[A-Z][A-Z2-7]{50,}$"
 
 
 async def prepare(settings: Settings) -> Settings:
@@ -182,7 +182,7 @@ def _read_nkey_seed(settings: Settings) -> str:
     text = read_text(settings, path, "nkey seed file")
     path = path if not is_secret(path) else "what the context has as nkey"
     blocks = re.findall(_BLOCK, text)
-    seeds = [blocks[-1]] if blocks else re.findall(_SEED, text.replace("\r", ""))
+    seeds = [blocks[-1]] if blocks else re.findall(rf"(?m)^{SEED}$", text.replace("\r", ""))
     if not seeds:
         raise BadInput(f"{path} holds no nkey seed")
     parse_seed(seeds[0])

@@ -7,8 +7,8 @@ import click
 
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
-from jsctl.files import write_atomically
+from jsctl.errors import BadInput
+from jsctl.files import naming_write_errors, write_atomically
 from jsctl.monitor.audit.analysis import analyze as run_checks
 from jsctl.monitor.audit.analysis import load_report
 from jsctl.monitor.audit.archive import Archive
@@ -74,7 +74,5 @@ async def _save(env: Env, options: Options, document: object) -> None:
     path = expand_home(options.save)
     if env.dry_run or path.exists():
         await env.confirm(file_intent("the report", path), force=options.force)
-    try:
+    with naming_write_errors(path):
         write_atomically(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise JsctlError(f"cannot write {path}: {error.strerror}") from None

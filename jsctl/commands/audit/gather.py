@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 from jsctl import __version__
 from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
-from jsctl.errors import JsctlError
-from jsctl.files import open_atomically
+from jsctl.files import naming_write_errors, open_atomically
 from jsctl.monitor.audit.archive import ArchiveWriter
 from jsctl.monitor.audit.gather import Gatherer, Selection
 from jsctl.monitor.server.requests import count_servers
@@ -83,7 +82,7 @@ async def gather(env: Env, options: Options) -> Result:
         options.details,
         min(5 * SECOND, connection.settings.timeout),
     )
-    try:
+    with naming_write_errors(path):
         with open_atomically(path) as file, ArchiveWriter(file, env.clock()) as writer:
             say = env.say if options.progress else lambda line: None
             gatherer = Gatherer(
@@ -91,6 +90,4 @@ async def gather(env: Env, options: Options) -> Result:
             )
             summary = await gatherer.run()
         size = path.stat().st_size
-    except OSError as error:
-        raise JsctlError(f"cannot write {path}: {error.strerror}") from None
     return view.gathered(str(path), size, summary)

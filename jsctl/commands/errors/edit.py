@@ -8,8 +8,8 @@ from jsctl.commands.errors.complete import complete_codes
 from jsctl.commands.errors.validate import check
 from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
-from jsctl.files import write_atomically
+from jsctl.errors import BadInput
+from jsctl.files import naming_write_errors, write_atomically
 from jsctl.jetstream import error_catalog
 from jsctl.jetstream.error_catalog import Code
 from jsctl.json_text import parse_json
@@ -53,7 +53,5 @@ async def _parse_edited(text: str) -> Code:
 
 def _write_errors(path: Path, text: str) -> None:
     """Replace the file of errors. Raises JsctlError."""
-    try:
+    with naming_write_errors(path):
         write_atomically(path, text, mode=None)
-    except OSError as error:
-        raise JsctlError(f"cannot write {path}: {error.strerror}") from None

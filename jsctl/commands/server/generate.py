@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
-from jsctl.files import write_atomically
+from jsctl.errors import BadInput
+from jsctl.files import naming_write_errors, write_atomically
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import generate as view
@@ -68,13 +68,11 @@ async def generate(env: Env, options: Options) -> Result:
         await _ask(env, template, values)
     answers = parse_answers(template, values) | {"_target": str(target), "_source": options.source}
     files = template.make(answers, operator)
-    try:
+    with naming_write_errors():
         for name, text in files.items():
             path = target / name
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, text)
-    except OSError as error:
-        raise JsctlError(f"cannot write {error.filename}: {error.strerror}") from None
     message = template.message(answers, operator) if template.message else ""
     return view.generated(template, str(target), sorted(files), message)
 

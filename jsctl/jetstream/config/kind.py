@@ -30,6 +30,11 @@ def keep_newer(key: str, known_keys: Collection[str], beside: Collection[str]) -
     return not nearest or nearest in beside
 
 
+def is_server_metadata(key: str) -> bool:
+    """Return whether servers write this key of the metadata of streams and consumers."""
+    return key.startswith("_nats.")
+
+
 class Kind:
     """Text, and the base of all other kinds.
 

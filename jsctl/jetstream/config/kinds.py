@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jsctl.jetstream.config.kind import KeepKey, Kind, merge, refuse_unknown, shorten
+from jsctl.jetstream.config.kind import KeepKey, Kind, is_server_metadata, merge, refuse_unknown, shorten
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Duration
 from jsctl.nats.subjects import is_subject, split_subjects
@@ -183,7 +183,7 @@ class Map(Kind):
         key, mark, value = text.partition("=") if "=" in text else text.partition(":")
         if not mark or not key:
             raise ValueError(f"{text!r} is not KEY=VALUE")
-        if key.startswith("_nats."):
+        if is_server_metadata(key):
             raise ValueError(f"{key!r} is a key of the server")
         return {key: value}
 
@@ -198,7 +198,7 @@ class Map(Kind):
         return {
             name: None if item.value is None else item.as_text(f"{key}.{name}")
             for name, item in node.as_object(key).items()
-            if not name.startswith("_nats.")
+            if not is_server_metadata(name)
         }
 
     def to_flag_texts(self, value: Any) -> list[str]:

@@ -16,6 +16,7 @@ from jsctl.jetstream.config.kind import (
     KeepKey,
     Kind,
     Text,
+    is_server_metadata,
     keep_newer,
     merge,
     refuse_unknown,
@@ -132,7 +133,7 @@ class Schema(Object):
 
     def without_server_keys(self, config: Json) -> Json:
         """Return the configuration without the keys that the server adds, and without obsolete ones."""
-        stripped = without_metadata(config, lambda key: key.startswith("_nats."))
+        stripped = without_metadata(config, is_server_metadata)
         return {key: value for key, value in stripped.items() if key not in self.obsolete}
 
     def update(self, live: Json, changes: Json) -> Json:

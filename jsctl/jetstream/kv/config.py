@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jsctl.jetstream.config.field import Change, Field
-from jsctl.jetstream.config.kind import Json, KeepKey, Text, refuse_unknown
+from jsctl.jetstream.config.kind import Json, KeepKey, Text, is_server_metadata, refuse_unknown
 from jsctl.jetstream.config.kinds import ListOf, Map, Switch, Texts
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Duration, Number, Size
-from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.config.schema import Schema, without_metadata
 from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix, stream_to_bucket, validate_bucket
 from jsctl.jetstream.stream.config import choose_window
 from jsctl.jetstream.stream.fields import FIELDS as STREAM_FIELDS
@@ -286,11 +286,7 @@ def from_stream(stream: Json) -> Json:
     for key, name in [*((key, key) for key in _SAME_KEYS), *_RENAMED_KEYS.items()]:
         if stream.get(name) not in (None, "", {}):
             config[key] = stream[name]
-    if metadata := config.get("metadata"):
-        user_metadata = {key: value for key, value in metadata.items() if not key.startswith("_nats.")}
-        config["metadata"] = user_metadata
-        if not user_metadata:
-            del config["metadata"]
+    config = without_metadata(config, is_server_metadata)
     if stream.get("compression") == "s2":
         config["compress"] = True
     if stream.get("subject_delete_marker_ttl"):

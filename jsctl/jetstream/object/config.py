@@ -9,8 +9,8 @@ Keys of a stream that a bucket has no name for stay as they are.
 from collections.abc import Iterator
 
 from jsctl.errors import BadInput
-from jsctl.jetstream.config.kind import Json
-from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.config.kind import Json, is_server_metadata
+from jsctl.jetstream.config.schema import Schema, without_metadata
 from jsctl.jetstream.kv.config import FIELDS as KV_FIELDS
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import STREAM_PREFIX, build_stream_name
@@ -78,11 +78,7 @@ def from_stream(stream: Json) -> Json:
     for key, name in [*((key, key) for key in _SAME_KEYS), *_RENAMED_KEYS.items()]:
         if stream.get(name) not in (None, "", {}):
             config[key] = stream[name]
-    user_metadata = {
-        key: value for key, value in (config.pop("metadata", None) or {}).items() if key[:6] != "_nats."
-    }
-    if user_metadata:
-        config["metadata"] = user_metadata
+    config = without_metadata(config, is_server_metadata)
     if stream.get("compression") == "s2":
         config["compress"] = True
     return config

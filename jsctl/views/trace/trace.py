@@ -9,6 +9,7 @@ from jsctl.trace import model
 from jsctl.trace.model import Hop, Json, Step
 from jsctl.units import US, format_duration, parse_time_ns
 from jsctl.views.result import Column, Field, Lines, Part, Result, Section, Sheet, Table, Text
+from jsctl.views.shared.text import quote_for_dot
 
 _ARROWS = {
     model.CLIENT: "--C",
@@ -132,7 +133,8 @@ def dot(subject: str, documents: Mapping[str, Json]) -> Result:
     edges: list[str] = []
     if root.arrival is not None:
         publisher = f"publisher {root.arrival.name}".strip()
-        edges.append(f"  {node(publisher)} -> {node(f'server {root.server}')} [label={_quote(subject)}];")
+        server = node(f"server {root.server}")
+        edges.append(f"  {node(publisher)} -> {server} [label={quote_for_dot(subject)}];")
     for hop, step in root.walk():
         if step.type not in ("eg", "js"):
             continue
@@ -143,11 +145,11 @@ def dot(subject: str, documents: Mapping[str, Json]) -> Result:
         else:
             target = f"{model.KINDS[step.kind].lower()} {step.name} {step.connection} of {hop.server}"
         style = ' color="red"' if step.error or step.is_silent else ""
-        label = _quote(step.error or step.subject)
+        label = quote_for_dot(step.error or step.subject)
         edges.append(f"  {node(f'server {hop.server}')} -> {node(target)} [label={label}{style}];")
     shapes = {"server": "box", "stream": "cylinder"}
     nodes = [
-        f"  n{number} [label={_quote(label)} shape={shapes.get(label.split()[0], 'ellipse')}];"
+        f"  n{number} [label={quote_for_dot(label)} shape={shapes.get(label.split()[0], 'ellipse')}];"
         for label, number in names.items()
     ]
     return Result([Text("\n".join(["digraph trace {", "  rankdir=LR;", *nodes, *edges, "}"]), whole=True)])

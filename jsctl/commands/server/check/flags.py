@@ -6,7 +6,7 @@ from typing import Any
 from jsctl.commands.cli import option
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.files import write_atomically
+from jsctl.files import naming_write_errors, write_atomically
 from jsctl.monitor.check.outcome import Check
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
@@ -37,9 +37,7 @@ async def run_check(env: Env, suite: str, name: str, work: Awaitable[Check]) -> 
     form, namespace = env.flags.get("check_format", "nagios"), env.flags.get("check_namespace", _NAMESPACE)
     result = view.check(outcome, form, namespace)
     if file := env.flags.get("check_outfile"):
-        try:
+        with naming_write_errors(file):
             write_atomically(expand_home(file), view.as_text(result), mode=0o644)
-        except OSError as error:
-            raise JsctlError(f"cannot write {file}: {error.strerror}") from None
         return Result(data=None, status=result.status)
     return result

@@ -7,8 +7,7 @@ import click
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.server.request.flags import GROUP, build_server_filter
 from jsctl.env import Env
-from jsctl.errors import JsctlError
-from jsctl.files import write_atomically
+from jsctl.files import naming_write_errors, write_atomically
 from jsctl.monitor.server.requests import ping
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Column, Result, Table
@@ -29,7 +28,7 @@ async def profile(env: Env, profile: str, folder: str, level: int) -> Result:
         await env.connection(), "PROFILEZ", {"name": profile, "debug": level}, server_filter=server_filter
     )
     rows = []
-    try:
+    with naming_write_errors():
         target_folder.mkdir(parents=True, exist_ok=True)
         for reply in replies:
             data = base64.b64decode((reply.get("data") or {}).get("profile") or "")
@@ -39,6 +38,4 @@ async def profile(env: Env, profile: str, folder: str, level: int) -> Result:
             path = target_folder / f"{profile}-{name}.pprof"
             write_atomically(path, data)
             rows.append((reply["server"]["name"], str(path), len(data)))
-    except OSError as error:
-        raise JsctlError(f"cannot write {error.filename}: {error.strerror}") from None
     return Result([Table("Profiles", _COLUMNS, rows)])
