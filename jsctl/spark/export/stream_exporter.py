@@ -1,4 +1,4 @@
-"""Export a stream into a table: plan once what to read, read and write it in one Spark job, and commit it
+"""Exports a stream to a table: plans once what to read, reads and writes it in one Spark job, and commits it
 together with a checkpoint that says which sequences the table holds."""
 
 import contextlib
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.early_parts import EarlyParts
@@ -26,17 +26,17 @@ from jsctl.spark.export.layout import (
 )
 from jsctl.spark.export.message_reads import MessageReads, is_short
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
+from jsctl.spark.export.stream_planning import plan_read
 from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles, has_parquet_settings
+from jsctl.spark.export.table_settings import build_settings, check_settings
 from jsctl.spark.export.verify import Comparison, compare
 from jsctl.spark.session.cluster import runs_elsewhere
 from jsctl.spark.session.task_progress import report_task_progress
 from jsctl.spark.source import plan as source_plan
-from jsctl.spark.source.connection import StreamConnection
-from jsctl.spark.source.failures import format_lost, format_messages
-from jsctl.spark.source.options import ReadOptions
+from jsctl.spark.source.failures import format_messages
 from jsctl.spark.source.planning import with_connection
-from jsctl.spark.source.range_reader import DataLoss, check_identity
+from jsctl.spark.source.range_reader import DataLoss
 from jsctl.units import format_rfc3339
 
 if TYPE_CHECKING:
@@ -44,15 +44,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-_NEW_TABLE = "export it without --incremental, or to another folder"
 Progress = Callable[[str, int, int], AbstractContextManager[Callable[[float], None]]]
 """(label, messages, bytes) -> what is called with the share that is done, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamExporter:
-    """An exporter of streams to one target, which the caller has locked. notify: shows a sentence to
-    people."""
+    """Exports streams to one target, which the caller has locked. notify: shows a sentence to people."""
 
     target: StreamTarget
     selection: Selection
@@ -67,9 +65,9 @@ class StreamExporter:
         """
         checkpoint = self.target.read_checkpoint(source.table) if incremental else None
         if checkpoint:
-            self._check_settings(source, checkpoint)
+            check_settings(source.table, self.layout, self.selection, checkpoint["settings"])
         options = self.reads.build_options(source)
-        return with_connection(options, lambda link: self._plan(link, source, options, checkpoint))
+        return with_connection(options, lambda link: plan_read(link, options, self.selection, checkpoint))
 
     def begin(
         self, source: StreamSource, read_plan: ReadPlan, is_stopped: Callable[[], bool]
@@ -97,8 +95,8 @@ class StreamExporter:
         self._notify_of_loss(source, read_plan.lost, "before they were read")
         checkpoint = self.target.read_checkpoint(source.table) if incremental else None
         try:
-            files, layout = self._table_files(spark, source, read_plan, rows(), early, checkpoint)
-            outcome = self._run(spark, source, read_plan, files, layout, checkpoint, begin)
+            files, layout = self._choose_table_files(spark, source, read_plan, rows(), early, checkpoint)
+            outcome = self._write(spark, source, read_plan, files, layout, checkpoint, begin)
         except Exception as error:
             raise job_error(error) from None
         self._notify_of_loss(source, outcome.lost - read_plan.lost, "while others were read")
@@ -124,7 +122,7 @@ class StreamExporter:
         layout = self.layout._replace(schema=checkpoint["settings"]["schema"])
         format = self.target.format
         try:
-            with self._progress(spark, f"verifying {source.table}", checkpoint["exported"], 0):
+            with self._show_progress(spark, f"verifying {source.table}", checkpoint["exported"], 0):
                 messages = self.reads.build_frame(spark, source, first_available, end, lenient=True)
                 expected = flatten_for_format(apply_layout(messages, layout), format)
                 schema = StructType.fromJson(checkpoint["columns"])
@@ -138,84 +136,6 @@ class StreamExporter:
             count = format_messages(lost, bool(self.selection.subjects))
             self.notify(f"jsctl: {count} of {source.stream} fell off its head {when}")
 
-    # -- planning ---------------------------------------------------------------------------------
-
-    def _plan(
-        self,
-        connection: StreamConnection,
-        source: StreamSource,
-        options: ReadOptions,
-        checkpoint: dict[str, Any] | None,
-    ) -> ReadPlan:
-        stream = source_plan.fetch_stream(connection, options)
-        info = connection.call(f"{options.prefix}.STREAM.INFO.{source.stream}", None, options.timeout)
-        selection = self.selection
-        if checkpoint:
-            check_identity(info, checkpoint["created"], int(checkpoint["next"]), _NEW_TABLE)
-            wanted = int(checkpoint["next"])
-        elif selection.since:
-            wanted = source_plan.find_sequence_at(connection, options, stream, selection.since)
-        else:
-            wanted = stream.first if selection.start is None else selection.start
-        end = stream.end
-        if selection.until:
-            end = source_plan.find_sequence_at(connection, options, stream, selection.until)
-        elif selection.end is not None:
-            end = min(selection.end, end)
-        if wanted > stream.end:
-            raise BadInput(
-                f"--from-seq {wanted} is beyond {source.stream}, whose last message is {stream.end - 1}"
-            )
-        is_below = selection.end is not None and selection.end < wanted == stream.first
-        if is_below and not checkpoint and selection.fail_on_loss:
-            raise DataLoss(
-                f"--to-seq {end - 1} is before the first message that {source.stream} has, {stream.first}",
-                "--no-fail-on-data-loss writes an empty table instead",
-            )
-        lost = max(0, min(stream.first, end) - wanted)
-        if lost and selection.fail_on_loss:
-            raise DataLoss(
-                f"{source.stream} starts at sequence {stream.first}, {wanted} was to be read:"
-                f" {format_lost(lost, bool(selection.subjects))}",
-                "--no-fail-on-data-loss reads what is left",
-            )
-        start = min(max(wanted, stream.first), max(end, wanted))
-        end = max(start, end)
-        state = info["state"]
-        span = max(1, stream.end - stream.first)
-        messages = (end - start) * min(1.0, state["messages"] / span)
-        size = messages * state["bytes"] / max(1, state["messages"])
-        first = int(checkpoint["from"]) if checkpoint else wanted
-        is_promised = bool(checkpoint) or selection.start is not None or start > stream.first
-        return ReadPlan(stream.created, start, end, first, lost, round(messages), round(size), is_promised)
-
-    def _check_settings(self, source: StreamSource, checkpoint: dict[str, Any]) -> None:
-        """Raise BadInput when the table was exported with other settings than this run's."""
-        earlier = checkpoint["settings"]
-        for name, value in self._build_settings("").items():
-            if name == "schema":
-                if self.layout.schema and self.layout.schema != earlier.get("given"):
-                    raise BadInput(f"{source.table} was exported with another --schema", "use the same one")
-            elif earlier.get(name, type(value)()) != value:  # a table may be older than a setting
-                flag = "--" + name.replace("_", "-")
-                raise BadInput(
-                    f"{source.table} was exported with other {flag}: {_format_setting(earlier.get(name))}",
-                    "use the same, or another folder",
-                )
-
-    def _build_settings(self, schema: str) -> dict[str, Any]:
-        return {
-            "decode": self.layout.decode,
-            "schema": schema,
-            "partition_by": list(self.layout.partition_by),
-            "keep_data": self.layout.keep_data,
-            "headers": self.layout.headers,
-            "message": self.layout.message,
-            "registry": self.layout.registry,
-            "decompress": self.layout.decompress,
-            "subject": list(self.selection.subjects),
-        }
-
     @property
     def reads(self) -> MessageReads:
         """Reads of messages as this export needs them."""
@@ -223,7 +143,7 @@ class StreamExporter:
 
     # -- running ----------------------------------------------------------------------------------
 
-    def _table_files(
+    def _choose_table_files(
         self,
         spark: "SparkSession",
         source: StreamSource,
@@ -244,15 +164,15 @@ class StreamExporter:
             if table is None
             else spark.createDataFrame(table).coalesce(1)
         )
-        layout = self._with_schema(spark, source, read_plan, messages, checkpoint)
-        return self._spark_files(messages, layout, checkpoint), layout
+        layout = self._find_schema(spark, source, read_plan, messages, checkpoint)
+        return self._build_spark_files(messages, layout, checkpoint), layout
 
     @property
     def _is_plain(self) -> bool:
         """Whether the table holds messages as they are."""
         return self.target.format == "parquet" and not (self.layout.can_be_bad or self.layout.partition_by)
 
-    def _spark_files(
+    def _build_spark_files(
         self, messages: "DataFrame", layout: TableLayout, checkpoint: dict[str, Any] | None
     ) -> SparkFiles:
         from pyspark.sql import Observation
@@ -281,7 +201,7 @@ class StreamExporter:
         partitions = [name for name, _ in parse_partitions(layout.partition_by)]
         return SparkFiles(table, format, partitions, read_counts, decode_counts)
 
-    def _run(
+    def _write(
         self,
         spark: "SparkSession",
         source: StreamSource,
@@ -294,7 +214,7 @@ class StreamExporter:
         format, schema = self.target.format, files.schema
         with self.target.commit(source.table, replace=checkpoint is None) as (folder, new_checkpoint):
             label = f"exporting {source.table}"
-            with self._progress(spark, label, read_plan.messages, read_plan.bytes, files.done):
+            with self._show_progress(spark, label, read_plan.messages, read_plan.bytes, files.done):
                 counts = files.write(folder)
             shared_folder.check_visible(
                 spark, folder, counts.rows, lambda: read_table(spark, folder, format, schema)
@@ -321,13 +241,13 @@ class StreamExporter:
                 "deleted": None if deleted is None else deleted + (earlier.get("deleted") or 0),
                 "lost": outcome.lost + earlier.get("lost", 0),
                 "bad": counts.bad + earlier.get("bad", 0),
-                "settings": {**self._build_settings(layout.schema), "given": self.layout.schema},
+                "settings": build_settings(self.layout, self.selection, layout.schema),
                 "columns": schema.jsonValue(),
                 "written": format_rfc3339(time.time_ns()),
             }
         return replace(outcome, seconds=time.monotonic() - begin)
 
-    def _with_schema(
+    def _find_schema(
         self,
         spark: "SparkSession",
         source: StreamSource,
@@ -345,7 +265,7 @@ class StreamExporter:
         if self.layout.decompress:
             messages = decode_data(messages, self.layout._replace(decode="", keep_data=False), ["sequence"])
         label = f"finding the fields of {source.table}"
-        with self._progress(spark, label, read_plan.messages, read_plan.bytes):
+        with self._show_progress(spark, label, read_plan.messages, read_plan.bytes):
             if not checkpoint:
                 return self.layout._replace(schema=infer_schema(messages))
             schema, added = extend_schema(messages, earlier["schema"])
@@ -387,14 +307,8 @@ class StreamExporter:
         return read_plan.end - read_plan.start - rows - dropped, lost
 
     @contextlib.contextmanager
-    def _progress(
+    def _show_progress(
         self, spark: "SparkSession", label: str, messages: int, size: int, done: float = 0.0
     ) -> Iterator[None]:
         with self.progress(label, messages, size) as advance, report_task_progress(spark, advance, done):
             yield
-
-
-def _format_setting(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
-    return str(value) or "none"
