@@ -18,7 +18,7 @@ def test_pause_and_resume(cli: Cli, url: str, pull: None) -> None:
     assert done.out.startswith("Consumer ORDERS > C was resumed while previously paused until 20")
     assert cli("con next ORDERS C --timeout 1s").status == 0
     assert "is not paused" in cli("con resume ORDERS C -f", status=1).err
-    assert "in the past" in cli(["con", "pause", "ORDERS", "C", "2020-01-01 00:00:00", "-f"], status=1).err
+    assert "in the future" in cli(["con", "pause", "ORDERS", "C", "2020-01-01 00:00:00", "-f"], status=1).err
     assert "neither a time" in cli("con pause ORDERS C whenever -f", status=64).err
     assert "specify UNTIL" in cli("con pause ORDERS C -f", status=64).err
     questions = cli("con pause ORDERS C", tty=True, answers=[..., True], status=0).asked

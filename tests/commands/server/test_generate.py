@@ -64,7 +64,7 @@ def test_servers_of_an_operator(offline_cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        ("", "use --source"),
+        ("", "specify --source"),
         ("--source none", "there is no template 'none'"),
         ("--source leaf --set port", "write KEY=VALUE"),
         ("--source leaf --set none=1", "has no value 'none'"),
