@@ -83,12 +83,12 @@ class Env:
 
     @property
     def width(self) -> int:
-        """Columns of the terminal; 100 without one."""
+        """Columns of the terminal; 100 if there is none."""
         return self.streams.columns(self.streams.stdout, self.environ)
 
     @property
     def error_width(self) -> int:
-        """Columns of the terminal that stderr is; 100 without one."""
+        """Columns of the terminal that stderr is; 100 if there is none."""
         return self.streams.columns(self.streams.stderr, self.environ)
 
     @property
@@ -126,7 +126,8 @@ class Env:
         return self._prompter
 
     def say(self, text: str) -> None:
-        """Write a line for people to stderr, folded on a terminal; while a screen is up, show it there."""
+        """Write a line for people to stderr, wrapped on a terminal; while a screen is active, show it
+        there."""
         from jsctl.render.text import clean_lines
 
         lines = clean_lines(text)

@@ -331,7 +331,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def exchange(first: Path, second: Path) -> bool:
-    """Exchange two files or folders in one step. Returns False where the system cannot. Raises OSError."""
+    """Exchange two files or folders in one step. Returns False if the system cannot. Raises OSError."""
     if os.name == "nt":
         return False
     import ctypes  # 3 ms

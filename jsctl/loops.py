@@ -33,7 +33,7 @@ def is_stepped() -> bool:
 
 @types.coroutine
 def await_event_loop() -> Generator[None, None, None]:
-    """Wait for an event loop, for work that needs asyncio; return at once where there is one."""
+    """Wait for an event loop, for work that needs asyncio; return at once if there is one."""
     if _stepped.get():
         yield
 

@@ -14,7 +14,7 @@ CLOEXEC: int = getattr(os, "O_CLOEXEC", 0)
 NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
 NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 HANGUP: tuple[int, ...] = tuple(getattr(signal, name) for name in ("SIGHUP",) if hasattr(signal, name))
-"""SIGHUP, where there is one."""
+"""SIGHUP, if there is one."""
 
 
 def has_locks() -> bool:

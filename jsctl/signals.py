@@ -271,7 +271,7 @@ def _raise_if_cancelled() -> None:
 
 @contextlib.contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM raise KeyboardInterrupt, as ctrl-C does, where there is no event loop."""
+    """Let SIGTERM raise KeyboardInterrupt, as ctrl-C does, if there is no event loop."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

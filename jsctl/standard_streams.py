@@ -31,7 +31,7 @@ class Streams:
         return cls(stdin, stdout, stderr)
 
     def columns(self, stream: TextIO, environ: Mapping[str, str]) -> int:
-        """Return the columns of the terminal that a stream is; 100 without one."""
+        """Return the columns of the terminal that a stream is; 100 if there is none."""
         if self.width:
             return self.width
         # shutil would import every compression library.

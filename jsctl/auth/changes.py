@@ -1,4 +1,4 @@
-"""Creates and changes the operators, accounts and users of a store: changes, signs and writes their claims.
+"""Changes of the operators, accounts and users of a store: their claims are changed, signed and written.
 
 A change is a function that changes the `nats` claims in place. It is applied under the store's lock to the
 current claims, so that concurrent processes do not overwrite each other's changes.

@@ -1,4 +1,4 @@
-"""Reads claims, which may be any JSON: a member of an unexpected type counts as missing."""
+"""Values of claims, which may be any JSON: a member of an unexpected type counts as missing."""
 
 from typing import Any
 

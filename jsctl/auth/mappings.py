@@ -34,7 +34,7 @@ def get_weight(target: Json) -> int:
 
 
 def build_target(subject: str, weight: int, cluster: str) -> Json:
-    """Return a target. Raises BadInput."""
+    """Build the target of a mapping. Raises BadInput."""
     _check_target(subject)
     target: Json = {"subject": subject, "weight": weight}
     return {**target, "cluster": cluster} if cluster else target

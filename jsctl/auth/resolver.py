@@ -1,5 +1,5 @@
-"""Sends accounts to servers, and fetches and removes them there, through the system account (nats-server:
-accounts.go, DirAccResolver); builds the configuration of such servers."""
+"""Accounts on servers, sent, fetched and removed through the system account (nats-server: accounts.go,
+DirAccResolver), and the configuration of such servers."""
 
 import asyncio
 import json

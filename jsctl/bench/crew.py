@@ -1,4 +1,4 @@
-"""A whole benchmark: its clients run in this process, or in several processes, one for each core."""
+"""A complete benchmark, whose clients run in this process or in several processes, one for each core."""
 
 import asyncio
 import base64

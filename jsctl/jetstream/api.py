@@ -72,7 +72,7 @@ def parse_response(data: bytes, subject: str) -> Json:
 
 
 class Api:
-    """The JetStream API of one account, in one domain or behind one prefix."""
+    """The JetStream API of one account, in one domain or with one prefix."""
 
     def __init__(
         self,

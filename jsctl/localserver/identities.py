@@ -122,7 +122,7 @@ def _read_declared(folder: Path) -> dict[str, Json]:
 
 
 def _find_change(record: Record, before: Json | None, after: Json) -> changes.Change | None:
-    """Return the change of claims that a network's file requires; None without one.
+    """Return the change of claims that a network's file requires; None if there is none.
 
     before: the claims of the file the last time; None applies the whole file.
     """

@@ -340,7 +340,7 @@ def apply_scale(spec: NetworkSpec, sizes: Mapping[str, int]) -> NetworkSpec:
 
 
 def copy_contexts(network: LocalNetwork, environ: Mapping[str, str]) -> dict[str, str]:
-    """Copy a network's contexts beside the user's, which stay. Returns the copies' names by theirs."""
+    """Copy a network's contexts to the folder of the user's contexts. Returns new name by old name."""
     network_store, user_store = open_private_store(network.folder), ContextStore.from_environment(environ)
     return {
         name: contexts.save(user_store, name, network_store.load(name).raw, network.folder)

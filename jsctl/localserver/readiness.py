@@ -109,7 +109,7 @@ def _list_lone_asset_errors(reply: Json) -> list[Json]:
 
 
 async def find_behind(api: Api) -> list[str]:
-    """Return sentences about streams without a leader, and mirrors and sources that lag behind."""
+    """Return sentences about streams without a leader, and about mirrors and sources that lag."""
     sentences = []
     async for page in streams.list_info_pages(api):
         for info in page:

@@ -61,7 +61,7 @@ class NetworkState:
 
     links: by name, what the relay reads. version: of nats-server. temporary: its contexts, which stand beside
     the user's, are removed when it stops. ports: by `node.purpose`. scale: sizes of clusters that differ from
-    the description. digest: of the description; empty where it is not known.
+    the description. digest: of the description; empty if unknown.
     """
 
     name: str

@@ -34,7 +34,7 @@ class EventSelection:
 
 
 class ServerEvent(NamedTuple):
-    """An event. document: its JSON; None where `data` is not an event."""
+    """An event. document: its JSON; None if `data` is not an event."""
 
     subject: str
     data: bytes

@@ -189,7 +189,7 @@ DURATIONS = frozenset({"ack_time", "client.rtt", "total"})
 
 
 def get_value(event: Json, path: str) -> Any:
-    """Return the value at a dotted path; None where there is none."""
+    """Return the value at a dotted path; None if there is none."""
     value: Any = event
     for key in path.split("."):
         value = value.get(key) if isinstance(value, dict) else None

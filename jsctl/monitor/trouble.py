@@ -19,7 +19,7 @@ class Trouble(NamedTuple):
 
 
 class ReplicaState(NamedTuple):
-    """A follower that is away or behind. state: such as `not seen for 33s`. bad: see Trouble."""
+    """A follower that is offline or behind. state: such as `not seen for 33s`. bad: see Trouble."""
 
     server: str
     state: str
@@ -65,7 +65,7 @@ def check_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
 
 
 def find_lagging_replicas(info: Json, now: datetime | str | None) -> Iterator[ReplicaState]:
-    """Yield the followers of a stream or consumer that are away or behind."""
+    """Yield the followers of a stream or consumer that are offline or behind."""
     group = info.get("cluster") or {}
     replicas = group.get("replicas")
     if not replicas:

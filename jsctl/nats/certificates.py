@@ -47,7 +47,7 @@ class Certificate(NamedTuple):
 
 
 def read_verified_chain(ssl_object: Any) -> list[Certificate]:
-    """Return the certificates from the server's to the CA's that this machine trusts; empty where the server
+    """Return the certificates from the server's to the CA's that this machine trusts; empty if the server
     was not verified.
 
     ssl_object: `ssl.SSLObject` of a connection. Its public method exists only since Python 3.13, and returns

@@ -23,7 +23,7 @@ def encode_text(text: str) -> bytes:
 
 
 def encode_publish(subject: str, data: bytes, reply: str = "", header_block: bytes = b"") -> bytes:
-    """Encode PUB, or HPUB where there are headers. The subjects must have been validated before."""
+    """Encode PUB, or HPUB if there are headers. The subjects must have been validated before."""
     subjects = encode_text(f"{subject} {reply}" if reply else subject)
     if header_block:
         head_size = len(header_block)
@@ -164,7 +164,7 @@ class Tally:
         self._burst_limit = limit
 
     def run(self, data: bytes, at: int, sid: bytes, largest: int) -> int:
-        """Count the messages from `at` on that are complete. Returns where they end."""
+        """Count the complete messages from `at` on. Returns where they end."""
         find, size = data.find, len(data)
         count, total, replies = 0, 0, list[bytes]()
         limit = min(self.remaining, self._burst_limit)

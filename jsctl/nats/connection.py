@@ -210,7 +210,7 @@ class Connection:
     # -- publishing and subscribing -----------------------------------------------------------------
 
     async def publish(self, subject: str, data: bytes = b"", *, reply: str = "") -> None:
-        """Publish a message: when this returns it is on its way; after `flush` the server has it.
+        """Publish a message. It has been sent when this returns, and the server has it after `flush`.
 
         Raises BadInput, Unreachable.
         """
@@ -272,7 +272,7 @@ class Connection:
 
     def read_now(self, seconds: float) -> bool:
         """Block for up to `seconds`, at most 0.05, until data arrives, and call its handlers without a turn
-        of the event loop: for an answer that is expected at once. Returns False where the loop is needed."""
+        of the event loop: for an answer that is expected at once. Returns False if the loop is needed."""
         return self._client.read_now(seconds)
 
     async def wait_until_connected(self, timeout: int | None = None) -> None:

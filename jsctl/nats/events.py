@@ -8,7 +8,7 @@ from jsctl.errors import Denied, JsctlError, Unreachable
 
 
 class ConnectionEvent:
-    """Something that happened. text: a sentence for people, without a secret in it."""
+    """An event of a connection. text: a sentence for people, without a secret in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text

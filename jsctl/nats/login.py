@@ -88,7 +88,7 @@ async def with_files(settings: Settings) -> Settings:
 async def build_authentication(settings: Settings, server: ServerAddress) -> dict[str, Any]:
     """Return nats-py's options for a login. Raises BadInput.
 
-    A login in the URL takes precedence over user, token and nkey, and is sent beside a JWT, as in the Go
+    A login in the URL takes precedence over user, token and nkey, and is sent along with a JWT, as in the Go
     client.
     """
     options: dict[str, Any] = {}

@@ -256,7 +256,7 @@ class NatsClient(Client):
     def read_now(self, seconds: float) -> bool:
         """Wait for the next data, and call its handlers without the event loop. See Connection.read_now.
 
-        Returns False where the loop must do it: with TLS, for protocol lines that nats-py handles, at the end
+        Returns False if the loop must do it: with TLS, for protocol lines that nats-py handles, at the end
         of the connection, and when nothing arrives in time.
         """
         link = self._link

@@ -94,8 +94,8 @@ class TcpLink:
         return await self._require_stream().read()
 
     async def readline(self) -> bytes:
-        """Return the next line; at the end, what there is of it. Raises OSError, or ValueError for a line
-        that is too long."""
+        """Return the next line; at the end of the connection, an incomplete one. Raises OSError, or
+        ValueError for a line that is too long."""
         return await self._require_stream().read_line()
 
     def at_eof(self) -> bool:

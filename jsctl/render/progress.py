@@ -25,7 +25,7 @@ _INTERVAL = 0.1
 
 
 class _Rate(ProgressColumn):
-    """A column with the rate, `120 MiB/s`, in the units of the others."""
+    """A column with the rate, such as `120 MiB/s`."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed

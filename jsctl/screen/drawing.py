@@ -251,7 +251,7 @@ def _draw_table(model: Model, width: int, height: int) -> list[Line]:
 
 
 def find_previous_grid(model: Model) -> Any:
-    """Return the rows of the previous round by key; None without one, so that no row counts as new."""
+    """Return the rows of the previous round by key; None if there is none, so that no row counts as new."""
     return model.grid_before.by_key if model.grid_before is not None and model.grid_before.rows else None
 
 

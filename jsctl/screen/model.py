@@ -79,7 +79,7 @@ class Model(NamedTuple):
 
     @property
     def selected(self) -> Any:
-        """The selected row, None where there is none."""
+        """The selected row, None if there is none."""
         return self.rows[self.view.at] if self.rows else None
 
     @property

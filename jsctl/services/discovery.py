@@ -68,7 +68,7 @@ async def gather(
     """Send a request, and return all replies, sorted by service and instance, after `silence` ns without one.
 
     warn: called with a sentence about each malformed reply. Raises NotFound for a name or an instance that
-    does not exist, JsctlError where all replies are malformed.
+    does not exist, JsctlError when all replies are malformed.
     """
     subject = build_verb_subject(verb, service, instance)
     try:

@@ -75,7 +75,7 @@ class Grid:
         order: key of the column to sort by at first; empty for problems first, then as given.
         record: returns the row as JSON. line: returns a command line that shows or fixes it. page: returns
             what `enter` opens, None for nothing.
-        noun: what rows are called, in the plural. empty: shown where there are none.
+        noun: what rows are called, in the plural. empty: shown if there are none.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Board(NamedTuple):
 
     number: of the round, -1 before the first; changes since the round before are highlighted. heading: a line
     at the top. notices: lines below it, such as what cannot be reached. page: the content of the open page.
-    picture: what is drawn where there are no parts.
+    picture: what is drawn if there are no parts.
     """
 
     parts: Sequence[Part]

@@ -66,7 +66,7 @@ class Events(NamedTuple, Generic[E]):
     raw: the event byte for byte, in place of `text` where stdout is not a terminal.
     notice: a line on stderr ahead of each event, whatever its form; empty for none.
     as_json: write records whatever form was asked for.
-    heading: what the texts are called in CSV, one per line; empty where events have no table.
+    heading: what the texts are called in CSV, one per line; empty if events have no table.
     terminator, indent: how records are laid out.
     sink: takes the batches in place of stdout.
     gauge: shown on a live screen, else a line every second, for events that a sink counts.

@@ -1,4 +1,4 @@
-"""Run all rules on everything in a store."""
+"""All checks of an operator, its accounts and their users."""
 
 import time
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Finds imports that form a cycle (nats-server: server/accounts.go, checkServiceImportsForCycles and
+"""The search for imports that form a cycle (nats-server: server/accounts.go, checkServiceImportsForCycles and
 checkStreamImportsForCycles)."""
 
 from jsctl.auth.claims import Json, as_text, find_local_pattern, find_remote_subject

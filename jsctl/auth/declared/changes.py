@@ -1,4 +1,4 @@
-"""The changes that a declared operator, account or user makes to existing claims."""
+"""The changes of claims that make an operator, account or user match its declaration."""
 
 import copy
 from collections.abc import Callable, Iterable

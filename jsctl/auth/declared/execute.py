@@ -1,4 +1,4 @@
-"""Carries out a plan. Each step writes one file atomically, so that the next run continues one that was
+"""The execution of a plan. Each step writes one file atomically, so that the next run continues one that was
 killed.
 
 Seeds are written before the JWTs that name their keys, and accounts before those that import from them;
@@ -75,7 +75,7 @@ class _NewKeys(KnownKeys):
 
 
 class _Worker:
-    """Carries out the steps of one operator."""
+    """The executor of the steps of one operator."""
 
     def __init__(self, store: AuthStore, declared: DeclaredOperator, *, prune: bool) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""Reads and validates the operators in declared files; their streams are read in `jetstream.declared`.
+"""The operators in declared files, read and validated; their streams are read in `jetstream.declared`.
 
 label: prod                       # marks what is created here, for --prune
 vars: {team: red}
@@ -133,7 +133,8 @@ def _check_roles(account: DeclaredAccount) -> None:
 
 
 def _read_expiry(claims: dict[str, Any]) -> int | None:
-    """Remove the expiry from the claims; return it in seconds since 1970: 0 for null, None without one."""
+    """Remove the expiry from the claims; return it in seconds since 1970: 0 for null, None if there is
+    none."""
     if "expires" not in claims:
         return None
     text = claims.pop("expires")

@@ -1,4 +1,4 @@
-"""Plans the changes that make a store match what files declare."""
+"""The plan of changes that make a store match what files declare."""
 
 import copy
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Explains what a user may do and which rule of which claim decides, following the server's own decisions.
+"""Explanations of what a user may do and which rule of which claim decides, as servers decide it.
 
 These modules send no requests and write no files.
 """

@@ -1,4 +1,4 @@
-"""Answers `why`: what a user may do, and the checks that a server makes when the user connects."""
+"""The answer to `why`: what a user may do, and the checks that a server makes when the user connects."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

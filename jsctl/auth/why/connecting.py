@@ -66,8 +66,8 @@ _USER_CODES = {
 
 
 def explain_callout(account: Account, user: User) -> str:
-    """Return a sentence about the callout that decides whether, and as which user, a user connects; empty
-    without one."""
+    """Return a sentence about the callout that decides whether, and as which user, a user connects; empty if
+    there is none."""
     users = as_texts(as_object(account.nats.get("authorization")).get("auth_users"))
     if not users or user.public in users:
         return ""

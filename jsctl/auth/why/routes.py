@@ -1,4 +1,4 @@
-"""Finds where messages go between accounts: which import a subject matches, and which export it needs."""
+"""Routes of messages between accounts: which import a subject matches, and which export it needs."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Saves a user's credentials in a file or a context."""
+"""A user's credentials, saved in a file or a context."""
 
 from jsctl.auth.records import Record
 from jsctl.auth.store import AuthStore, format_creds

@@ -1,4 +1,4 @@
-"""Fetches the state of an operator and its accounts on servers, for verbs that compare it with the store."""
+"""The state of an operator and its accounts on servers, for verbs that compare it with the store."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar

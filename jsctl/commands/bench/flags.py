@@ -1,4 +1,4 @@
-"""The flags that all verbs of `jsctl bench` take, also where they stand before the verb."""
+"""The flags that all verbs of `jsctl bench` take, also if they precede the verb."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

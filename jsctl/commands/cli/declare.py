@@ -120,7 +120,7 @@ class CollectedOption(click.Option):
 class PromptedParameter(click.Parameter):
     """A parameter that is asked for on a terminal when it is required and missing.
 
-    noun: the registry's noun whose names it takes; empty for none. label: the question, where there is no
+    noun: the registry's noun whose names it takes; empty for none. label: the question, if there is no
     noun. path: whether it is a path that exists. suggestions: "module:function" that lists such paths in a
     folder, each with a title.
     """
@@ -169,7 +169,7 @@ class CheckedOption(click.Option):
 
 
 def find_name(ctx: click.Context, noun: str) -> str:
-    """Return the name of a noun on the command line; empty without one."""
+    """Return the name of a noun on the command line; empty if there is none."""
     for param in ctx.command.params:
         if noun and isinstance(param, PromptedParameter) and param.noun == noun:
             value = ctx.params.get(param.name or "")

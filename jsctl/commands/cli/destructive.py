@@ -1,8 +1,8 @@
 """--force and --dry-run, the same for every verb that destroys something.
 
 Such a verb announces what it is about to do in one place, `await env.confirm(Intent(...), force=force)`,
-which asks, or ends the verb with what it would have done. `env.announce(Intent(...))` is for what is done
-without a question.
+which asks, or ends the verb and shows what it would have done. `env.announce(Intent(...))` is for what is
+done without a question.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The callback of groups that are also verbs: `report` beside `report history`."""
+"""The callback of groups that are also verbs, such as `report`, which has `report history`."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""From the return value of a verb's function to the one result that the app writes."""
+"""The conversion of what a verb's function returns to the result that the app writes."""
 
 from collections.abc import Generator
 from types import CoroutineType, GeneratorType

@@ -21,7 +21,7 @@ from jsctl.views.result import Result, Text
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """stream, consumer: names, empty where they are asked for; the consumer's may be in the file."""
+    """stream, consumer: names, empty if they are asked for; the consumer's may be in the file."""
 
     stream: str
     consumer: str
@@ -59,7 +59,7 @@ async def add(env: Env, options: Options) -> Result:
 async def _complete_draft(env: Env, options: Options, initial: Json) -> tuple[str, Json]:
     """Return the stream's name, and the draft with its name and the answers or defaults.
 
-    The stream's name is empty where it was neither given nor asked for.
+    The stream's name is empty if it was neither given nor asked for.
     """
     flags, asks = options.flags, options.add.asks(env)
     stream = validate_stream_name(options.stream) if options.stream else ""

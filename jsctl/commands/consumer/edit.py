@@ -17,7 +17,7 @@ from jsctl.views.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """stream, consumer: names, empty where they are asked for."""
+    """stream, consumer: names, empty if they are asked for."""
 
     stream: str
     consumer: str

@@ -12,7 +12,7 @@ from jsctl.views.events import Events, names
 
 @dataclass(frozen=True, slots=True)
 class FindOptions:
-    """The flags and the stream, empty where it is to be picked."""
+    """The flags and the stream, empty if it is to be picked."""
 
     stream: str
     criteria: ConsumerCriteria

@@ -16,7 +16,7 @@ from jsctl.views.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """bucket: the name, empty where it is in the file."""
+    """bucket: the name, empty if it is in the file."""
 
     bucket: str
     add: AddOptions

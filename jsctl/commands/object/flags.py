@@ -23,7 +23,7 @@ BUCKET = "object bucket"
 
 @dataclass(frozen=True, slots=True)
 class BucketFlags:
-    """The settings of a bucket; None or empty where a flag is not given. ttl: ns. max_bucket_size: bytes."""
+    """The settings of a bucket; None or empty if a flag is not given. ttl: ns. max_bucket_size: bytes."""
 
     ttl: int | None
     replicas: int | None

@@ -115,7 +115,7 @@ async def put_file(
     *,
     progress: bool,
 ) -> ObjectInfo:
-    """Put one file, with a progress bar. place: bucket and name. size: bytes; 0 where it is unknown."""
+    """Put one file, with a progress bar. place: bucket and name. size: bytes; 0 if unknown."""
     bucket, name = place
     with env.progress(name, size if progress else 0, in_bytes=True) as advance:
         observer = _Observer(env, f"{bucket} > {name}", advance)

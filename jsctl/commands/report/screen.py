@@ -28,7 +28,7 @@ _SORTS = {"name": "stream", "lag": "lag", "trouble": "trouble"}
 
 
 class Selection(NamedTuple):
-    """The flags of the screen. consumers: None where no flag decides. rounds: 0 for no end."""
+    """The flags of the screen. consumers: None if no flag decides. rounds: 0 for no end."""
 
     part: str
     filter: str

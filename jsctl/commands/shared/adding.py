@@ -51,7 +51,7 @@ class AddOptions:
         return env.can_ask and not (self.defaults or self.config)
 
     def read_config(self, env: Env, schema: Schema) -> Json:
-        """Return the configuration of --config; empty without one. Raises BadInput."""
+        """Return the configuration of --config; empty if there is none. Raises BadInput."""
         if not self.config:
             return {}
         return schema.parse_config(read_input(self.config, env.streams.stdin), self.config)

@@ -63,7 +63,7 @@ def read_texts(env: Env, files: tuple[str, ...]) -> list[tuple[str, str]]:
 def plan_operators(
     env: Env, texts: Sequence[tuple[str, str]], variables: Variables, store: str, *, prune: bool
 ) -> "DeclaredAuth | None":
-    """Return the plan for the operators that files declare; None where they declare none. Raises BadInput."""
+    """Return the plan for the operators that files declare; None if they declare none. Raises BadInput."""
     if not any("operators" in text for _, text in texts):
         return None
     from jsctl.commands.shared.declared_auth import plan_auth
@@ -82,7 +82,7 @@ async def ask_servers(
 ) -> "AccountLogins | None":
     """Find which declared accounts the servers lack, where accounts are to be sent.
 
-    Returns logins for the places that name an account; None where there are none.
+    Returns logins for the places that name an account; None if there are none.
 
     store, push: the values of the flags; places that name an account imply --push. Raises what connecting
     raises, JsctlError.

@@ -34,7 +34,7 @@ class EditOptions:
     dry_run: bool
 
     def read_config(self, env: Env, schema: Schema, *, changed: bool) -> Json | None:
-        """Return the configuration of --config; None without one. changed: whether other flags ask for a
+        """Return the configuration of --config; None if there is none. changed: whether other flags ask for a
         change.
 
         Raises BadInput, also when nothing asks for one.
@@ -58,7 +58,7 @@ class Editable:
     change. apply_flags: returns a copy of a configuration with the flags applied. update: sends a
     configuration and returns the new info. sheet: shows an info. find_warnings: returns warnings about
     settings that the server accepts but ignores or interprets differently. needs_force: whether scripts need
-    --force; False where nats does not ask, so that scripts written for it still work.
+    --force; False if nats does not ask, so that scripts written for it still work.
     """
 
     schema: Schema

@@ -1,4 +1,4 @@
-"""Listers of what arguments and flags name, for completion, where it is not a noun of the registry."""
+"""Listers for the completion of arguments and flags that do not name a noun of the registry."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def find_first_name(ctx: click.Context, kind: str) -> str:
-    """Return the first name of a kind (see value_kinds.py) on the command line; empty without one."""
+    """Return the first name of a kind (see value_kinds.py) on the command line; empty if there is none."""
     for param in ctx.command.params:
         if find_value_kind(find_path(ctx), param) == kind:
             value = ctx.params.get(param.name or "")

@@ -55,7 +55,7 @@ async def refuse_untrusted(connection: Connection, accounts: Sequence[Record], s
 async def send_accounts(
     env: Env, connection: Connection, accounts: Sequence[Record], servers: int
 ) -> list[Sent]:
-    """Send accounts to all servers, and return what each did. servers: how many; 0 where that is unknown."""
+    """Send accounts to all servers, and return what each did. servers: how many; 0 if unknown."""
     outcomes: list[Sent] = []
     with env.progress("Pushing", len(accounts)) as advance:
         for account in accounts:

@@ -1,4 +1,4 @@
-"""Flags for command lines that users are to run at the same place."""
+"""Flags for command lines that jsctl suggests, so that they run in the same context and domain."""
 
 from urllib.parse import unquote
 

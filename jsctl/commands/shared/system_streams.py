@@ -12,7 +12,7 @@ def format_hidden_hint(count: int) -> str:
 
 
 def format_only_hidden_hint(count: int) -> str:
-    """Return how to include the streams that were left out, where there are no others."""
+    """Return how to include the streams that were left out, if there are no others."""
     return f"-a includes {count} of buckets and the system"
 
 

@@ -1,4 +1,4 @@
-"""The kinds of things that arguments and flags name ("server", "file"), for completion, where their
+"""The kinds of things that arguments and flags name ("server", "file"), for completion, if their
 declaration has no completer. A command that runs does not need this table, and does not load it.
 """
 

@@ -24,7 +24,7 @@ SIZE_WHERE_NEEDED = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """stream: the name, empty where it is asked for or in the file."""
+    """stream: the name, empty if it is asked for or in the file."""
 
     stream: str
     add: AddOptions

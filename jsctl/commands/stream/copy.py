@@ -24,7 +24,7 @@ _SEALED = ("sealed", "deny_delete", "deny_purge")  #: set by sealing, which an e
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """stream, destination: names, empty where they are asked for."""
+    """stream, destination: names, empty if they are asked for."""
 
     stream: str
     destination: str

@@ -16,7 +16,7 @@ from jsctl.views.stream import info as view
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """stream: the name, empty where it is asked for or in the file."""
+    """stream: the name, empty if it is asked for or in the file."""
 
     stream: str
     edit: EditOptions

@@ -1,4 +1,4 @@
-"""Comparing the messages of two streams."""
+"""The comparison of the messages of two streams."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator

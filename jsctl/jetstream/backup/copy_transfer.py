@@ -239,7 +239,7 @@ async def describe_origin(source: Endpoint, consumers: bool) -> str:
 async def _build_landing_config(
     source: Endpoint, target: Endpoint, config: Json, consumers: bool
 ) -> Json | None:
-    """Return the configuration while messages arrive; None where an interrupted copy could not be resumed.
+    """Return the configuration while messages arrive; None if an interrupted copy could not be resumed.
 
     It is a mirror of a stream that does not exist yet: only a mirror can receive further messages with their
     sequences and times. Nobody can publish to it, and no limit removes anything.

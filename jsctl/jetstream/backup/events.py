@@ -121,7 +121,7 @@ class ReplaceBackup(NamedTuple):
 
 
 class RemoveUnfinished(NamedTuple):
-    """Shall a stream that an unfinished restore left be removed?
+    """The question whether to remove a stream that an unfinished restore left behind.
 
     other_than: the stream that is being copied, when the unfinished one has messages that it lacks.
     """
@@ -132,7 +132,7 @@ class RemoveUnfinished(NamedTuple):
 
 
 class RemoveOtherCopy(NamedTuple):
-    """Shall the remains of an unfinished copy of another stream be removed?"""
+    """The question whether to remove the remains of an unfinished copy of another stream."""
 
     stream: str
     messages: int

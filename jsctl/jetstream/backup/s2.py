@@ -149,7 +149,7 @@ def decompress_block(block: bytes) -> bytes:
 
 
 def _read_block_size(block: bytes) -> tuple[int, int]:
-    """Return the size that a block states, and where its data begin. Raises ValueError."""
+    """Return the size that a block states, and the offset of its data. Raises ValueError."""
     size, at = _decode_uvarint(block, 0)
     if size > _MAX_BLOCK:
         raise ValueError(f"it holds a block of {size:,} bytes, at most {_MAX_BLOCK:,} are valid")

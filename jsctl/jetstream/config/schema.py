@@ -227,7 +227,7 @@ class Schema(Object):
             raise BadInput(f"{place}: {'; '.join(problems)}" if place else "; ".join(problems))
 
     def get_name(self, config: Json) -> str:
-        """Return the name in a configuration; empty without one."""
+        """Return the name in a configuration; empty if there is none."""
         return str(config.get("name") or "")
 
     def find_needed_levels(self, config: Json) -> dict[int, list[str]]:

@@ -1,4 +1,4 @@
-"""Criteria for finding streams and consumers. Pure: infos in, infos out."""
+"""Criteria for finding streams and consumers: pure functions of their infos."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -30,8 +30,8 @@ class Entry(NamedTuple):
 
     operation: PUT, or DEL and PURGE for a marker without a value. value: empty if only the entry's headers
     were read. size: the value's in bytes, in any case. reason: why the server wrote a marker; empty for a
-    client's. ttl: as it was stored, empty without one. headers: those that clients and servers do not use
-    themselves.
+    client's. ttl: as it was stored, empty if there is none. headers: those that clients and servers do not
+    use themselves.
     """
 
     key: str

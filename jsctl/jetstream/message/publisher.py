@@ -62,7 +62,7 @@ class Publisher:
         return (self._ended_at - self._started_at) / 1e9
 
     async def read_batches(self, advance: Callable[[int], None]) -> AsyncGenerator[Sequence[Published], None]:
-        """Publish everything; yield what was published, if that is to be reported.
+        """Publish everything; yield what was published, if that must be reported.
 
         advance: called with the number of messages published since the last call. Raises Denied, BadInput,
         Unreachable, NoResponders, RequestTimeout, and ApiError when a stream refuses a message.

@@ -23,7 +23,7 @@ _CHUNKS = 64  #: maximum read ahead: a fast writer must not fill our memory
 
 
 def is_ours(stdin: TextIO) -> bool:
-    """Return whether stdin is meant for this process alone.
+    """Return whether stdin is meant only for this process.
 
     It is when it is a terminal, when our parent does not have it, or when it is a pipe to a shell that has
     read nothing: `echo x | { jsctl pub s; }`. A loop (`while read ...`) shares its stdin with the commands in

@@ -120,7 +120,8 @@ async def delete_message(api: Api, name: str, sequence: int) -> None:
 
 
 async def check_level(api: Api, config: Json) -> None:
-    """Raise BadInput when the configuration needs a newer server; only asks when it needs any API level."""
+    """Raise BadInput when the configuration needs a newer server; the server is asked only if it needs a
+    level."""
     from jsctl.jetstream import api_levels  # most commands do not need it
 
     await api_levels.require(api, _find_needed_levels(config))

@@ -75,7 +75,7 @@ def build_pings(archive: Archive) -> list[Json]:
 
 
 def select_account(replies: Sequence[Json], account: str) -> list[Json]:
-    """Return answers to JSZ as if that account alone had been requested."""
+    """Return answers to JSZ as if only that account had been requested."""
     selected = []
     for reply in replies:
         data = reply.get("data") or {}

@@ -9,8 +9,8 @@ from jsctl.monitor.polling import Sampler
 
 
 class ConsumerSample(NamedTuple):
-    """A consumer at one time: its pending messages, those that wait for an ack, and how many per second were
-    delivered and acknowledged since the sample before.
+    """A consumer at a given time: its pending messages, those that wait for an ack, and how many per second
+    were delivered and acknowledged since the sample before.
 
     at: seconds since 1970. The rates of a first sample are 0.
     """

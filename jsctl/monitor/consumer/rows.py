@@ -64,7 +64,7 @@ class Row(NamedTuple):
 
     @property
     def severity(self) -> int:
-        """3 no leader; 2 something does not work; 1 behind or to be watched; 0 nothing."""
+        """3 without a leader; 2 if something does not work; 1 if it is behind or suspicious; 0 otherwise."""
         if self.clustered and not self.leader:
             return 3
         if any(trouble.bad for trouble in self.troubles) or (self.paused_until and self.unprocessed):
@@ -103,7 +103,7 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
 
 
 async def count_messages(api: Api, stream: str, subject: str) -> int | None:
-    """Return how many messages of a stream match a subject filter; None where that is unknown."""
+    """Return how many messages of a stream match a subject filter; None if unknown."""
     try:
         reply = await api.call(f"STREAM.INFO.{stream}", {"subjects_filter": subject})
     except JsctlError:

@@ -15,7 +15,7 @@ _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 class ServerView(NamedTuple):
     """A server. Parts that could not be fetched are empty.
 
-    ahead: ns that its clock is ahead of ours, negative behind; None where it is not known. reliable: ns
+    ahead: ns that its clock is ahead of ours, negative behind; None if unknown. reliable: ns
     within which `ahead` is true. varz, jsz, leafz: `data` of its answers to the system account. accounts:
     ACCOUNTZ details by name. held: the streams of accounts, JSZ details by account.
     """
@@ -51,7 +51,7 @@ class DomainView(NamedTuple):
 
     context: the one through which it was seen. account: its ID, which may be its name. domain: empty for
     none. prefix: of the API requests. network: a value that connected domains share. error: why it could not
-    be asked. limits: `$JS.API.INFO`, empty where that is not allowed. streams: infos by name. silent: why a
+    be asked. limits: `$JS.API.INFO`, empty if that is not allowed. streams: infos by name. silent: why a
     stream did not answer, by name. consumers: infos; None when they were not asked for. origins: by API
     prefix ("" for this API) and stream. stuck: (stream, API prefix, origin) of mirrors and sources that
     copied nothing between two looks although the origin has more. is_page: whether servers described it to
@@ -120,7 +120,7 @@ class Snapshot(NamedTuple):
     """A network at one point in time.
 
     gaps: what was left out, a sentence each. answers: how many JetStreams answer in a domain of several
-    clusters, by domain; empty where that was not tried.
+    clusters, by domain; empty if that was not tried.
     """
 
     at: datetime

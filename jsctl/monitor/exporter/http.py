@@ -13,7 +13,7 @@ _HOME_PAGE = b"<html><body><a href='/metrics'>Metrics</a></body></html>\n"
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """Parse `HOST:PORT`, `:PORT` for every address, or `PORT` on this machine alone. Raises BadInput."""
+    """Parse `HOST:PORT`, `:PORT` for every address, or `PORT` on this machine only. Raises BadInput."""
     host, colon, port = text.rpartition(":")
     host = host.strip("[]") if colon else "127.0.0.1"
     if not port.isdecimal() or not 0 <= int(port) <= 65535:

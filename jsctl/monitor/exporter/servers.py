@@ -1,7 +1,7 @@
 """The metrics of servers, as the system account sees them. No I/O.
 
 With those of accounts they feed the dashboards of prometheus-nats-exporter. The totals of streams and
-consumers come from accounts where there are any, as those count leaders only; the samples of servers are
+consumers come from accounts if there are any, as those count leaders only; the samples of servers are
 there nevertheless, as the dashboards list servers by them.
 """
 

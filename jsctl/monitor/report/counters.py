@@ -34,7 +34,7 @@ class Counters:
         self._current: dict[Hashable, _Counter] = {}
 
     def rate(self, key: Hashable, epoch: Hashable, at: float, value: int) -> float | None:
-        """Return the change per second since the previous round, None where that is unknown. at: seconds."""
+        """Return the change per second since the previous round, None if unknown. at: seconds."""
         old = self._previous.get(key)
         rate, high = None, value
         if old is not None and old.epoch == epoch:

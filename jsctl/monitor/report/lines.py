@@ -1,6 +1,6 @@
 """The lines of the screen of `jsctl report`: streams, consumers, links, servers, accounts and problems.
 
-Plain data. Rates are per second, None where they are unknown; spans are ns.
+Plain data. Rates are per second, None if unknown; spans are ns.
 """
 
 from collections.abc import Hashable, Sequence
@@ -64,7 +64,7 @@ class ConsumerLine(NamedTuple):
 
 
 class AccountLine(NamedTuple):
-    """An account, or one tier of it. Limits are -1 where there is none. limit: ns until its storage is full.
+    """An account, or one tier of it. Limits are -1 if there is none. limit: ns until its storage is full.
     requests, errors: rates of the JetStream API; `failed` since the servers count."""
 
     tier: str

@@ -64,12 +64,12 @@ class Follower(NamedTuple):
 class Overview(NamedTuple):
     """One domain at one time, in rows. The infos of its streams are not kept, as there may be 10,000.
 
-    streams: those that did not answer come last, with `offline` set. troubles: by stream, where there are
+    streams: those that did not answer come last, with `offline` set. troubles: by stream, if there are
     any. links: its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None when they were
     not asked for or could not be listed. account: the answer to INFO, empty when that is not allowed.
     consumed: by stream, what a diagnosis of its consumers needs. gaps: what could not be fetched and why, a
     sentence each. limits: of streams that have some, or another retention than `limits`. hosting: by server.
-    followers: by stream, where there are any.
+    followers: by stream, if there are any.
     """
 
     at: datetime

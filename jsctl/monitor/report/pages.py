@@ -42,7 +42,7 @@ class History:
         self._counters = Counters()
 
     def add_counter(self, at: float, epoch: Hashable, value: int) -> None:
-        """Add the rate of a counter. at: seconds on one clock."""
+        """Add the rate of a counter. at: seconds of a monotonic clock."""
         rate = self._counters.rate("", epoch, at, value)
         self._counters.end_round()
         if rate is not None:

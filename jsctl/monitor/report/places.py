@@ -186,7 +186,7 @@ class Places:
 
 
 async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:
-    """Add a place's answers to its tracker. at: seconds on one clock."""
+    """Add a place's answers to its tracker. at: seconds of a monotonic clock."""
     if answers.overview is not None:
         await tracker.add(at, answers.overview)
     if answers.account is not None:

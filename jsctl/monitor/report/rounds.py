@@ -17,7 +17,8 @@ _LATE_AFTER = 3.0
 
 
 class Round(NamedTuple):
-    """The state of all places at one time. at: of a recorded round, in seconds since 1970; None for now."""
+    """The state of all places at a given time. at: of a recorded round, in seconds since 1970; None for
+    now."""
 
     states: Sequence[DomainState]
     at: float | None = None

@@ -22,9 +22,9 @@ FINE, WARN, BAD = 0, 1, 2
 class DomainState(NamedTuple):
     """The state of one context and domain.
 
-    history: the last overviews, oldest first, each with its time in seconds on one clock. failure: why the
-    last attempt failed. at: when it ended (seconds since 1970), None before the first. waiting: seconds for
-    which an unusually long attempt has been open, else 0.
+    history: the last overviews, oldest first, each with its time in seconds of a monotonic clock. failure:
+    why the last attempt failed. at: when it ended (seconds since 1970), None before the first. waiting:
+    seconds for which an unusually long attempt has been open, else 0.
     """
 
     context: str

@@ -39,7 +39,7 @@ class Tracker:
         self._first_seen: dict[Any, float] = {}
 
     async def add(self, at: float, overview: Overview) -> None:
-        """Add an overview. at: seconds on one clock."""
+        """Add an overview. at: seconds of a monotonic clock."""
         self.gaps = overview.gaps
         self.streams = self._add_streams(at, overview)
         self.links = self._add_links(at, overview)

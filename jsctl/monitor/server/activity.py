@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 class ServerSample(NamedTuple):
-    """A server at one time; rates are per second since the sample before, 0 for the first one.
+    """A server at a given time; rates are per second since the sample before, 0 for the first one.
 
     at: seconds since 1970. cpu: percent of all its cores. memory, stored_memory, stored_files: bytes; the
     last two are JetStream's. pending: operations of the meta group that wait.

@@ -61,7 +61,7 @@ def build_jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
 
 
 def find_account_detail(data: Json, account: str) -> Json:
-    """Return the part of an account, by name or ID, of JSZ data that were requested for it alone.
+    """Return the part of an account, by name or ID, in JSZ data that were requested only for it.
 
     Empty when the server does not have the account: it then describes all others (nats-server: Server.Jsz).
     """

@@ -9,8 +9,8 @@ from jsctl.monitor.polling import Sampler
 
 
 class StreamSample(NamedTuple):
-    """A stream at one time: its messages, and how many per second were stored and removed since the sample
-    before.
+    """A stream at a given time: its messages, and how many per second were stored and removed since the
+    sample before.
 
     at: seconds since 1970. The rates of a first sample are 0.
     """

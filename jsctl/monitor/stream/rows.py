@@ -25,7 +25,7 @@ from jsctl.units import read_known_time
 
 
 class Snapshot(NamedTuple):
-    """All streams of one account in one domain, as they were at one time.
+    """All streams of one account in one domain, as they were at a given time.
 
     at: when the answer arrived (UTC). infos: STREAM.LIST entries as the server sent them. missing: streams
     that the server knows and could not ask. offline: stream -> why it is off (a server too old for its
@@ -46,7 +46,7 @@ class StreamRow(NamedTuple):
     context: str
     domain: str
     stream: str
-    storage: str  #: file, memory; empty where the server could not say
+    storage: str  #: file, memory; empty if the server could not say
     placement: str  #: `cluster: c1 tags: a, b`
     created: str | None
     replicas: int
@@ -66,7 +66,7 @@ class StreamRow(NamedTuple):
     leader: str | None
     peers: tuple[str, ...]  #: followers, `name!` for one that is offline or behind
     offline: str | None  #: why it cannot be reached, None when it can
-    raft_group: str = ""  #: empty where there is no cluster
+    raft_group: str = ""  #: empty if there is no cluster
 
 
 STREAM_KEYS = (
@@ -96,7 +96,7 @@ STREAM_KEYS = (
 
 
 class ReplicationRow(NamedTuple):
-    """A mirror's or source's line: one for each stream and origin."""
+    """A row about a mirror or source: one for each stream and origin."""
 
     context: str
     domain: str

@@ -44,7 +44,7 @@ class SamplingOptions:
 
 class SamplingResult(NamedTuple):
     """The outcome of an export. rows: number of rows by table. seconds: its duration. status: of a failure in
-    the last sample, OK without one."""
+    the last sample, OK if there is none."""
 
     rows: dict[str, int]
     seconds: float
@@ -142,7 +142,7 @@ class _Sampler:
 
     @property
     def status(self) -> ExitStatus:
-        """The exit status of a failure in the last sample, OK without one."""
+        """The exit status of a failure in the last sample, OK if there is none."""
         return next((poller.failure.status for poller in self._pollers if poller.failure), ExitStatus.OK)
 
     async def take_first(self) -> Rows:

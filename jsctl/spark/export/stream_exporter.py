@@ -1,5 +1,5 @@
-"""Exports a stream to a table: plans once what to read, reads and writes it in one Spark job, and commits it
-together with a checkpoint that says which sequences the table holds."""
+"""The export of a stream to a table. What to read is planned once, read and written in one Spark job, and
+committed together with a checkpoint that says which sequences the table contains."""
 
 import contextlib
 import time
@@ -50,7 +50,8 @@ Progress = Callable[[str, int, int], AbstractContextManager[Callable[[float], No
 
 @dataclass(frozen=True, slots=True)
 class StreamExporter:
-    """Exports streams to one target, which the caller has locked. notify: shows a sentence to people."""
+    """An exporter of streams to one target, which the caller has locked. notify: shows a sentence to
+    people."""
 
     target: StreamTarget
     selection: Selection

@@ -1,4 +1,4 @@
-"""Plans what a run of an export reads, from the selection, the stream and the table's checkpoint."""
+"""Planning what a run of an export reads, from the selection, the stream and the table's checkpoint."""
 
 from typing import Any
 

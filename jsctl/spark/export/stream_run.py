@@ -73,7 +73,7 @@ class StreamExportOptions:
 
 
 class StreamExportResult(NamedTuple):
-    """The outcome of a run. answer: of the query, None without one. seconds: its duration."""
+    """The outcome of a run. answer: of the query, None if there is none. seconds: its duration."""
 
     outcomes: Sequence[Outcome]
     answer: query.Answer | None

@@ -144,7 +144,7 @@ def _read_names(file: Path) -> list[str]:
 _CHECKPOINT = Shape(
     {
         **dict.fromkeys(("from", "next", "exported", "lost", "bad"), int),
-        "deleted": NUMBER,  # null where it is not known
+        "deleted": NUMBER,  # null if unknown
         "created": str,
         "settings": Shape({}),
         "columns": Shape({"fields": [Shape({"name": str}, ["name"])]}),
@@ -154,7 +154,7 @@ _CHECKPOINT = Shape(
 
 
 def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:
-    """Return the checkpoint of a table, None without one. Raises JsctlError when it cannot be read."""
+    """Return the checkpoint of a table, None if there is none. Raises JsctlError when it cannot be read."""
     file = path / CHECKPOINTS / f"{table}.json"
     if not file.exists():
         return None

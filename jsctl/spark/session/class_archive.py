@@ -56,7 +56,7 @@ def find() -> Path | None:
 
 
 def read_options() -> str:
-    """Return the JVM options for using the archive, empty without one."""
+    """Return the JVM options for using the archive, empty if there is none."""
     archive = find()
     if archive is None or not is_whole(archive):
         return ""

@@ -39,8 +39,8 @@ def check_java() -> None:
 
 
 def read_release(java: Path) -> str:
-    """Return the version in the file `release` of a Java, which takes less time than starting it; empty
-    without one.
+    """Return the version in the file `release` of a Java, which takes less time than starting it; empty if
+    there is none.
     """
     try:
         text = (java.parent.parent / "release").read_text(errors="replace")

@@ -86,10 +86,8 @@ def limit_ends(
 ) -> dict[str, int]:
     """Return the end of the next batch in each stream.
 
-    Args:
-        available: the sequences [begin, end) that each stream has.
-        max_rows, max_bytes: of all streams together, 0 for no limit. Streams share them in proportion to what
-            they have, and each advances.
+    Args: available: the sequences [begin, end) that each stream has. max_rows, max_bytes: for all streams
+    together; 0 for no limit. Streams share them in proportion to what they have, and each advances.
     """
     rows = sum(end - begin for begin, end in available.values())
     size = sum(sizes[name].estimate(*span) for name, span in available.items()) if max_bytes else 0

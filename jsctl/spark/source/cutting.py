@@ -1,4 +1,4 @@
-"""Cut long runs of replies to direct gets into columns, without a step of Python for each message.
+"""Splitting long runs of replies to direct gets into columns, without running Python code for each message.
 
 numpy finds all line ends of a run at once. The end of a reply follows from the sizes in its first line, and
 must be the beginning of the next one, so that text that looks like a reply in a payload is noticed. A reply

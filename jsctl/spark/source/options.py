@@ -116,7 +116,7 @@ RETRY_TIMEOUT = 120 * SECOND
 class ReadOptions:
     """The parsed options: what to read, and how.
 
-    stream: one name; empty where `streams` are several names and patterns of names. subjects: filters, empty
+    stream: one name; empty if `streams` are several names and patterns of names. subjects: filters, empty
     for all. start, end: sequences, the end exclusive; a negative start counts back from the end. start_time,
     end_time: the first message at or after; a span is that long ago. max_offsets, max_trigger_bytes: for each
     trigger, 0 for all. min_offsets: for each trigger, unless it waited for max_delay, in ns. fetch_mode:

@@ -30,7 +30,7 @@ _NOUNS = {"messages": "stream", "keys": "bucket", "objects": "object bucket"}
 
 
 class StreamState(NamedTuple):
-    """A stream at one time. Its sequences are [first, end), and `deleted` of them hold no message.
+    """A stream at a given time. Its sequences are [first, end), and `deleted` of them hold no message.
 
     created: its creation time, as text of the server. direct: whether batch direct get works. messages,
     bytes: its totals. now: the server's time.

@@ -49,7 +49,7 @@ _PLOTTED = 61
 
 
 def announcement(plan: Plan, size: int) -> str:
-    """Return the line before a benchmark. size: bytes of a payload, 0 where nothing is sent."""
+    """Return the line before a benchmark. size: bytes of a payload, 0 if nothing is sent."""
     heading = NAMES[plan.kind][0]
     amount = pluralize(plan.messages, "message") if plan.messages else "messages without end"
     parts = [amount, *([f"of {format_bytes(size)}"] if size else [])]

@@ -28,7 +28,7 @@ _ALL_SENT = "The servers have the accounts as declared"
 def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | None) -> Result:
     """Add a plan above a result; the status says whether anything would change.
 
-    differences: of accounts on servers; None where servers were not asked.
+    differences: of accounts on servers; None if servers were not asked.
     """
     parts: list[Part] = [Lines([*_lines(step)], MARKS[step.action][1]) for step in plan.steps]
     parts.append(Text(_build_summary(plan)))
@@ -53,7 +53,7 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
 def add_outcome(
     result: Result, done: Sequence[AuthStep], plan: AuthPlan, sent: Sequence[tuple[str, str, Outcome]] | None
 ) -> Result:
-    """Add what was done above a result. sent: accounts sent to servers; None where servers were not asked."""
+    """Add what was done above a result. sent: accounts sent to servers; None if servers were not asked."""
     rows = [(DONE[step.action], step.operator, step.account, step.user) for step in done]
     table = Table("Applied to the Store", _COLUMNS, rows)
     parts: list[Part] = [table, Text(f"{format_counts(done)} done")] if done else [Text(_build_summary(plan))]

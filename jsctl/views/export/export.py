@@ -40,7 +40,7 @@ def reports(rows: dict[str, int], folder: str, duration: int, status: ExitStatus
 def buckets(rows: dict[str, int], bad: dict[str, int], folder: str, duration: int) -> Result:
     """Show the result of `export kv` and `export objects`.
 
-    rows: number of rows by table. bad: number of values that could not be decoded, by table; empty where
+    rows: number of rows by table. bad: number of values that could not be decoded, by table; empty if
     nothing is decoded. where: the folder. took: ns.
     """
     written = reports(rows, folder, duration, ExitStatus.OK)
@@ -178,7 +178,7 @@ def so_far(outcomes: Sequence[Exported], word: str = "so far") -> str:
 def _describe_missing(deleted: int | None, lost: int) -> list[str]:
     """Return how many messages were deleted, and how many were lost.
 
-    deleted: None where only some subjects are read: deletions then look like messages on other subjects, and
+    deleted: None if only some subjects are read: deletions then look like messages on other subjects, and
     what is lost may have been on other subjects, too.
     """
     if deleted is None:

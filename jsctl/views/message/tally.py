@@ -112,5 +112,5 @@ class RateGraph:
         return Result(charts, data=self._rates)
 
     def result(self) -> Result | None:
-        """Return what is shown last; nothing where each second was a line."""
+        """Return what is shown last; nothing if each second was a line."""
         return self._build_picture() if self._plots else None

@@ -316,7 +316,7 @@ def _format_utc(moment: float | None) -> str | None:
 
 
 def title(state: DomainState) -> str:
-    """Return the context, or the address without one; with the domain or the API prefix, where there is
+    """Return the context, or the address without one; with the domain or the API prefix, if there is
     one.
     """
     name = state.context

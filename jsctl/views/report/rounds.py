@@ -1,4 +1,4 @@
-"""Rounds of `jsctl report --watch` where there is no screen."""
+"""Rounds of `jsctl report --watch` if there is no screen."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 

@@ -30,7 +30,7 @@ def recorder(keys: Sequence[str]) -> Callable[[object], dict[str, Any]]:
 
 
 def unreachable_streams(missing: Sequence[str], offline: Mapping[str, str]) -> list[Table]:
-    """Return tables of the streams that did not answer, where there are any. offline: stream -> reason."""
+    """Return tables of the streams that did not answer, if there are any. offline: stream -> reason."""
     tables = []
     if missing:
         rows = [(name,) for name in missing]

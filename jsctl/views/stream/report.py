@@ -47,7 +47,7 @@ SORTS: dict[str, Callable[[StreamRow], Any]] = {
 
 
 def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders: bool = False) -> Result:
-    """Show the report of `stream report`: streams, replication where there is any, leaders on request.
+    """Show the report of `stream report`: streams, replication if there is any, leaders on request.
 
     order: a key of SORTS. raw: show numbers in full.
     """

@@ -1,4 +1,4 @@
-"""Reads and writes the files of `auth nkey`: keys, data and sealed data."""
+"""The files of `auth nkey`: keys, data and sealed data."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,6 +1,6 @@
 """The flags that all verbs of `jsctl server request` take, and the display of the answers.
 
-They may stand before the verb, too, as those of the `nats` tool.
+They may also precede the verb, as in the `nats` tool.
 """
 
 from collections.abc import Callable, Mapping

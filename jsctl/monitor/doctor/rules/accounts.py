@@ -166,7 +166,7 @@ def _find_missing_service_import(
 
 
 def _is_reachable(snapshot: Snapshot, account: str, remote: str) -> bool:
-    """Return whether the JetStream behind an import is there, and no further import leads away from it."""
+    """Return whether the JetStream behind an import exists, and no further import redirects its requests."""
     domain = remote.split(".API.")[0].removeprefix("$JS").removeprefix(".")
     servers = [server for server in snapshot.servers if server.jetstream and account in server.accounts]
     leads_on = any(

@@ -1,4 +1,4 @@
-"""Servers that differ where they should not, and servers that are away."""
+"""Servers that differ in what should be the same, and servers that are offline."""
 
 from collections import defaultdict
 from collections.abc import Iterator
