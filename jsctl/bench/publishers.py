@@ -169,7 +169,7 @@ def _check_ack(message: Message, subject: str) -> None:
 def build_no_stream_error(client: Client) -> NoResponders:
     """Return the error for a subject that no stream stores."""
     return NoResponders(
-        f"no stream takes {client.plan.subject}", "--create creates one; jsctl stream find shows the streams"
+        f"no stream stores {client.plan.subject}", "--create creates one; jsctl stream find shows the streams"
     )
 
 

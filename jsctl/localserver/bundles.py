@@ -234,4 +234,4 @@ def _render(description: str, template: str, data: Any, functions: Mapping[str, 
     except TemplateError as error:
         raise BadInput(f"{description}: {error}") from None
     except RecursionError:
-        raise BadInput(f"{description}: templates render each other without end") from None
+        raise BadInput(f"{description}: templates render each other endlessly") from None

@@ -288,7 +288,7 @@ class _Reader:
         if _is_connected(joined, remote.to, cluster):
             raise node.error(
                 f"{remote.to} is already a leaf node of {cluster}: messages of account {account} would"
-                " circulate for ever",
+                " circulate forever",
                 "leave this remote out",
             )
         joined.setdefault(cluster, set()).add(remote.to)

@@ -296,7 +296,7 @@ class Connection:
                 await self._client.write_pending()  # nats-py sends its PING ahead of what is pending
             await self._client.flush(timeout=(timeout or self.settings.timeout) / SECOND)  # type: ignore[arg-type]
         except (nats_py.ClientError, TimeoutError) as error:
-            raise Unreachable(f"the server did not take everything: {describe_error(error)}") from None
+            raise Unreachable(f"the server did not receive everything: {describe_error(error)}") from None
         except OSError as error:
             raise Unreachable(f"lost the connection to {self.url}: {describe_error(error)}") from None
 

@@ -64,12 +64,12 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
     if isinstance(error, NoGreeting):
         return Unreachable(
             f"cannot connect to {server.url}: the server closed the connection without a reason",
-            "check that it is a NATS server; one with handshake_first needs --tlsfirst",
+            "check that it is a NATS server; with handshake_first, it needs --tlsfirst",
         )
     if isinstance(error, (BrokenPipeError, ConnectionResetError)):
         return Unreachable(
             f"cannot connect to {server.url}: the server closed the connection",
-            "its log says why; one that verifies clients needs --tlscert and --tlskey",
+            "see its log; a server that verifies clients needs --tlscert and --tlskey",
         )
     hint = "jsctl server run starts a local server" if _is_local(server) else "check the address, or --server"
     return Unreachable(f"cannot connect to {server.url}: {describe_error(error)}", hint)

@@ -76,7 +76,8 @@ def compile_template(text: bytes, *, enabled: bool = True, with_tokens: bool = F
         bytes_left -= size
         if bytes_left < 0:
             raise BadInput(
-                f"{{{{{call}}}}} cannot be filled in", f"random text in all has at most {_MAX_RANDOM:,} bytes"
+                f"{{{{{call}}}}} cannot be filled in",
+                f"use at most {_MAX_RANDOM:,} bytes of random text in total",
             )
         pieces += [text[at:start], placeholder if piece is None else piece]
         if piece is None:

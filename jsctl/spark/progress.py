@@ -44,7 +44,7 @@ _METRICS = (
     ("behind", "messages_behind", "gauge", "Sequences that the stream has beyond the last batch."),
     ("rate", "rows_per_second", "gauge", "Rows per second that the query reads while it works."),
     ("drain_seconds", "drain_seconds", "gauge", "Time until the query has caught up; +Inf for never."),
-    ("lost", "lost_messages_total", "counter", "Messages that fell off the stream unread."),
+    ("lost", "lost_messages_total", "counter", "Messages that the stream dropped before they were read."),
     ("deleted", "deleted_messages_total", "counter", "Messages that were deleted before they were read."),
     ("batch", "batch", "gauge", "Number of the last batch."),
     ("running", "running", "gauge", "1 while the query runs, 0 when it ended or failed."),

@@ -73,7 +73,7 @@ def test_json_with_a_subject(spark: Any, cli: Cli, tmp_path: Path) -> None:
         cli(f"import {file} --stream S --subject x --prefix in", status=0).out.replace("(9 B)", "(0 B)")
     )
     wrong = cli(f"import {file} --stream S --subject out.x", status=4)
-    assert wrong.err.startswith("jsctl: error: no stream takes out.x; jsctl stream ls lists the streams")
+    assert wrong.err.startswith("jsctl: error: no stream stores out.x; jsctl stream ls lists the streams")
     assert wrong.err.count("\n") == 1
     refused = cli(f"import {file} --stream S --subject out.x --dry-run", status=64)
     assert "stream S does not store what is published to out.x" in refused.err

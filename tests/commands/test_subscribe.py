@@ -124,7 +124,7 @@ def test_where_a_stream_begins(flags: str, wanted: list[int], direct: str, strea
 def test_a_filter_and_the_stream_by_its_subject(stream: Cli) -> None:
     assert len(shown(stream("sub s.0 --all -T", status=0).out)) == 2
     assert len(shown(stream("sub s.0 s.1 --all -T", status=0).out)) == 5
-    assert "no stream takes nope" in stream("sub nope --all", status=3).err
+    assert "no stream stores nope" in stream("sub nope --all", status=3).err
 
 
 def test_no_consumer_stays(stream: Cli, url: str) -> None:

@@ -111,7 +111,7 @@ def test_client_certificate(offline_cli: Cli, certs: Certificates, tmp_path: Pat
         assert offline_cli(f"{line} {login}", status=0).out == OK
         # Who still writes when the server closes does not read why.
         closed = (
-            "the server closed the connection; its log says why; one that verifies clients needs --tlscert"
+            "the server closed the connection; see its log; a server that verifies clients needs --tlscert"
         )
         required = "the server requires a client certificate; name yours with --tlscert and --tlskey"
         missing = tls_failure(offline_cli, line)

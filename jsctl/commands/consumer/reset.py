@@ -32,8 +32,8 @@ async def reset(env: Env, stream: str, consumer: str, sequence: int | None, forc
     is_resettable = before["config"].get("deliver_policy") in consumers.RESETTABLE
     if sequence and not is_resettable:
         raise BadInput(
-            f"consumer {stream} > {consumer} did not start at a sequence, and "
-            "can only go back to its ack floor",
+            f"consumer {stream} > {consumer} did not start at a sequence, so it"
+            " can only go back to its ack floor",
             "leave out --sequence",
         )
     where = f"sequence {format_count(sequence)}" if sequence else "its acknowledgement floor"

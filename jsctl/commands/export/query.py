@@ -8,6 +8,7 @@ from jsctl.env import Env
 from jsctl.spark.export import query as spark_query
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
+from jsctl.units import pluralize
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
@@ -43,5 +44,5 @@ def query(env: Env, options: Options) -> Result:
     with open_session(master, remote, name="jsctl export query", conf=FAST_START_CONF) as spark:
         answer = spark_query.query(spark, path, options.sql, options.limit)
     if answer.is_truncated:
-        env.say(f"only the first {options.limit:,} rows are shown; --limit shows more")
+        env.say(f"the output ends after {pluralize(options.limit, 'row')}; show more with --limit")
     return view.answer(answer.columns, answer.rows)

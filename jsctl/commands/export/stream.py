@@ -190,7 +190,7 @@ def _build_result(env: Env, exported: StreamExportResult, path: Path, limit: int
     if exported.answer is None:
         return result
     if exported.answer.is_truncated:
-        env.say(f"this is the first {pluralize(limit, 'row')} only; show more with --limit")
+        env.say(f"the output ends after {pluralize(limit, 'row')}; show more with --limit")
     answer = view.answer(exported.answer.columns, exported.answer.rows)
     if not env.wants_json:
         env.say(view.closing(result.data))

@@ -40,7 +40,7 @@ def read_body(env: Env, options: _Options) -> str | None:
     if is_ours(stdin):
         return None
     if has_input(stdin):
-        env.say("jsctl: the body is empty, as stdin is left to the shell around this command; - reads stdin")
+        env.say("jsctl: the body is empty because stdin belongs to the surrounding shell; use - to read it")
     return ""
 
 

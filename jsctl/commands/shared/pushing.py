@@ -26,7 +26,7 @@ def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, fo
             env.say(f"jsctl: {finding.severity}: {finding.where}: {finding.message}; {finding.fix}")
     if errors and not force:
         raise JsctlError(
-            f"nothing was pushed, there is {pluralize(errors, 'error')}",
+            f"nothing was pushed because of {pluralize(errors, 'error')}",
             "fix it as described, or use --force",
         )
 
@@ -47,7 +47,7 @@ async def refuse_untrusted(connection: Connection, accounts: Sequence[Record], s
         for account in accounts:
             if account.issuer not in trust.keys:
                 raise JsctlError(
-                    f"server {trust.server} has an operator without the key that signed {account.name}",
+                    f"the operator on server {trust.server} does not have the key that signed {account.name}",
                     "configure it with the operator's new JWT (jsctl auth operator config), and reload it",
                 )
 

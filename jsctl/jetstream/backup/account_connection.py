@@ -14,7 +14,7 @@ class SharedConnection:
     async def check(self) -> None:
         """Wait until the connection is established. Raises Unreachable."""
         if self._lost:
-            raise Unreachable("it was not tried, as the connection is lost")
+            raise Unreachable("it was not tried because the connection was lost")
         try:
             await self._connection.wait_until_connected()
         except Unreachable:

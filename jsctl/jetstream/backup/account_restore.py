@@ -94,7 +94,7 @@ async def _restore(
     existing = await streams.fetch_info_or_none(api, name)
     if existing is not None and get_mark(existing):
         if not options.remove_unfinished:
-            raise JsctlError("an unfinished restore left it", "--force removes that first")
+            raise JsctlError("an unfinished restore left it", "remove it first with --force")
         if not options.dry_run:
             await streams.delete(api, name)
         existing = None

@@ -58,5 +58,5 @@ async def _check_work_queue(api: Api, stream: str, filters: Sequence[str]) -> No
             messages = subject if filters else "messages"
             if any(overlaps(subject, pattern) for pattern in get_filters(info["config"]) or [">"]):
                 raise ValueError(
-                    f"stream {stream} is a work queue, and consumer {info['name']} takes {messages} already"
+                    f"stream {stream} is a work queue, and consumer {info['name']} already reads {messages}"
                 )

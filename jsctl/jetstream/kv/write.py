@@ -148,7 +148,7 @@ def _unanswered_error(bucket: Bucket) -> NoResponders:
     mirror = bucket.stream_config.get("mirror")
     if mirror:
         return NoResponders(
-            f"nobody stores values of bucket {bucket.name}: it is a mirror, and its origin does not answer",
+            f"bucket {bucket.name} cannot store values: it is a mirror whose origin does not answer",
             "write to the origin, or connect its domain",
         )
     return NoResponders(

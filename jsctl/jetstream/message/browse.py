@@ -195,7 +195,7 @@ async def read_last(
                 return
         attempts += 1
         if attempts > _ATTEMPTS:
-            raise JsctlError(f"no answer to direct gets comes from {stream} itself", "leave out --direct")
+            raise JsctlError(f"stream {stream} itself does not answer direct gets", "leave out --direct")
         if attempts > 1:
             await asyncio.sleep(_PAUSE / 10)
 

@@ -138,7 +138,7 @@ def parse_ack(subject: str, reply: Message) -> Json:
         return ack
     if is_no_responders(reply):
         raise NoResponders(
-            f"no stream takes {subject}",
+            f"no stream stores {subject}",
             "jsctl stream ls lists the streams; jsctl stream find --subject finds those of a subject",
         )
     try:

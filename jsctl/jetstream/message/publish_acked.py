@@ -256,7 +256,7 @@ class _Run:
                 self._taken_subjects.add(subject)
             if self._compute_seconds_left() <= 0:
                 raise leaderless_error(subject, self._timeout, error)
-            self._report_wait(f"no stream takes {subject} at the moment, trying again", len(self._to_resend))
+            self._report_wait(f"no stream stores {subject} at the moment, trying again", len(self._to_resend))
             await asyncio.sleep(min(self._pause, max(self._compute_seconds_left(), 0)))
             self._pause = min(self._pause * 2, _LONGEST_PAUSE)
         await self._retransmit([first])

@@ -277,7 +277,7 @@ async def _find_stream(api: Api, subjects: Sequence[str]) -> str:
     """Return the only stream that stores the first subject. Raises NotFound, BadInput."""
     names = await streams.list_names(api, subjects[0])
     if not names:
-        raise NotFound(f"no stream takes {subjects[0]}", "jsctl stream ls lists the streams")
+        raise NotFound(f"no stream stores {subjects[0]}", "jsctl stream ls lists the streams")
     if len(names) > 1:
         raise BadInput(f"{subjects[0]} is in {', '.join(sorted(names))}", "name one with --stream")
     return names[0]

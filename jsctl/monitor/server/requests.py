@@ -117,7 +117,7 @@ def _choose_timeout(connection: Connection, server_filter: Filter | None) -> int
 
 
 async def count_servers(connection: Connection) -> int:
-    """Return how many servers the first one to answer knows; 0 when it does not say.
+    """Return the number of servers that the first one to answer knows; 0 when it does not say.
 
     Raises Denied without the system account.
     """

@@ -41,6 +41,6 @@ def check_visible(spark: "SparkSession", folder: Path, rows: int, read: Callable
 
 def _not_shared_error(folder: Path) -> JsctlError:
     return JsctlError(
-        f"Spark wrote {folder.name} where this machine does not see it, or not all of it",
+        f"this machine does not see all of what Spark wrote to {folder.name}",
         "the folder must be on a file system that this machine and all of Spark's share, at the same path",
     )

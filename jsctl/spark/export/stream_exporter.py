@@ -135,7 +135,7 @@ class StreamExporter:
     def _notify_of_loss(self, source: StreamSource, lost: int, when: str) -> None:
         if lost:
             count = format_messages(lost, bool(self.selection.subjects))
-            self.notify(f"jsctl: {count} of {source.stream} fell off its head {when}")
+            self.notify(f"jsctl: {source.stream} dropped {count} {when}")
 
     @property
     def reads(self) -> MessageReads:

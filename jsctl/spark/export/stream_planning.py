@@ -50,7 +50,7 @@ def plan_read(
     lost = max(0, min(stream.first, end) - requested)
     if lost and selection.fail_on_loss:
         raise DataLoss(
-            f"{options.stream} starts at sequence {stream.first}, {requested} was to be read:"
+            f"{options.stream} starts at sequence {stream.first}, after the requested {requested}:"
             f" {format_lost(lost, bool(selection.subjects))}",
             "--no-fail-on-data-loss reads what is left",
         )

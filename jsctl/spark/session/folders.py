@@ -28,7 +28,7 @@ def parse_folder(text: str, name: str) -> Path:
         return Path(unquote(local[1]))  # ? and # have no special meaning in a folder's name
     scheme = uri[1].lower()
     raise BadInput(
-        f"{name} {scheme}://... is not a folder of this machine, and jsctl writes and reads only these",
+        f"{name} {scheme}://... is not a folder on this machine, and jsctl can use only those",
         'mount it, or use df.write and spark.read.format("jetstream") in Spark, which reach it',
     )
 

@@ -340,7 +340,7 @@ class _BurstPublisher:
             except JsctlError:
                 return
             if not response.get("streams"):
-                raise NoResponders(f"no stream takes {subject}", error.hint)
+                raise NoResponders(f"no stream stores {subject}", error.hint)
 
     async def _drop(self) -> None:
         if self._connection is not None:

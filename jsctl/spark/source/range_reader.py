@@ -159,7 +159,7 @@ class RangeReader:
 
     def count_missing(self, connection: StreamConnection, batch: "pa.RecordBatch", reached: int) -> None:
         """Count the messages from `at` until `reached` that are not in the batch, as deleted or as lost, when
-        they fell off the stream's head before they were read. Raises ConnectionLost when they are neither,
+        the stream dropped them before they were read. Raises ConnectionLost when they are neither,
         DataLoss."""
         job = self.job
         missing = reached - self.at - len(batch)
@@ -222,7 +222,8 @@ def head_loss_error(stream: str, first: int, wanted: int, count: int, filtered: 
     filtered: only some subjects are read.
     """
     return DataLoss(
-        f"{stream} starts at sequence {first} now, {wanted} was to be read: {format_lost(count, filtered)}",
+        f"{stream} now starts at sequence {first}, after the requested {wanted}:"
+        f" {format_lost(count, filtered)}",
         "set failOnDataLoss to false to read what is left",
     )
 

@@ -17,7 +17,8 @@ _COLUMNS = (
 
 
 def comparison(measures: Comparison, worse: Sequence[Difference], tolerance: float | None) -> Result:
-    """Show every measure of both. worse: the measures that are worse by more than `tolerance`, a share."""
+    """Show all measures of both results. worse: those that are worse by more than `tolerance` (a
+    fraction)."""
     rows = [_build_row(difference) for difference in measures.differences]
     parts: list[Part] = [Table("Comparison", _COLUMNS, rows)]
     parts += [Text(f"Note: {warning}", "warn") for warning in measures.warnings]

@@ -1,4 +1,4 @@
-"""`context info`: what a context says."""
+"""`context info`: the settings of a context."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

@@ -47,7 +47,7 @@ def test_of_some_subjects_what_is_missing_is_not_known(
     fill(url, 30)
     js.ask(url, "STREAM.PURGE.ORDERS", {"seq": 41})
     done = cli(line, status=0)
-    assert done.err == "jsctl: up to 10 messages of ORDERS fell off its head before they were read\n"
+    assert done.err == "jsctl: ORDERS dropped up to 10 messages before they were read\n"
     assert ", deleted not counted, lost up to 10, in " in done.out
 
 

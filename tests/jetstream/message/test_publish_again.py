@@ -127,9 +127,9 @@ def test_a_subject_of_nobody(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     """It is told at once."""
     began = time.monotonic()
     failed = cluster_cli("pub -J nobody x --timeout 10s", status=4)
-    assert "no stream takes nobody" in failed.err and failed.err.count("\n") == 1
+    assert "no stream stores nobody" in failed.err and failed.err.count("\n") == 1
     failed = cluster_cli("pub --atomic nobody x --timeout 10s", status=4)
-    assert "no stream takes nobody" in failed.err and failed.err.count("\n") == 1
+    assert "no stream stores nobody" in failed.err and failed.err.count("\n") == 1
     assert time.monotonic() - began < 4
 
 

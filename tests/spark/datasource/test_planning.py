@@ -158,7 +158,7 @@ def test_what_was_promised_is_not_left_out(url: str) -> None:
     )
     query.offset = planned
     js.ask(url, "STREAM.PURGE.S", {"seq": 61})
-    with pytest.raises(DataLoss, match="starts at sequence 61 now, 51 was to be read: 10 messages are lost"):
+    with pytest.raises(DataLoss, match="now starts at sequence 61, after the requested 51: 10 messages are lost"):
         query.step()
 
 

@@ -112,5 +112,5 @@ def test_folders_that_are_something_else(tmp_path: Path, cli: Cli) -> None:
 
 
 def test_places_that_it_cannot_write_to_are_refused_at_once() -> None:
-    with pytest.raises(BadInput, match=r"to s3a://\.\.\. is not a folder of this machine"):
+    with pytest.raises(BadInput, match=r"to s3a://\.\.\. is not a folder on this machine"):
         listen(None, to="s3a://bucket/progress")  # type: ignore[arg-type]

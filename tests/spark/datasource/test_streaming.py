@@ -120,7 +120,7 @@ def test_messages_purged_before_batch_0_was_committed_are_missed(
     query.fail_in_batch_0()
     js.ask(url, "STREAM.PURGE.S", {"seq": 501})
     with pytest.raises(
-        Exception, match="starts at sequence 501 now, 1 was to be read: 500 messages are lost"
+        Exception, match="now starts at sequence 501, after the requested 1: 500 messages are lost"
     ):
         query.run()
     query.options["failOnDataLoss"] = "false"

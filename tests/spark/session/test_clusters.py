@@ -227,7 +227,7 @@ def test_a_notebook_over_connect(network: Network, cluster: Cluster, tmp_path: P
     done = network.run(sys.executable, "-c", NOTEBOOK, cluster.remote, str(tmp_path / "table"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[:3] == [str(COUNT)] * 3, done.stderr
-    assert "Spark wrote table where this machine does not see it, or not all of it" in done.stdout
+    assert "this machine does not see all of what Spark wrote to table" in done.stdout
     assert "option token is already set by connect" in done.stdout
     assert network.cli("stream info NOTES --json", status=0).json["state"]["messages"] == 3
     output = all_text(cluster.folder / "events") + cluster.log("connect")
@@ -266,7 +266,7 @@ def test_a_folder_that_is_not_shared(network: Network, cluster: Cluster, tmp_pat
         pytest.skip("no file system of one's own here")
     export = f"-m jsctl export stream ORDERS --to {tmp_path}/orders --remote {cluster.remote}"
     done = network.run(*apart, sys.executable, *export.split())
-    failed(done, 1, "Spark wrote ORDERS where this machine does not see it")
+    failed(done, 1, "this machine does not see all of what Spark wrote to ORDERS")
     assert list(tmp_path.rglob("*.parquet")), "it did write"
 
 

@@ -193,7 +193,7 @@ def test_ids_of_ones_own(spark: Any, url: str) -> None:
         ("'S.x' AS subject; 'x' AS data; 'h' AS headers", {}, "column headers is string"),
         ("'S.x' AS subject; 'x' AS data", {"stream": "NONE"}, "there is no stream NONE"),
         ("'S.x' AS subject; 'x' AS data", {"strem": "S"}, "did you mean stream"),
-        ("'nobody' AS subject; 'x' AS data", {}, "no stream takes nobody"),
+        ("'nobody' AS subject; 'x' AS data", {}, "no stream stores nobody"),
         ("'S.*' AS subject; 'x' AS data", {}, "contains a wildcard"),
         ("'S.x' AS subject; 'x' AS data", {"stream": "OTHER"}, "stream S stores these messages"),
         ("'S.x' AS subject; repeat('x', 2000) AS data", {}, "message size exceeds maximum"),

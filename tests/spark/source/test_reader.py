@@ -167,7 +167,7 @@ def test_head_truncation_since_planning(url: str, reader: Kind) -> None:
     delete(url, 2000)
     js.ask(url, "STREAM.PURGE.S", {"seq": 1501})
     with pytest.raises(
-        DataLoss, match="starts at sequence 1501 now, 1 was to be read: 1,500 messages are lost"
+        DataLoss, match="now starts at sequence 1501, after the requested 1: 1,500 messages are lost"
     ):
         list(reading(reader, url, planned))
     range_reader = reading(reader, url, planned._replace(fail_on_loss=False))

@@ -46,6 +46,6 @@ def test_other_file_systems_are_refused_before_anything_runs(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "_jsctl_export.json").write_text('{"kind": "reports", "format": "parquet", "tables": []}')
     refused = offline_cli(line.format(uri), status=64)
-    assert f"{uri.partition(':')[0]}://... is not a folder of this machine" in refused.err
+    assert f"{uri.partition(':')[0]}://... is not a folder on this machine" in refused.err
     assert refused.err.count("\n") == 1 and "secret" not in refused.err
     assert [path.name for path in tmp_path.iterdir()] == ["_jsctl_export.json"]
