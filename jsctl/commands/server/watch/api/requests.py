@@ -25,7 +25,7 @@ from jsctl.views.server import watch as view
     ],
 )
 @option("--account", metavar="REGEX", default="", help="Only accounts that match this regular expression")
-@option("--top", "-n", type=click.IntRange(min=1), default=10, help="Only this many, the most frequent (10)")
+@option("--top", "-n", type=click.IntRange(min=1), default=10, help="Show the N most frequent ones (10)")
 @option("--rate", type=DURATION, default=MINUTE, metavar="DURATION", help="Period that rates cover (1m)")
 @option("--record-consumer/--no-record-consumer", default=True, help="Count each consumer separately")
 @option("--compact/--no-compact", default=True, help="Shorten long names of accounts, streams and consumers")
