@@ -205,7 +205,7 @@ class Exchange:
             self._answer.set_result(message)
 
     async def ask(self, frame: bytes, subject: str) -> Message:
-        """Return the answer. what: the subject, for errors. Raises RequestTimeout, NoResponders."""
+        """Return the answer. subject: for errors. Raises RequestTimeout, NoResponders."""
         answer: asyncio.Future[Message] = self._loop.create_future()
         self._answer = answer
         self._connection.post(frame, now=True)

@@ -75,8 +75,8 @@ class Plan:
         """Return how many measured messages a client, counted from 0, sends or receives; 0 for no end."""
         if not self.messages or not self.is_shared:
             return self.messages
-        each, rest = divmod(self.messages, self.clients)
-        return each + (client < rest)
+        per_client, remainder = divmod(self.messages, self.clients)
+        return per_client + (client < remainder)
 
     def compute_offset(self, client: int) -> int:
         """Return the number of a client's first message."""
@@ -87,8 +87,8 @@ class Plan:
     @property
     def total(self) -> int:
         """How many messages all clients send or receive, warm-up included; 0 for no end."""
-        each = self.messages if self.is_shared else self.messages * self.clients
-        return each + self.warm_up * self.clients if each else 0
+        measured = self.messages if self.is_shared else self.messages * self.clients
+        return measured + self.warm_up * self.clients if measured else 0
 
     @property
     def interval(self) -> float:

@@ -241,8 +241,8 @@ async def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) 
     links = network.state.links
     for name in names:
         if name not in links:
-            near = find_nearest(name, list(links))
-            hint = f"did you mean {near}? " if near else ""
+            nearest = find_nearest(name, list(links))
+            hint = f"did you mean {nearest}? " if nearest else ""
             raise NotFound(
                 f"network {network.state.name} has no link {name!r}",
                 f"{hint}its links are {', '.join(links)}" if links else "it has no links",

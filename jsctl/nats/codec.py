@@ -74,8 +74,8 @@ def compute_message_limit(max_payload: int) -> int:
 class ProtocolError(Unreachable):
     """A violation of the NATS protocol by the server: nothing that follows can be trusted."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"the server breaks the NATS protocol: {what}")
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the server breaks the NATS protocol: {problem}")
 
 
 _LARGE = 32 << 10

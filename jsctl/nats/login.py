@@ -73,7 +73,7 @@ async def with_files(settings: Settings) -> Settings:
     """
     prepared = await prepare(settings)
     files = dict(prepared.files)
-    for path, what in (
+    for path, kind in (
         (prepared.creds, "credentials file"),
         (prepared.nkey, "nkey seed file"),
         (prepared.tlsca, "CA certificate"),
@@ -81,7 +81,7 @@ async def with_files(settings: Settings) -> Settings:
         (prepared.tlskey, "TLS key"),
     ):
         if path and path not in files:
-            files[path] = read_text(prepared, path, what)
+            files[path] = read_text(prepared, path, kind)
     return replace(prepared, files=tuple(files.items()))
 
 

@@ -12,8 +12,8 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
 
 
-def read_text(settings: Settings, path: str, what: str) -> str:
-    """Return the text of a file. what: its name in errors. Raises BadInput."""
+def read_text(settings: Settings, path: str, kind: str) -> str:
+    """Return the text of a file. kind: what errors call it. Raises BadInput."""
     if path in (texts := dict(settings.files)):
         return texts[path]
     try:
@@ -21,15 +21,15 @@ def read_text(settings: Settings, path: str, what: str) -> str:
     except (OSError, ValueError):
         exists = True  # reading says what is wrong
     if not exists:
-        raise BadInput(f"{what} {path} does not exist")
-    return files.read_text(expand_path(path), what, errors="replace")
+        raise BadInput(f"{kind} {path} does not exist")
+    return files.read_text(expand_path(path), kind, errors="replace")
 
 
 @contextlib.contextmanager
-def on_disk(settings: Settings, path: str, what: str) -> Iterator[str]:
+def on_disk(settings: Settings, path: str, kind: str) -> Iterator[str]:
     """Yield the path of a readable file: the file itself, or a temporary copy where `Settings.files` has its
     text."""
-    text = read_text(settings, path, what)
+    text = read_text(settings, path, kind)
     if not settings.files:
         yield str(expand_path(path))
         return

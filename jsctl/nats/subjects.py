@@ -12,21 +12,21 @@ _EXISTING_NAME = r"[^ \t\r\n\f.*>/\\\x00]+"
 _ESCAPE = r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4}))"
 
 
-def validate_name(name: str, what: str = "stream") -> str:
+def validate_name(name: str, noun: str = "stream") -> str:
     """Return a name if the server accepts it (nats-server: isValidName; it becomes a folder).
 
     Raises ValueError.
     """
     if not name:
-        raise ValueError(f"a {what} needs a name")
+        raise ValueError(f"a {noun} needs a name")
     if not re.fullmatch(_NAME, name):
-        raise ValueError(f"{name!r} is not a valid {what} name: no dots, spaces, wildcards or slashes")
+        raise ValueError(f"{name!r} is not a valid {noun} name: no dots, spaces, wildcards or slashes")
     if len(name) > 255:
-        raise ValueError(f"a {what} name has at most 255 characters")
+        raise ValueError(f"a {noun} name has at most 255 characters")
     return name
 
 
-def validate_existing_name(name: str, what: str = "stream") -> str:
+def validate_existing_name(name: str, noun: str = "stream") -> str:
     r"""Return the name of something that exists, which may contain control characters.
 
     These may be typed as they are, or as jsctl shows them: `\x1b` for ESC. Raises ValueError.
@@ -35,7 +35,7 @@ def validate_existing_name(name: str, what: str = "stream") -> str:
         name = re.sub(_ESCAPE, lambda escape: chr(int(escape[1] or escape[2], 16)), name)
     if re.fullmatch(_EXISTING_NAME, name) and len(name) <= 255 and is_sendable(name):
         return name
-    return validate_name(name, what)
+    return validate_name(name, noun)
 
 
 def split_subjects(texts: Iterable[str]) -> list[str]:

@@ -20,8 +20,8 @@ def build_tls_options(settings: Settings, server: ServerAddress) -> dict[str, An
 
     with contextlib.ExitStack() as stack:
         ca, certificate, key = (
-            stack.enter_context(on_disk(settings, path, what)) if path else None
-            for path, what in (
+            stack.enter_context(on_disk(settings, path, kind)) if path else None
+            for path, kind in (
                 (settings.tlsca, "CA certificate"),
                 (settings.tlscert, "TLS certificate"),
                 (settings.tlskey, "TLS key"),

@@ -40,13 +40,13 @@ def seal_intent(label: str, kind: str, info: Mapping[str, Any]) -> Intent:
     """Return the intent to seal a stream or bucket. label: `Stream ORDERS`. kind: "streams"."""
     state = info["state"]
     facts = {"stream": info["config"]["name"], "messages": state["messages"], "bytes": state["bytes"]}
-    what = f"{pluralize(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
-    return Intent(f"seal {label} ({what}), sealed {kind} can not be unsealed or modified", facts)
+    description = f"{pluralize(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
+    return Intent(f"seal {label} ({description}), sealed {kind} can not be unsealed or modified", facts)
 
 
-def file_intent(what: str, path: Path, facts: Mapping[str, Any] | None = None) -> Intent:
-    """Return the intent to write or replace a file. what: `the credentials of alice`."""
+def file_intent(description: str, path: Path, facts: Mapping[str, Any] | None = None) -> Intent:
+    """Return the intent to write or replace a file. description: `the credentials of alice`."""
     exists = expand_home(path).exists()
     shown_path = escape_path(path)
-    action = f"replace {shown_path} with {what}" if exists else f"write {what} to {shown_path}"
+    action = f"replace {shown_path} with {description}" if exists else f"write {description} to {shown_path}"
     return Intent(action, {"path": shown_path, "replaces": exists, **(facts or {})})

@@ -39,9 +39,9 @@ def _check_import(imported: Json, path: str, owner: Owner) -> Iterator[Finding]:
         yield owner.build_error("import-share", f"{path}.share", reason, fix)
     origin = as_text(imported.get("account"))
     if find_key_kind(origin) != ACCOUNT:
-        what = f"account {origin!r}, which is not a public key" if origin else "no account"
+        description = f"account {origin!r}, which is not a public key" if origin else "no account"
         yield owner.build_error(
-            "import-account", f"{path}.account", f"import {subject!r} names {what}", remove
+            "import-account", f"{path}.account", f"import {subject!r} names {description}", remove
         )
     if problem := find_subject_problem(subject):
         reason = f"import subject {subject!r} {problem}"

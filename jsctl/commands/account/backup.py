@@ -46,8 +46,8 @@ async def backup(env: Env, options: Options) -> Result:
         existing = describe_existing(path)
         loss = await estimate_backup(api)
         facts = {"streams": loss.streams, "bytes": loss.bytes}
-        what = f"{pluralize(loss.streams, 'stream')} with {format_bytes(loss.bytes)}"
-        env.announce(backup_intent(what, path, existing, facts))
+        description = f"{pluralize(loss.streams, 'stream')} with {format_bytes(loss.bytes)}"
+        env.announce(backup_intent(description, path, existing, facts))
     result = await backup_account(
         api,
         path,

@@ -70,8 +70,8 @@ async def gather(env: Env, options: Options) -> Result:
     connection = await env.connection()
     if env.dry_run:
         servers = await count_servers(connection)
-        what = f"the reports of {pluralize(servers, 'server')}"
-        env.announce(file_intent(what, path, {"servers": servers}))
+        description = f"the reports of {pluralize(servers, 'server')}"
+        env.announce(file_intent(description, path, {"servers": servers}))
     selection = Selection(
         options.cluster,
         options.server_endpoints,

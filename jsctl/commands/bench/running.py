@@ -92,9 +92,9 @@ async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
     """
     name, messages = info["config"]["name"], int(info["state"]["messages"])
     if targets.needs_consent(info):
-        what = f"all {pluralize(messages, 'message')} of stream {name}, which no benchmark created"
+        data_loss = f"all {pluralize(messages, 'message')} of stream {name}, which no benchmark created"
         facts = {"stream": name, "messages": messages, "bytes": info["state"]["bytes"]}
-        await env.confirm(Intent(f"remove {what}", facts), force=force)
+        await env.confirm(Intent(f"remove {data_loss}", facts), force=force)
     await streams.purge(api, name)
     return await streams.fetch_info(api, name)
 
@@ -110,9 +110,9 @@ async def create_stream(env: Env, api: Api, config: Json, *, force: bool) -> Non
         return
     if not targets.is_own(info):
         key_list = ", ".join(sorted(keys))
-        what = f"{key_list} of stream {config['name']}, which no benchmark created"
+        data_loss = f"{key_list} of stream {config['name']}, which no benchmark created"
         facts = {"stream": config["name"], "keys": sorted(keys)}
-        await env.confirm(Intent(f"change {what}", facts), force=force)
+        await env.confirm(Intent(f"change {data_loss}", facts), force=force)
     await targets.change(api, info, config, keys)
 
 

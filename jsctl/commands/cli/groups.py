@@ -201,8 +201,8 @@ class Group(_GlobalFlagsCommand, click.Group):
             return command.name if command else None, command, rest  # not the alias, in help and errors
         except click.UsageError as error:
             offered = [name for name in children if name not in _NEVER_SUGGESTED]
-            near = find_nearest(args[0], offered, likeness=0.5)
-            hint = f"did you mean {near!r}?" if near else f"{ctx.command_path} --help lists them"
+            nearest = find_nearest(args[0], offered, likeness=0.5)
+            hint = f"did you mean {nearest!r}?" if nearest else f"{ctx.command_path} --help lists them"
             raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -32,7 +32,7 @@ async def edit(env: Env, name: str) -> Result:
     async def save(text: str) -> Context:
         return store.save(name, parse(text))
 
-    context = await edit_text(env, before + "\n", f"{name}.json", save, beside=path.parent)
+    context = await edit_text(env, before + "\n", f"{name}.json", save, parent=path.parent)
     if context is None:
         env.say(f"context {name} was not changed")
         return Result(data=lambda: view.sheet(store.load(name)).document())

@@ -66,8 +66,8 @@ class DecodeOptions:
         if self.decode and self.decode not in KINDS:
             raise BadInput(f"--decode {self.decode!r} is not one of {', '.join(KINDS)}")
         if self.decode in ("avro", "protobuf") and not self.schema_file:
-            what = "an Avro schema (.avsc)" if self.decode == "avro" else "a descriptor file of protoc"
-            raise BadInput(f"--decode {self.decode} needs a schema", f"name {what} with --schema-file")
+            file_kind = "an Avro schema (.avsc)" if self.decode == "avro" else "a descriptor file of protoc"
+            raise BadInput(f"--decode {self.decode} needs a schema", f"name {file_kind} with --schema-file")
 
     def layout_fields(self) -> dict[str, Any]:
         """Return the fields of a TableLayout, with the content of files. Raises BadInput."""

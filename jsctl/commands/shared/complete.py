@@ -49,15 +49,15 @@ def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) 
     """Return the completions of a parameter without a completer of its own: names, or that it is a file."""
     from click.shell_completion import CompletionItem
 
-    thing = find_value_kind(find_path(ctx), param)
-    if thing in (FILE, FOLDER):
-        return [CompletionItem(incomplete, type="file" if thing == FILE else "dir")]
-    if thing == "subject":
+    value_kind = find_value_kind(find_path(ctx), param)
+    if value_kind in (FILE, FOLDER):
+        return [CompletionItem(incomplete, type="file" if value_kind == FILE else "dir")]
+    if value_kind == "subject":
         names = complete_subjects(ctx, incomplete)
-    elif thing in NOUNS:
-        names = complete_names(thing, ctx, incomplete)
+    elif value_kind in NOUNS:
+        names = complete_names(value_kind, ctx, incomplete)
     else:
-        names = _list_safe_names(lambda: _list_kind(thing, ctx), incomplete)
+        names = _list_safe_names(lambda: _list_kind(value_kind, ctx), incomplete)
     items = [CompletionItem(name) for name in names]
     return items or [CompletionItem(incomplete, type="file")] * (get_metavar(param) in OR_FILE)
 
@@ -70,21 +70,21 @@ def _list_safe_names(list_all: Callable[[], list[str]], incomplete: str) -> list
         return []
 
 
-def _list_kind(thing: str, ctx: click.Context) -> list[str]:
-    if thing in LOCAL_LISTERS:
-        return sorted(LOCAL_LISTERS[thing](ctx))
-    if thing not in SERVER_LISTERS:
+def _list_kind(value_kind: str, ctx: click.Context) -> list[str]:
+    if value_kind in LOCAL_LISTERS:
+        return sorted(LOCAL_LISTERS[value_kind](ctx))
+    if value_kind not in SERVER_LISTERS:
         return []
     env: Env = ctx.obj
-    lister, parts = SERVER_LISTERS[thing]
+    lister, parts = SERVER_LISTERS[value_kind]
     parents = [find_first_name(ctx, part) for part in parts]
-    if thing != "peer" and not all(parents):
+    if value_kind != "peer" and not all(parents):
         return []
 
     async def list_all() -> list[str]:
         return sorted(filter(None, await lister(env, parents)))
 
-    return _list_cached(env, thing, " ".join(parents), list_all)
+    return _list_cached(env, value_kind, " ".join(parents), list_all)
 
 
 def complete_subjects(ctx: click.Context, incomplete: str) -> list[str]:

@@ -21,7 +21,7 @@ _UNFINISHED = ".unfinished"  #: marks a text that no error has named yet
 
 
 async def edit_text(
-    env: Env, text: str, name: str, apply: Callable[[str], Awaitable[T]], *, beside: Path | None = None
+    env: Env, text: str, name: str, apply: Callable[[str], Awaitable[T]], *, parent: Path | None = None
 ) -> T | None:
     """Let the user edit a text, and pass the edited text to `apply`. Returns what `apply` returns; None when
     the text was not changed.
@@ -29,15 +29,15 @@ async def edit_text(
     When `apply` raises JsctlError or ValueError the user may continue to edit; else the text is kept, and the
     error says where. Texts that killed processes left are removed first.
 
-    name: that of the file that the editor shows. beside: the folder for the text instead of the temporary
-    one; for secrets, which stay where they are. Raises BadInput, Cancelled, JsctlError.
+    name: that of the file that the editor shows. parent: the folder for the text, by default that for
+    temporary files; for secrets, which stay where they are. Raises BadInput, Cancelled, JsctlError.
     """
     editor = env.environ.get("VISUAL") or env.environ.get("EDITOR") or ""
     if not editor.strip():
         raise BadInput("no editor is set", "set EDITOR to your editor")
     # A folder of its own (0700): editors leave backups and swap files beside the text.
-    _remove_leftovers(beside or Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX, dir=beside))
+    _remove_leftovers(parent or Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX, dir=parent))
     lock = posix.open_folder(folder)
     posix.lock(lock)
     (folder / _UNFINISHED).touch()

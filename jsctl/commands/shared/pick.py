@@ -63,8 +63,8 @@ def require_names(**names: str) -> None:
     if all(names.values()):
         return
     nouns = [registry.find_noun(name) for name in names]
-    what = f"the {nouns[0].name}'s name" if len(nouns) == 1 else "a name"
-    raise BadInput(f"{what} is missing", f"specify {' and '.join(noun.argument for noun in nouns)}")
+    missing = f"the {nouns[0].name}'s name" if len(nouns) == 1 else "a name"
+    raise BadInput(f"{missing} is missing", f"specify {' and '.join(noun.argument for noun in nouns)}")
 
 
 async def pick_several(

@@ -128,22 +128,22 @@ async def pick_signing_key(env: Env, account: Record, name: str, flag: str) -> S
     return find_signing_key(account, name)
 
 
-async def pick_text(env: Env, texts: Sequence[str], what: str, label: str, flag: str) -> str:
-    """Return one of several texts that the user picks. what: "mapping"; label: "Mapping". Raises BadInput."""
-    return await _pick_name(env, texts, what, label, flag, take_single=False)
+async def pick_text(env: Env, texts: Sequence[str], noun: str, label: str, flag: str) -> str:
+    """Return one of several texts that the user picks. noun: "mapping"; label: "Mapping". Raises BadInput."""
+    return await _pick_name(env, texts, noun, label, flag, take_single=False)
 
 
-async def ask_name(env: Env, name: str, what: str) -> str:
-    """Return the name on the command line, or ask for one. what: "operator". Raises BadInput without a
+async def ask_name(env: Env, name: str, noun: str) -> str:
+    """Return the name on the command line, or ask for one. noun: "operator". Raises BadInput without a
     terminal.
     """
     if name:
         return name
     if not env.can_ask:
         raise BadInput(
-            f"the {what}'s name is missing", "specify NAME" if what != "account" else "specify ACCOUNT"
+            f"the {noun}'s name is missing", "specify NAME" if noun != "account" else "specify ACCOUNT"
         )
-    return (await env.prompter.text(f"{what.capitalize()} name", flag="NAME", check=check_filled)).strip()
+    return (await env.prompter.text(f"{noun.capitalize()} name", flag="NAME", check=check_filled)).strip()
 
 
 def check_filled(answer: str) -> None:
@@ -154,18 +154,18 @@ def check_filled(answer: str) -> None:
 
 def _check_exists(name: str, names: Sequence[str], message: str, hint: str) -> None:
     if name not in names:
-        near = find_nearest(name, names)
-        raise NotFound(message, f"did you mean {near}? {hint}" if near else hint)
+        nearest = find_nearest(name, names)
+        raise NotFound(message, f"did you mean {nearest}? {hint}" if nearest else hint)
 
 
 async def _pick_name(
-    env: Env, names: Sequence[str], what: str, label: str, flag: str, *, take_single: bool = True
+    env: Env, names: Sequence[str], noun: str, label: str, flag: str, *, take_single: bool = True
 ) -> str:
     if len(names) == 1 and take_single:
         return names[0]
     if not env.can_ask:
         raise BadInput(
-            f"the {what} is missing",
+            f"the {noun} is missing",
             f"specify {flag}, one of {', '.join(names[:5])}{', ...' * (len(names) > 5)}",
         )
     return str(await env.prompter.select(f"Select a{'n' * (label[0] in 'AEIOU')} {label}", names, flag=flag))

@@ -87,9 +87,9 @@ async def _announce(env: Env, api: Api, draft: Json) -> None:
         STREAM.without_server_keys(existing["config"]), draft, STREAM
     ):
         raise JsctlError(f"stream {name} already exists with another configuration", "use another name")
-    what = "leave Stream" if existing is not None else "create Stream"
+    action = "leave Stream" if existing is not None else "create Stream"
     more = " as it is" if existing is not None else " without messages"
-    env.announce(Intent(f"{what} {name}{more}", {"stream": name, "exists": existing is not None}))
+    env.announce(Intent(f"{action} {name}{more}", {"stream": name, "exists": existing is not None}))
 
 
 def _build_draft(env: Env, live: Json, destination: str, options: Options) -> Json:

@@ -26,9 +26,9 @@ async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
     state = info["state"]
     sequences = 0
     if needs_reading(info):
-        what = f"{format_count(state['messages'])} messages, {format_bytes(state['bytes'])}"
+        description = f"{format_count(state['messages'])} messages, {format_bytes(state['bytes'])}"
         facts = {"stream": name, "messages": state["messages"], "bytes": state["bytes"]}
-        await env.confirm(Intent(f"read all of Stream {name} ({what})", facts), force=force)
+        await env.confirm(Intent(f"read all of Stream {name} ({description})", facts), force=force)
         if progress and env.form in ("table", "plain"):
             sequences = int(state["last_seq"]) - int(state["first_seq"]) + 1
     with env.progress("Reading", sequences) as advance:

@@ -244,7 +244,7 @@ def compare_states(expected: Json, restored: Json) -> list[str]:
         ("last_seq", "last sequence"),
     ):
         minimum = 1 if key == "first_seq" else 0  # 0 while nothing has been stored
-        actual, wanted = (max(int(state.get(key, 0)), minimum) for state in (restored, expected))
-        if actual != wanted:
-            differences.append(f"{label}: {actual:,} instead of {wanted:,}")
+        actual, required = (max(int(state.get(key, 0)), minimum) for state in (restored, expected))
+        if actual != required:
+            differences.append(f"{label}: {actual:,} instead of {required:,}")
     return differences

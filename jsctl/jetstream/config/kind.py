@@ -18,16 +18,16 @@ _SLIP = 0.85
 """Minimum likeness of a key and its misspelling, from 0 to 1; different keys are less alike."""
 
 
-def refuse_unknown(key: str, known_keys: Collection[str], beside: Collection[str]) -> bool:
+def refuse_unknown(key: str, known_keys: Collection[str], present_keys: Collection[str]) -> bool:
     """Refuse every unknown key: the rule for files that people write."""
     return False
 
 
-def keep_newer(key: str, known_keys: Collection[str], beside: Collection[str]) -> bool:
+def keep_newer(key: str, known_keys: Collection[str], present_keys: Collection[str]) -> bool:
     """Keep an unknown key unless it looks like a known one that is missing: the rule for documents from a
     server, which may be newer than jsctl."""
     nearest = find_nearest(key, known_keys, likeness=_SLIP)
-    return not nearest or nearest in beside
+    return not nearest or nearest in present_keys
 
 
 def is_server_metadata(key: str) -> bool:

@@ -24,16 +24,16 @@ class Node(NamedTuple):
         place = f"{self.file}:{self.line}" if self.line else self.file
         return BadInput(f"{place}: {message}", hint)
 
-    def as_object(self, what: str) -> "dict[str, Node]":
-        """Return the value as an object. what: its name in errors. Raises BadInput."""
+    def as_object(self, name: str) -> "dict[str, Node]":
+        """Return the value as an object. name: its name in errors. Raises BadInput."""
         if not isinstance(self.value, dict):
-            raise self.error(f"{what} must be an object with keys", self._find_hint())
+            raise self.error(f"{name} must be an object with keys", self._find_hint())
         return self.value
 
-    def as_list(self, what: str) -> "list[Node]":
-        """Return the value as a list. what: its name in errors. Raises BadInput."""
+    def as_list(self, name: str) -> "list[Node]":
+        """Return the value as a list. name: its name in errors. Raises BadInput."""
         if not isinstance(self.value, list):
-            raise self.error(f"{what} must be a list", self._find_hint())
+            raise self.error(f"{name} must be a list", self._find_hint())
         return self.value
 
     def list_below(self, key: str) -> "list[Node]":
@@ -41,10 +41,10 @@ class Node(NamedTuple):
         below = self.as_object("this").get(key)
         return below.as_list(key) if below and below.value is not None else []
 
-    def as_text(self, what: str) -> str:
-        """Return the value as text, as it was written. what: its name in errors. Raises BadInput."""
+    def as_text(self, name: str) -> str:
+        """Return the value as text, as it was written. name: its name in errors. Raises BadInput."""
         if isinstance(self.value, (dict, list)) or self.value is None:
-            raise self.error(f"{what} must be text", self._find_hint())
+            raise self.error(f"{name} must be text", self._find_hint())
         return self.text
 
     def to_json(self) -> Any:

@@ -284,7 +284,7 @@ def _to_stored(field: Field, value: Any, present: Any) -> Any:
 def _keep_keys_of(live: Json) -> KeepKey:
     live_keys = frozenset(_list_all_keys(live))
 
-    def keep(key: str, known_keys: Collection[str], beside: Collection[str]) -> bool:
+    def keep(key: str, known_keys: Collection[str], present_keys: Collection[str]) -> bool:
         return key in live_keys
 
     return keep

@@ -148,12 +148,12 @@ def _is_giving_up_subject(giver: Step, taker: Step) -> bool:
     """Return whether the step of `giver` removes a subject that the stream of `taker` will have."""
     before: list[Any] = (giver.before or {}).get("subjects") or []
     after: list[Any] = (giver.after or {}).get("subjects") or []
-    wanted: list[Any] = (taker.after or {}).get("subjects") or []
+    subjects: list[Any] = (taker.after or {}).get("subjects") or []
     if set(before) <= set(after):
         return False
     return any(
         any(overlaps(own, subject) for own in before) and not any(overlaps(own, subject) for own in after)
-        for subject in wanted
+        for subject in subjects
     )
 
 

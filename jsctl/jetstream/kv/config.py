@@ -263,10 +263,12 @@ def _put_origins(stream: Json, config: Json, bucket: str) -> None:
             source
             if "subject_transforms" in source or (is_imported(source) and source["name"] == stream["name"])
             else _with_transform(source, own_subjects)
-            for source in (
-                {**each, "name": bucket_to_stream(stream_to_bucket(str(each["name"])))} for each in sources
-            )
+            for source in ({**origin, "name": _find_stream_name(origin)} for origin in sources)
         ]
+
+
+def _find_stream_name(origin: Json) -> str:
+    return bucket_to_stream(stream_to_bucket(str(origin["name"])))
 
 
 def _with_transform(origin: Json, own_subjects: str) -> Json:

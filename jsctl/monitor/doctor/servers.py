@@ -52,7 +52,7 @@ async def fetch_system_servers(
     """
     expect = await count_servers(connection)
     names, *pages = await asyncio.gather(
-        *(_ask_all(connection, f"$SYS.REQ.SERVER.PING.{what}", expect=expect) for what in _PAGES)
+        *(_ask_all(connection, f"$SYS.REQ.SERVER.PING.{endpoint}", expect=expect) for endpoint in _PAGES)
     )
     views: dict[str, ServerView] = {}
     for page, replies in zip(_PAGES[1:], pages, strict=True):

@@ -304,8 +304,8 @@ def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> 
         if name == "path":
             raise BadInput("a stream has no path", 'use .option("stream", "ORDERS") and .load()')
         if name not in names_by_key:
-            near = find_nearest(name, names)
-            hint = f"did you mean {near}?" if near else f"the options are {', '.join(names)}"
+            nearest = find_nearest(name, names)
+            hint = f"did you mean {nearest}?" if nearest else f"the options are {', '.join(names)}"
             raise BadInput(f"unknown option {name}", hint)
 
 

@@ -216,13 +216,13 @@ class RangeReader:
             self.at = first
 
 
-def head_loss_error(stream: str, first: int, wanted: int, count: int, filtered: bool) -> DataLoss:
+def head_loss_error(stream: str, first: int, requested: int, count: int, filtered: bool) -> DataLoss:
     """Return the error for `count` lost messages from `wanted` on, of a stream that starts at `first` now.
 
     filtered: only some subjects are read.
     """
     return DataLoss(
-        f"{stream} now starts at sequence {first}, after the requested {wanted}:"
+        f"{stream} now starts at sequence {first}, after the requested {requested}:"
         f" {format_lost(count, filtered)}",
         "set failOnDataLoss to false to read what is left",
     )

@@ -43,9 +43,10 @@ def revert_intent(bucket: str, entry: Entry, latest: Entry) -> Intent:
 
 def marked(verb: str, bucket: str, keys: Sequence[str]) -> Result:
     """Show keys that were deleted or purged. verb: "deleted" or "purged"."""
-    what = f"{bucket} > {keys[0]}" if len(keys) == 1 else f"{pluralize(len(keys), 'key')} of bucket {bucket}"
-    was = "was" if len(keys) == 1 else "were"
-    return Result([Text(f"{what} {was} {verb}")], data={"bucket": bucket, "keys": list(keys), verb: True})
+    is_one = len(keys) == 1
+    label = f"{bucket} > {keys[0]}" if is_one else f"{pluralize(len(keys), 'key')} of bucket {bucket}"
+    was = "was" if is_one else "were"
+    return Result([Text(f"{label} {was} {verb}")], data={"bucket": bucket, "keys": list(keys), verb: True})
 
 
 def bucket_intent(bucket: str, values: int, size: int) -> Intent:

@@ -135,9 +135,9 @@ def put_intent(bucket: str, names: Sequence[str], existing: Sequence[ObjectInfo]
 
 def write_intent(object_info: ObjectInfo, path: Path) -> Intent:
     """Return the intent to write an object to a file."""
-    what = f"{object_info.bucket} > {object_info.name} ({format_bytes(object_info.size)})"
+    description = f"{object_info.bucket} > {object_info.name} ({format_bytes(object_info.size)})"
     facts = {"bucket": object_info.bucket, "name": object_info.name, "size": object_info.size}
-    return file_intent(what, path, facts)
+    return file_intent(description, path, facts)
 
 
 def written(object_info: ObjectInfo, path: str, duration: int) -> Result:

@@ -46,5 +46,5 @@ def bucket(info: Json, *, first_line: str = "") -> Result:
 def removal(bucket_name: str, info: Json, objects: int) -> Intent:
     """Return the intent to remove a bucket with its objects."""
     size = info["state"]["bytes"]
-    what = f"bucket {bucket_name} with {pluralize(objects, 'object')}, {format_bytes(size)}"
-    return Intent(f"remove {what}", {"bucket": bucket_name, "objects": objects, "bytes": size})
+    description = f"bucket {bucket_name} with {pluralize(objects, 'object')}, {format_bytes(size)}"
+    return Intent(f"remove {description}", {"bucket": bucket_name, "objects": objects, "bytes": size})

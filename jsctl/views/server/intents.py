@@ -11,14 +11,14 @@ from jsctl.views.intent import Intent
 
 def purge(account: str, stored: Stored) -> Intent:
     """Return the intent to remove everything that an account has in JetStream."""
-    what = f"all streams and consumers of account {account} ({_format_amount(stored)})"
-    return Intent(f"remove {what}", {"account": account, **_build_facts(stored)})
+    description = f"all streams and consumers of account {account} ({_format_amount(stored)})"
+    return Intent(f"remove {description}", {"account": account, **_build_facts(stored)})
 
 
 def evacuate(server: str, stored: Stored) -> Intent:
     """Return the intent to move everything that a server has in JetStream."""
-    what = f"all streams and consumers of server {server} to others ({_format_amount(stored)})"
-    return Intent(f"move {what}", {"server": server, **_build_facts(stored)})
+    description = f"all streams and consumers of server {server} to others ({_format_amount(stored)})"
+    return Intent(f"move {description}", {"server": server, **_build_facts(stored)})
 
 
 def peer_remove(server: str, *, online: bool) -> Intent:

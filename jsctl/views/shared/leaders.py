@@ -9,7 +9,7 @@ from jsctl.views.result import Cell, Column, Part, Table, Text
 def leader_report(leaders: Iterable[tuple[str, str]], noun: str) -> Part:
     """Return a table of how many streams or consumers each server leads.
 
-    leaders: cluster and server of each stream or consumer. what: "Streams" or "Consumers".
+    leaders: cluster and server of each stream or consumer. noun: "Streams" or "Consumers".
     """
     counts = Counter(leaders)
     if not counts:

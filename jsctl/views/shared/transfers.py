@@ -85,11 +85,11 @@ def copy_intent(source: str, target: str, state: Json) -> Intent:
     return Intent(f"copy Stream {source} to {target} with {_format_amount(messages, size)}", facts)
 
 
-def backup_intent(what: str, path: Path, existing: str, facts: Json) -> Intent:
-    """Return the intent to save a backup. what: `Stream ORDERS with 3 messages`. existing: what it
+def backup_intent(description: str, path: Path, existing: str, facts: Json) -> Intent:
+    """Return the intent to save a backup. description: `Stream ORDERS with 3 messages`. existing: what it
     replaces.
     """
-    action = f"back up {what} to {path}" + (f", replacing {existing}" if existing else "")
+    action = f"back up {description} to {path}" + (f", replacing {existing}" if existing else "")
     return Intent(action, {**facts, "path": str(path), "replaces": existing})
 
 

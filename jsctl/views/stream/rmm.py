@@ -11,19 +11,19 @@ from jsctl.views.result import Result, Text
 
 def intent(stream: str, messages: Sequence[Message], size: int) -> Intent:
     """Return the intent to remove messages. size: bytes of the messages."""
-    what = f"{pluralize(len(messages), 'message')}, {format_bytes(size)}"
-    lines = [f"Would remove from Stream {stream}: {what}"]
+    description = f"{pluralize(len(messages), 'message')}, {format_bytes(size)}"
+    lines = [f"Would remove from Stream {stream}: {description}"]
     lines += [f"  {message.sequence}  {message.subject}" for message in messages]
     if len(messages) == 1:
-        what = f"message {messages[0].sequence} ({messages[0].subject}, {format_bytes(size)})"
+        description = f"message {messages[0].sequence} ({messages[0].subject}, {format_bytes(size)})"
     facts = {"stream": stream, "bytes": size, "messages": _list_records(stream, messages, removed=False)}
-    return Intent(f"remove {what} from Stream {stream}", facts, lines)
+    return Intent(f"remove {description} from Stream {stream}", facts, lines)
 
 
 def removed(stream: str, messages: Sequence[Message]) -> Result:
     """Return which messages were removed."""
-    what = f"message {messages[0].sequence}" if len(messages) == 1 else pluralize(len(messages), "message")
-    text = f"Removed {what} from Stream {stream}"
+    label = f"message {messages[0].sequence}" if len(messages) == 1 else pluralize(len(messages), "message")
+    text = f"Removed {label} from Stream {stream}"
     return Result([Text(text)], data=_list_records(stream, messages, removed=True))
 
 

@@ -105,8 +105,8 @@ async def push(env: Env, options: Options) -> Result:
     removed: Sequence[Outcome] = ()
     if surplus:
         keys = [change.public for change in surplus]
-        what = f"{pluralize(len(keys), 'account')} from the servers"
-        await env.confirm(Intent(f"remove {what}", {"accounts": keys}), force=options.force)
+        description = f"{pluralize(len(keys), 'account')} from the servers"
+        await env.confirm(Intent(f"remove {description}", {"accounts": keys}), force=options.force)
         removed = await delete_accounts(connection, store, keys, servers)
     return view.outcomes(outcomes, servers, tokens, [change.public for change in surplus], removed)
 

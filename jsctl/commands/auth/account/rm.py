@@ -36,9 +36,9 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
     ]
     if importing:
         env.say(f"jsctl: {', '.join(importing)} import from it")
-    what = f"account {owner.name}" + (f" and its {pluralize(len(users), 'user')}" if users else "")
+    description = f"account {owner.name}" + (f" and its {pluralize(len(users), 'user')}" if users else "")
     data = {"removed": owner.name, "key": owner.public, "users": [user.name for user in users]}
-    await env.confirm(Intent(f"remove {what}", data), force=force)
+    await env.confirm(Intent(f"remove {description}", data), force=force)
     with store.locked():
         store.remove_account(owner.name)
         if remove_keys:

@@ -38,10 +38,10 @@ async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Res
         text = base64.b64encode(pair.seal(text.encode(), pair.public)).decode()
     accounts = len(store.list_account_names())
     data = {"operator": store.operator, "accounts": accounts, "output": output, "encrypted": bool(pair)}
-    what = f"operator {store.operator} with {pluralize(accounts, 'account')}"
-    env.announce(file_intent(what, path, data))
+    description = f"operator {store.operator} with {pluralize(accounts, 'account')}"
+    env.announce(file_intent(description, path, data))
     write_atomically(path, text)
     if not pair:
         env.say("jsctl: the file contains secrets and is not encrypted; encrypt it with --key")
-    env.say(f"jsctl: wrote {what} to {escape_path(path)}")
+    env.say(f"jsctl: wrote {description} to {escape_path(path)}")
     return Result(data=data)

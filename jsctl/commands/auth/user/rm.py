@@ -43,9 +43,9 @@ async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, for
         if revoke:
             raise
         env.say(f"jsctl: {error.message}")
-    what = f"revoke and remove user {name}" if revoke else f"remove user {name}"
+    action = f"revoke and remove user {name}" if revoke else f"remove user {name}"
     facts = {"user": name, "account": owner.name, "key": public, "revoked": revoke}
-    await env.confirm(Intent(f"{what} of account {owner.name}", facts), force=force)
+    await env.confirm(Intent(f"{action} of account {owner.name}", facts), force=force)
     if revoke:
         revocation = Revocation("", public, int(env.clock()))
         change_account(store, owner.name, lambda nats: add_revocation(nats, revocation, owner.name))

@@ -23,7 +23,7 @@ async def pick_import(env: Env, account: Record, subject: str) -> Json:
     return find_import(account.nats, subject, account.name)
 
 
-async def _pick(env: Env, account: Record, subjects: Sequence[str], what: str) -> str:
+async def _pick(env: Env, account: Record, subjects: Sequence[str], noun: str) -> str:
     if not subjects:
-        raise NotFound(f"account {account.name} has no {what}s", f"jsctl auth account {what}s add adds one")
-    return await pick_text(env, subjects, what, what.capitalize(), "SUBJECT")
+        raise NotFound(f"account {account.name} has no {noun}s", f"jsctl auth account {noun}s add adds one")
+    return await pick_text(env, subjects, noun, noun.capitalize(), "SUBJECT")
