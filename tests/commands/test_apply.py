@@ -73,7 +73,7 @@ def test_what_is_not_named_stays(files: Files, url: str) -> None:
     }
 
 
-def test_null_takes_away(files: Files) -> None:
+def test_null_removes_a_key(files: Files) -> None:
     files("apply", ONE, status=0)
     files("apply", "streams: [{name: S, max_msgs: null, metadata: {team: null, a: b}}]", status=0)
     now = config(files.cli, "S")
@@ -219,7 +219,7 @@ def test_a_pruned_stream_leaves_its_subjects_to_another(files: Files) -> None:
     assert files.cli("stream ls --json").json == ["NEW"]
 
 
-def test_a_source_of_another_domain_is_no_difference(files: Files) -> None:
+def test_a_source_of_another_domain_is_not_a_difference(files: Files) -> None:
     text = "streams: [{name: S, sources: [A@elsewhere, 'B,start=5,filter=b.>']}]"
     files("apply", text, status=0)
     assert "Nothing to change: 1 stream is" in files("diff", text, status=0).out

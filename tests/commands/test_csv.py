@@ -86,6 +86,6 @@ def test_never_is_null_in_json(streams: Cli) -> None:
     assert streams("rtt --json", status=0).json[0]["results"][0]["rtt_ns"] > 0
 
 
-def test_what_has_no_table_says_what_there_is(streams: Cli) -> None:
+def test_results_without_a_table_name_the_other_formats(streams: Cli) -> None:
     assert "use --json" in streams("export config --as csv", status=64).err
     assert "use --json" in streams("stream get S 1 --as csv", status=64).err

@@ -88,7 +88,7 @@ def test_a_network_that_is_well(pair: Pair) -> None:
     assert outcome.out == "Nothing is wrong with 1 context, 2 domains, 5 streams and 2 servers\n"
 
 
-def test_origins_that_are_not_there(pair: Pair) -> None:
+def test_missing_origins(pair: Pair) -> None:
     js.stream(pair.url, "ORDERS", "orders.>")
     mirror(pair, "LOST", "ORDERS", "$JS.nowhere.API")
     [silent] = pair.findings()

@@ -121,7 +121,7 @@ def test_a_server_of_an_older_version(tmp_path: Path) -> None:
         cli("server network down mixed --force", status=0)
 
 
-def test_replicas_and_leaders_that_are_away(shared_cluster: Cluster, tmp_path: Path) -> None:
+def test_replicas_and_leaders_that_are_offline(shared_cluster: Cluster, tmp_path: Path) -> None:
     """The answers of a cluster, changed as they are when servers are away; the next test kills some."""
     js.stream(shared_cluster.url, "DOCTOR", "doctor", num_replicas=3)
     targets = [Settings(url=url) for url in (shared_cluster.url, shared_cluster.system_url)]
@@ -154,7 +154,7 @@ def test_replicas_and_leaders_that_are_away(shared_cluster: Cluster, tmp_path: P
     assert [finding.code for finding in diagnose(snapshot)] == ["STREAM_NO_LEADER"]
 
 
-def test_servers_that_are_away(cluster: Cluster, tmp_path: Path) -> None:
+def test_servers_that_are_offline(cluster: Cluster, tmp_path: Path) -> None:
     patient = Patient(tmp_path / "home")
     js.stream(cluster.url, "ORDERS", "orders", num_replicas=3)
     js.stream(cluster.url, "ONE", "one")

@@ -119,7 +119,7 @@ def test_a_domain(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
         assert "stream DOM create (domain leaf)" in w.lines()
 
 
-def test_what_is_no_event(cli: Cli, url: str) -> None:
+def test_messages_that_are_not_events(cli: Cli, url: str) -> None:
     with Watching(cli, "--subjects", "my.events", "--count", "1") as w:
         wait_for_subscribers(url, "my.events")
         js.publish(url, "my.events", b"\x1b[31mno event")
@@ -144,7 +144,7 @@ def test_a_count_that_is_not_reached_in_time(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("line", ["events --js-advisory", "consumer events S C"])
-def test_events_of_an_outage_are_told_as_missed(tmp_path: Path, line: str) -> None:
+def test_events_of_an_outage_are_reported_as_missed(tmp_path: Path, line: str) -> None:
     config = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
     server = RealServer(tmp_path / "server", config).start()
     try:

@@ -74,7 +74,7 @@ def test_templates_and_headers(cli: Cli, replier: Start) -> None:
     assert "0: hello" in outcome.out and "N: 0" in outcome.err
 
 
-def test_what_requesters_send_is_no_template(cli: Cli, replier: Start, url: str) -> None:
+def test_requests_are_not_templates(cli: Cli, replier: Start, url: str) -> None:
     replier("cmd.*", "--command", "echo {{1}} {{Request}} {{9}}")
     for text in ("{{Random 1 67108864}}", "{{Nope}}", "{{Random 9 1}}", "{{{{ID}}"):
         token = text.replace(" ", "_")

@@ -20,7 +20,7 @@ def test_every_address_of_a_name(cli: Cli, url: str) -> None:
     assert "//127.0.0.1:" in " ".join(r["address"] for r in result[0]["results"])
 
 
-def test_one_of_two_is_away(cli: Cli, url: str) -> None:
+def test_one_of_two_is_offline(cli: Cli, url: str) -> None:
     outcome = cli(f"rtt -s {url},nats://127.0.0.1:1", status=0)
     assert "failed" in outcome.out and "Failed to compute rtt for nats://127.0.0.1:1" in outcome.err
 

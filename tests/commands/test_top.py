@@ -61,6 +61,6 @@ def test_wrong_flags(offline_cli: Cli, line: str, words: str) -> None:
     assert words in offline_cli(line, status=64).err
 
 
-def test_who_is_not_there(system: Cli, cli: Cli) -> None:
+def test_a_missing_server(system: Cli, cli: Cli) -> None:
     assert "did you mean hub-server?" in system("top hub-serve", status=3).err
     assert "system account" in cli("top --timeout 1s", status=5).err

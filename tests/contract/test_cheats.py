@@ -25,7 +25,7 @@ def test_command_lines_parse(topic: str) -> None:
         parse(line)
 
 
-def test_a_comment_stands_before_its_commands() -> None:
+def test_a_comment_precedes_its_commands() -> None:
     for topic, block in BLOCKS:
         if block in SAMPLES:
             continue

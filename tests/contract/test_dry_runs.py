@@ -187,7 +187,7 @@ def test_nothing_is_changed(filled: Cli, url: str, here: Path) -> None:
         assert (state_of(url), files_of(here, filled.home)) == before, line
 
 
-def test_what_is_missing_is_told(filled: Cli) -> None:
+def test_what_is_missing_is_reported(filled: Cli) -> None:
     for line in (
         *(
             "stream rm NOPE",

@@ -206,7 +206,7 @@ def test_lines_without_end(offline_cli: Cli, tmp_path: Path) -> None:
                 record.count("refused")
 
 
-def test_what_is_no_regular_file(offline_cli: Cli, tmp_path: Path) -> None:
+def test_files_that_are_not_regular(offline_cli: Cli, tmp_path: Path) -> None:
     """Archives of audits, their reports, and recordings."""
     os.mkfifo(tmp_path / "pipe")
     with Record("devices and pipes") as record:

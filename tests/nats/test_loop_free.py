@@ -191,7 +191,7 @@ def test_what_servers_refuse(tmp_path: Path) -> None:
         server.stop()
 
 
-def test_what_is_no_server() -> None:
+def test_ports_without_a_nats_server() -> None:
     away = f"nats://127.0.0.1:{free_port()}"
     assert "connection refused" in same(Settings(url=away), ask_api)
     assert "cannot connect to any of" in same(Settings(url=f"{away},{away}"), ask_api)

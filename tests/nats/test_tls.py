@@ -147,7 +147,7 @@ def test_tls_that_was_asked_for_is_never_left_out(
     )
 
 
-def test_files_that_are_not_there(offline_cli: Cli, certs: Certificates) -> None:
+def test_missing_files(offline_cli: Cli, certs: Certificates) -> None:
     line = "stream ls -s tls://127.0.0.1:1"
     for flags in ("--tlsca /nope", f"--tlscert /nope --tlskey {certs.client_key}"):
         assert "does not exist" in offline_cli(f"{line} {flags}", status=ExitStatus.USAGE).err
@@ -264,7 +264,7 @@ def test_a_lost_connection_is_reported_once(tmp_path: Path) -> None:
     assert [type(event) for event in events] == [Disconnected, Reconnected]
 
 
-def test_a_refused_login_is_no_lost_connection(own_account: Account) -> None:
+def test_a_refused_login_is_not_a_lost_connection(own_account: Account) -> None:
     events: list[ConnectionEvent] = []
 
     async def attempt() -> None:

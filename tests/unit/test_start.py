@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 
-def test_ctrl_c_before_all_is_imported_ends_it_without_a_word(tmp_path: Path) -> None:
+def test_ctrl_c_before_all_is_imported_ends_it_silently(tmp_path: Path) -> None:
     # In the place of a module that jsctl imports first: one that gets ctrl-C on the way.
     (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     ended = subprocess.run(
@@ -36,7 +36,7 @@ time.sleep(10)
 """
 
 
-def test_an_interrupt_that_python_drops_comes_again(tmp_path: Path) -> None:
+def test_an_interrupt_that_python_drops_is_repeated(tmp_path: Path) -> None:
     """A KeyboardInterrupt in a destructor is reported and forgotten."""
     (tmp_path / "dropping.py").write_text(DROPPED)
     line = "from jsctl import app; app.run = lambda args, env: __import__('dropping'); app.main()"
@@ -51,7 +51,7 @@ def test_an_interrupt_that_python_drops_comes_again(tmp_path: Path) -> None:
     assert ended.returncode == -signal.SIGINT and b"ignored" not in ended.stderr
 
 
-def test_ctrl_c_before_a_verb_begins_ends_it_without_a_word(tmp_path: Path) -> None:
+def test_ctrl_c_before_a_verb_begins_ends_it_silently(tmp_path: Path) -> None:
     # A module of a verb that gets ctrl-C while it is imported.
     (tmp_path / "sitecustomize.py").write_text(
         "import sys, types, os, signal\n"
@@ -70,7 +70,7 @@ def test_ctrl_c_before_a_verb_begins_ends_it_without_a_word(tmp_path: Path) -> N
     assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, b"", b"")
 
 
-def test_ctrl_c_between_the_import_of_the_script_and_its_call_ends_it_without_a_word() -> None:
+def test_ctrl_c_between_the_import_of_the_script_and_its_call_ends_it_silently() -> None:
     """Scripts of installers compile a regular expression there."""
     line = "import os, signal; import jsctl.__main__; os.kill(os.getpid(), signal.SIGINT)"
     ended = subprocess.run(

@@ -18,7 +18,7 @@ def test_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line", ["errors ls --errors ~no-one/x", "auth nkey show ~no-one/x", "report --replay ~no-one/x"]
 )
-def test_a_home_of_nobody_is_a_file_that_is_not_there(offline_cli: Cli, line: str) -> None:
+def test_a_missing_home_is_a_missing_file(offline_cli: Cli, line: str) -> None:
     outcome = offline_cli(line)
     assert outcome.status not in (0, 70), outcome
     assert "~no-one" in outcome.err

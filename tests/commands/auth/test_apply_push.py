@@ -85,7 +85,7 @@ def test_accounts_and_their_streams_in_one_run(site: Declared) -> None:
     site.run("diff")
 
 
-def test_an_account_that_is_no_longer_declared_leaves_the_servers(site: Declared) -> None:
+def test_an_account_that_is_no_longer_declared_is_removed_from_the_servers(site: Declared) -> None:
     site.run("apply", "--force")
     shop = site.store.read_account("SHOP").public
     site.file.write_text(FILE[: FILE.index("      - name: SHOP")] + FILE[FILE.index("streams:") :])
@@ -122,7 +122,7 @@ def test_what_is_wrong(site: Declared) -> None:
     site.run("diff")
 
 
-def test_the_way_of_a_new_operator_is_told(site: Declared) -> None:
+def test_the_steps_for_a_new_operator_are_shown(site: Declared) -> None:
     """What the first run says is done as it stands, and the second does the rest."""
     site.server.stop()
     url, store = f"nats://127.0.0.1:{site.server.port}", site.file.parent / "new store"

@@ -126,7 +126,7 @@ authorization {{
         server.stop()
 
 
-def test_a_service_of_another_account_and_a_sentinel_that_is_none(acme: object, auth_cli: Cli) -> None:
+def test_a_service_of_another_account_and_an_invalid_sentinel(acme: object, auth_cli: Cli) -> None:
     auth_cli("auth account add AUTH", status=0)
     alice = auth_cli("auth user info alice ORDERS --json", status=0).json["sub"]
     auth_cli(f"auth account callout AUTH --auth-user {alice} --allow ORDERS", status=0)

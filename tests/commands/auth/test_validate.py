@@ -14,7 +14,7 @@ def test_a_store_in_order(auth_cli: Cli, store: Store) -> None:
     }
 
 
-def test_what_is_wrong_comes_with_the_line_that_mends_it(auth_cli: Cli, store: Store) -> None:
+def test_each_finding_has_the_line_that_fixes_it(auth_cli: Cli, store: Store) -> None:
     store.account("SALES", exports=[BILL])
     result = auth_cli("auth validate", status=1)
     assert "error: account SHOP, imports[0]: import 'orders.>' of SALES is not exported there" in result.out

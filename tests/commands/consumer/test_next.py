@@ -219,7 +219,7 @@ def test_raw_to_a_pipe_is_byte_for_byte(cli: Cli, url: str, pull: None) -> None:
     assert done.stdout == b"".join(payload + b"\n" for payload in payloads)
 
 
-def test_a_reader_that_goes_away(cli: Cli, url: str, pull: None) -> None:
+def test_a_reader_that_disconnects(cli: Cli, url: str, pull: None) -> None:
     js.publish(url, "s.a", b"x" * 1000, count=1000)
     done = subprocess.run(
         f"{sys.executable} -m jsctl consumer next S C --count 1000 --raw | head -1",

@@ -176,7 +176,7 @@ def test_pinned_to_another(cli: Cli, url: str) -> None:
     assert why(cli)["pinned"]["help"] == "jsctl consumer unpin S C a"
 
 
-def test_what_is_not_there(cli: Cli) -> None:
+def test_missing_objects(cli: Cli) -> None:
     assert "consumer S > NO not found" in cli("consumer why S NO", status=3).err
     assert "stream NO not found" in cli("consumer why NO C", status=3).err
 
@@ -235,7 +235,7 @@ def test_reports_tell_of_redeliveries_and_of_what_was_given_up(cli: Cli, url: st
     assert reported(cli) == ["2 given up"]
 
 
-def test_what_is_to_come_again_and_nobody_asks_for(cli: Cli, url: str) -> None:
+def test_redeliveries_that_nobody_requests(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=2)
     add(cli, "--pull --wait 300ms")
     cli("consumer next S C --count 2 --no-ack", status=0)

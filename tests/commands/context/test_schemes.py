@@ -105,7 +105,7 @@ def test_what_cannot_be_found(offline_cli: Cli, plain: RealServer) -> None:
         assert words in outcome.err and len(outcome.err.splitlines()) == 1
 
 
-def test_they_are_kept_and_shown_where_they_are_no_secrets(offline_cli: Cli, plain: RealServer) -> None:
+def test_they_are_kept_and_shown_if_they_are_not_secret(offline_cli: Cli, plain: RealServer) -> None:
     path = write(offline_cli, plain.url, user="bob", password="env://MY_PASSWORD", creds="file:///a/b.creds")
     offline_cli("context add c --description changed --defaults", status=0)
     saved = json.loads(path.read_text())

@@ -4,7 +4,7 @@ from tests.support import js
 from tests.support.run import Cli
 
 
-def test_what_is_no_counter(hits: Cli, url: str) -> None:
+def test_subjects_that_are_not_counters(hits: Cli, url: str) -> None:
     js.stream(url, "ORDERS", "orders.>")
     js.publish(url, "orders.a", b'{"val": "x"}')
     assert (

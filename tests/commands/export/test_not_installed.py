@@ -26,7 +26,7 @@ def test_without_java_one_line_says_what_to_install(cli: Cli, tmp_path: Path) ->
     assert not (tmp_path / "x").exists()
 
 
-def test_java_that_is_too_old_or_not_there(cli: Cli, tmp_path: Path) -> None:
+def test_java_that_is_too_old_or_missing(cli: Cli, tmp_path: Path) -> None:
     java = tmp_path / "jdk" / "bin" / "java"
     java.parent.mkdir(parents=True)
     java.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_402\"' >&2\n")

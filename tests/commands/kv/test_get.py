@@ -9,7 +9,7 @@ from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
 
-def test_what_is_not_there_says_why(config: Cli) -> None:
+def test_a_missing_key_says_why(config: Cli) -> None:
     missing = config("kv get CONFIG user.9", status=3)
     assert missing.out == ""
     assert "key user.9 not found in bucket CONFIG" in missing.err

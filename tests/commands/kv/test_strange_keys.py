@@ -36,7 +36,7 @@ def test_they_can_be_read_and_removed(strange: Cli, key: str) -> None:
     strange(["kv", "get", "B", key], status=3)
 
 
-def test_a_star_within_a_token_is_no_wildcard(strange: Cli) -> None:
+def test_a_star_within_a_token_is_not_a_wildcard(strange: Cli) -> None:
     assert strange("kv get B 'a*b' --raw", status=0).out == "star"
     strange("kv del B 'a*b' --force", status=0)
     assert "a*b" not in strange("kv ls B", status=0).out

@@ -43,7 +43,7 @@ def test_get_asks_before_a_file_is_replaced(files: Path, cli: Cli) -> None:
     assert (files / "folder/a").read_bytes() == DATA
 
 
-def test_a_name_that_is_no_file_needs_output(files: Path, cli: Cli) -> None:
+def test_a_name_that_no_file_can_have_needs_output(files: Path, cli: Cli) -> None:
     put(cli, "..")
     assert "--output" in cli("object get FILES ..", status=64).err
 

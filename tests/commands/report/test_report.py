@@ -173,7 +173,7 @@ def test_wrong_input(cli: Cli) -> None:
     cli("report --js-domain a --js-api-prefix b.c", status=64)
 
 
-def test_a_domain_that_is_not_there(hub_cli: Cli) -> None:
+def test_a_missing_domain(hub_cli: Cli) -> None:
     reports = hub_cli("report --js-domain hub --js-domain nope --json", status=4).json["reports"]
     assert reports[0]["error"] is None
     assert "$JS.nope.API" in reports[1]["error"]

@@ -118,7 +118,7 @@ def test_an_account_whose_jetstream_is_taken_away_and_given_back(offline_cli: Cl
         server.stop()
 
 
-def test_a_server_that_is_not_there_at_first(both: Cli, east: RealServer, west: RealServer) -> None:
+def test_a_server_that_starts_later(both: Cli, east: RealServer, west: RealServer) -> None:
     js.stream(east.url, "going", "going")
     watched = Watched(both.terminal("report --watch 200ms --context west --context east"))
     watched.until(lambda text: "west unreachable: " in text and "going" in text)

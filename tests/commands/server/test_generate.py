@@ -198,7 +198,7 @@ def damaged_zip(folder: Path) -> Path:
     return path
 
 
-def test_what_is_no_bundle(offline_cli: Cli, tmp_path: Path) -> None:
+def test_folders_that_are_not_bundles(offline_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_text("text")
     for source, says in (
         ("./nope", "cannot read"),

@@ -38,7 +38,7 @@ def test_sources_travel_along(orders: Cli, url: str) -> None:
     assert config(orders, "T")["sources"] == [source]
 
 
-def test_a_copy_that_is_there_already_is_not_created(orders: Cli) -> None:
+def test_an_existing_copy_is_not_created(orders: Cli) -> None:
     orders("stream copy ORDERS COPY --subjects copy", status=0)
     again = orders("stream copy ORDERS COPY --subjects copy", status=0)
     assert again.out.startswith("Stream COPY already exists, nothing was changed\n")

@@ -73,7 +73,7 @@ def test_no_phantom_differences(stream: Cli, tmp_path: Path) -> None:
     assert stream("stream edit S --max-msgs=-1", status=0).out == "No difference in configuration\n"
 
 
-def test_what_the_server_turns_on_by_itself_is_no_difference(stream: Cli, tmp_path: Path) -> None:
+def test_what_the_server_enables_by_itself_is_not_a_difference(stream: Cli, tmp_path: Path) -> None:
     file = tmp_path / "r.json"
     for own in ({"subject_delete_marker_ttl": 6 * 10**9}, {"allow_msg_schedules": True}):
         wanted = {"name": "R", "subjects": ["r"], "allow_msg_ttl": False, "allow_rollup_hdrs": False, **own}
@@ -122,7 +122,7 @@ def test_what_a_whole_configuration_leaves_out_takes_its_default(stream: Cli, tm
 
 
 @pytest.mark.parametrize("text", ['{"state": {}, "created": "2026-11-21T06:57:05Z"}', "{}"])
-def test_an_info_without_its_configuration_is_none(stream: Cli, tmp_path: Path, text: str) -> None:
+def test_an_info_without_its_configuration_is_refused(stream: Cli, tmp_path: Path, text: str) -> None:
     file = tmp_path / "cut.json"
     file.write_text(text)
     failed = stream(f"stream edit S --config {file} --replace -f", status=64)

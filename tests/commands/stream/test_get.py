@@ -28,7 +28,7 @@ def test_get_shows_headers_in_their_order(cli: Cli, url: str) -> None:
     assert "\n\nHeaders:\n  A: 1\n  B: x\n  A: 2\n\nbody\n" in shown
 
 
-def test_get_what_is_not_there(orders: Cli) -> None:
+def test_get_a_missing_message(orders: Cli) -> None:
     for line in ("stream get ORDERS 3", "stream get ORDERS 99", "stream get ORDERS -S ORDERS.nope"):
         outcome = orders(line, status=3)
         assert outcome.out == ""

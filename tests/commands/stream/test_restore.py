@@ -118,7 +118,7 @@ def _flip(path: Path) -> None:
         (lambda folder: (folder / MANIFEST).write_text("[]"), "nothing was restored"),
     ],
 )
-def test_a_harmed_backup_is_refused_without_a_server(
+def test_a_damaged_backup_is_refused_without_a_server(
     cli: Cli, offline_cli: Cli, mixed: str, tmp_path: Path, harm: Any, words: str
 ) -> None:
     cli(f"stream backup ORDERS {tmp_path}/b", status=0)
@@ -147,7 +147,7 @@ def test_a_folder_of_the_nats_tool(cli: Cli, mixed: str, foreign: Path) -> None:
     assert stored(mixed, "B") == had
 
 
-def test_a_cut_folder_of_the_nats_tool(cli: Cli, offline_cli: Cli, foreign: Path) -> None:
+def test_a_truncated_folder_of_the_nats_tool(cli: Cli, offline_cli: Cli, foreign: Path) -> None:
     _cut(foreign / DATA)
     refused = offline_cli(f"stream restore {foreign} -s nats://127.0.0.1:1", status=64)
     assert "damaged: it is truncated" in refused.err

@@ -153,7 +153,7 @@ def test_a_mirror_does_not_answer_for_its_origin(cli: Cli, url: str) -> None:
         assert sequences(cli("stream view ORIGIN --match .", status=0).out) == [1, 21, 41]
 
 
-def test_a_subject_that_is_no_text(cli: Cli, url: str) -> None:
+def test_a_subject_that_is_not_text(cli: Cli, url: str) -> None:
     js.stream(url, "S", "s.>", allow_direct=True)
 
     async def publish() -> None:

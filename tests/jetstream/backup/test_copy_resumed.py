@@ -276,7 +276,7 @@ def test_what_is_not_of_this_copy(server: RealServer, tmp_path: Path) -> None:
     assert cli("stream ls --names", status=0).out.split() == ["BIG", name_rest_stream("NEW"), "OLD"]
 
 
-def test_a_configuration_is_judged_first(server: RealServer, tmp_path: Path) -> None:
+def test_a_configuration_is_validated_first(server: RealServer, tmp_path: Path) -> None:
     fill(server.url)
     cli = Cli(tmp_path / "config", server.url)
     for flags, number in (("--subjects big.1", 10065), ("--subjects old --replicas 3", 10074)):

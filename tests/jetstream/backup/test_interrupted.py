@@ -178,7 +178,7 @@ def test_ctrl_c_takes_a_restore_back(own_cli: Cli, server: RealServer, tmp_path:
     assert own_cli("stream ls --names", status=0).out == "BIG\n"
 
 
-def test_a_backup_that_the_server_gave_up_is_none(own_cli: Cli, tmp_path: Path) -> None:
+def test_a_backup_that_the_server_aborted_is_not_one(own_cli: Cli, tmp_path: Path) -> None:
     """It waits 5 s for whoever stands still, and then ends with a status of 408."""
     folder = tmp_path / "b"
     process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")

@@ -69,7 +69,7 @@ def test_a_replica_that_lags_leaves_nothing_out(cli: Cli, url: str, flags: str, 
         assert lagging.short
 
 
-def test_a_replica_that_misses_messages_is_not_believed(cli: Cli, url: str) -> None:
+def test_a_replica_that_lacks_messages_is_not_trusted(cli: Cli, url: str) -> None:
     fill(url, 300)
     for sequence in (100, 101, 250):
         js.ask(url, "STREAM.MSG.DELETE.S", {"seq": sequence, "no_erase": True})

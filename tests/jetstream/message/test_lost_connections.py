@@ -262,7 +262,7 @@ def test_a_line_that_takes_nothing_any_more(own: Cli, server: RealServer) -> Non
     assert "Traceback" not in err and "lost the connection" in err
 
 
-def test_a_quiet_stream_is_no_trouble(cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quiet_stream_is_not_reported(cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jsctl.jetstream.message.feed._HEARTBEAT", SECOND // 5)
     js.stream(url, "S", "s")
     assert cli("sub --stream S --all --wait 2s", status=0).err == "Subscribing to JetStream Stream S\n"

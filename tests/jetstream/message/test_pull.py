@@ -10,7 +10,7 @@ from jsctl.units import MS
 from tests.support import js
 
 
-def test_the_time_that_messages_are_used_for_is_no_silence(url: str) -> None:
+def test_processing_time_does_not_count_as_silence(url: str) -> None:
     js.stream(url, "S", "S.>")
     js.publish(url, "S.a")
     js.ask(url, "CONSUMER.CREATE.S.C", {"stream_name": "S", "config": {"name": "C", "ack_policy": "none"}})

@@ -34,7 +34,7 @@ def test_batches_are_about_as_many_bytes_as_asked(url: str) -> None:
     assert len(one.step()) == 1018
 
 
-def test_a_batch_waits_for_enough_messages_but_not_for_ever(url: str) -> None:
+def test_a_batch_waits_for_enough_messages_but_not_forever(url: str) -> None:
     fill(url, 10)
     query = Query(url, startingOffsets="earliest", minOffsetsPerTrigger="50", maxTriggerDelay="3s")
     assert query.step() == []

@@ -158,7 +158,9 @@ def test_what_was_promised_is_not_left_out(url: str) -> None:
     )
     query.offset = planned
     js.ask(url, "STREAM.PURGE.S", {"seq": 61})
-    with pytest.raises(DataLoss, match="now starts at sequence 61, after the requested 51: 10 messages are lost"):
+    with pytest.raises(
+        DataLoss, match="now starts at sequence 61, after the requested 51: 10 messages are lost"
+    ):
         query.step()
 
 
@@ -279,7 +281,7 @@ def restart_later(server: RealServer, seconds: float) -> threading.Timer:
     return timer
 
 
-def test_planning_and_reading_survive_a_server_that_is_away(server: RealServer) -> None:
+def test_planning_and_reading_survive_an_offline_server(server: RealServer) -> None:
     """For longer than the attempts last: those are about a second here."""
     fill(server.url, 3000)
     query = Query(server.url, startingOffsets="earliest", retries="1", minPartitions="2")

@@ -240,7 +240,7 @@ def failed(done: subprocess.CompletedProcess[str], status: int, words: str) -> N
     assert words in done.stderr, done.stderr
 
 
-def test_what_is_not_there(network: Network, cluster: Cluster, tmp_path: Path) -> None:
+def test_missing_masters_and_servers(network: Network, cluster: Cluster, tmp_path: Path) -> None:
     export = ("export", "stream", "ORDERS", "--to", str(tmp_path / "orders"))
     port = free_port()
     begin = time.monotonic()

@@ -307,7 +307,7 @@ def own_server(tmp_path: Path) -> Iterator[Callable[[str], RealServer]]:
         server.stop()
 
 
-def test_a_slow_reader_that_is_cut_off_goes_on(
+def test_a_slow_reader_that_is_disconnected_continues(
     own_server: Callable[[str], RealServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connect = socket.create_connection
@@ -380,7 +380,7 @@ def test_pings_and_infos_in_between(own_server: Callable[[str], RealServer]) -> 
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 50, 333, 5000])
-def test_replies_cut_anywhere(url: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replies_split_anywhere(url: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(url, 60 if size < 10 else 1000)
     monkeypatch.setattr("jsctl.nats.blocking.CHUNK", size)
     assert len(sequences(reading(DirectReader, url, job(url)))) == (60 if size < 10 else 1000)

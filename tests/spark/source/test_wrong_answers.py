@@ -25,7 +25,7 @@ def test_a_lagging_replica_is_not_taken_for_a_deletion(url: str) -> None:
         assert sequences(filtered) == [n for n in range(1, 2001) if n % 3 == 2 and n not in deleted]
 
 
-def test_a_replica_that_misses_messages_is_not_believed(url: str) -> None:
+def test_a_replica_that_lacks_messages_is_not_trusted(url: str) -> None:
     """Servers that lost messages of theirs, or lose some on their way, leave a hole without a word."""
     fill(url, 300)
     with Lagging(url, hole=True) as lagging:
@@ -35,7 +35,7 @@ def test_a_replica_that_misses_messages_is_not_believed(url: str) -> None:
         assert lagging.short > 1
 
 
-def test_a_mirror_that_answers_for_its_origin_is_not_believed(url: str) -> None:
+def test_a_mirror_that_answers_for_its_origin_is_not_trusted(url: str) -> None:
     fill(url, 1000)
     js.stream(url, "COPY", mirror={"name": "S"}, mirror_direct=True, allow_direct=True)
     js.wait_until_stored(url, "COPY", 1000)

@@ -282,7 +282,7 @@ MENDED = (
 
 
 @pytest.mark.parametrize(("code", "change"), [case for case in [*REFUSED, *ACROSS] if case[0] in MENDED])
-def test_the_line_mends_it(store: Store, tmp_path: Path, code: str, change: Change) -> None:
+def test_the_suggested_line_fixes_it(store: Store, tmp_path: Path, code: str, change: Change) -> None:
     change(store)
     cli = Cli(tmp_path / "config")
     finding = next(one for one in check(store.read()) if one.code == code)

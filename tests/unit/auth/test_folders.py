@@ -146,7 +146,7 @@ def test_broken_settings(text: str, home: Home) -> None:
 
 
 @pytest.mark.parametrize("content", ["pipe", "x" * (1 << 20) + "x", "\udcff"])
-def test_what_is_no_operators_folder(content: str, home: Home) -> None:
+def test_folders_that_belong_to_no_operator(content: str, home: Home) -> None:
     """A `.nsc` that is a named pipe, huge or not text makes no operator of the working folder."""
     home.operators(STORES, "A")
     if content == "pipe":

@@ -23,7 +23,7 @@ def test_keys_say_their_kind(kind: str, letter: str) -> None:
     assert key.seed not in repr(key)
 
 
-def test_what_is_no_seed_is_not_quoted() -> None:
+def test_an_invalid_seed_is_not_quoted() -> None:
     with pytest.raises(BadInput) as error:
         parse_seed("SUSECRET")
     assert "SUSECRET" not in str(error.value)
@@ -45,7 +45,7 @@ def test_a_jwt_is_signed_and_read_back() -> None:
 
 
 @pytest.mark.parametrize("token", ["", "a.b", "a.b.c", "a.e30.c", "a.!!.c", "x" * 10_000])
-def test_what_is_no_jwt(token: str) -> None:
+def test_texts_that_are_not_jwts(token: str) -> None:
     with pytest.raises(BadInput, match="not a NATS JWT"):
         decode_jwt(token)
 

@@ -246,6 +246,6 @@ def test_strange_files_are_left_out(tmp_path: Path) -> None:
         ('{"tls_first": "yes"}', "'tls_first' must be true or false"),
     ],
 )
-def test_what_is_no_context(text: str, message: str) -> None:
+def test_files_that_are_not_contexts(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse(text)

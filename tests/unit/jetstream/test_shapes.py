@@ -123,7 +123,7 @@ PATHS = [path for path, _, _ in WRONG] + [("state", "messages"), ("config", "sto
 
 
 @given(st.lists(st.tuples(st.integers(0, 19), st.sampled_from(PATHS), VALUES), max_size=3))
-def test_many_are_judged_as_each(changes: list[tuple[int, tuple[Any, ...], Any]]) -> None:
+def test_many_are_checked_like_each(changes: list[tuple[int, tuple[Any, ...], Any]]) -> None:
     streams = infos(20)
     for number, path, value in changes:
         try:

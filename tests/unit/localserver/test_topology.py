@@ -130,7 +130,7 @@ def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
 
 
 class TestContexts:
-    def test_ours_is_written_again_and_removed(self, tmp_path: Path) -> None:
+    def test_our_own_file_is_rewritten_and_removed(self, tmp_path: Path) -> None:
         store, place = ContextStore(tmp_path / "nats"), tmp_path / "net"
         assert contexts.save(store, "local", {"url": "nats://a:1"}, place) == "local"
         assert contexts.save(store, "local", {"url": "nats://a:2"}, place) == "local"
@@ -180,7 +180,7 @@ def test_the_installed_binary_is_found_without_a_path() -> None:
     assert result.version[0].isdigit()
 
 
-def test_a_binary_that_is_no_program_here(tmp_path: Path) -> None:
+def test_a_binary_for_another_machine(tmp_path: Path) -> None:
     path = tmp_path / "nats-server"
     path.write_bytes(b"\x7fELF garbage")
     path.chmod(0o755)
@@ -189,7 +189,7 @@ def test_a_binary_that_is_no_program_here(tmp_path: Path) -> None:
             binary.find(environ)
 
 
-def test_who_has_no_links_is_told_which_networks_have_some(tmp_path: Path) -> None:
+def test_without_links_the_networks_that_have_some_are_named(tmp_path: Path) -> None:
     linked = [name for name in BUILTIN if compile_network(load_spec(name), tmp_path / name).links]
     assert linked == ["hub-leaf", "hub-spokes", "supercluster"]
     assert "hub-leaf, hub-spokes and supercluster have links" in NO_LINKS

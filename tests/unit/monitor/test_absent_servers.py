@@ -50,7 +50,7 @@ def test_a_former_leader_that_the_next_one_never_heard_of(since: str | None, wor
     ("peer", "others", "missing"),
     [(HERE, ["n2"], True), (HERE, [], False), (GONE, ["n2"], False), (GONE, [], False)],
 )
-def test_an_origin_may_be_on_a_server_that_is_away(peer: Json, others: list[str], missing: bool) -> None:
+def test_an_origin_may_be_on_a_server_that_is_offline(peer: Json, others: list[str], missing: bool) -> None:
     jsz = {"meta_cluster": {"leader": "n1", "replicas": [peer]}}
     held = {"A": {"name": "APP", "stream_detail": [COPY]}}
     servers = [ServerView("1", "n1", cluster="c", domain="hub", jsz=jsz, held=held)]

@@ -37,7 +37,7 @@ def test_a_counter_that_goes_back_has_no_rate() -> None:
     ]
 
 
-def test_what_was_gone_for_a_round_begins_anew() -> None:
+def test_what_was_missing_for_a_round_starts_again() -> None:
     counters = Counters()
     counters.rate("key", "a", 0, 10)
     counters.end_round()

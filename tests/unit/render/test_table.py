@@ -31,7 +31,7 @@ def boxes(one: Table, width: int) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["a" * 60, "日本" * 30, "orders.new." * 6])
-def test_names_are_cut_in_the_middle_and_numbers_are_not(name: str) -> None:
+def test_names_are_shortened_in_the_middle_and_numbers_are_not(name: str) -> None:
     lines = boxes(Table("", COLUMNS, [(name, 123456789), ("short", 2)]), 40)
     assert {measure(line) for line in lines} == {40}
     start, end = lines[3].split("│")[1].strip().split("…")
@@ -55,7 +55,7 @@ def test_columns_are_left_out_in_the_declared_order() -> None:
     assert "Column-4" in next(table.format_plain(many))
 
 
-def test_an_empty_column_is_left_out_first_and_without_a_word() -> None:
+def test_an_empty_column_is_left_out_first_and_silently() -> None:
     columns = [Column(f"Column-{at}", f"c{at}", "count") for at in range(6)]
     some = Table("", columns, [[0, 1, 2, 3, 4, ""]], spare=("c4", "c1", "c5"))
     assert titles(boxes(some, 60)) == ["0", "1", "2", "3", "4"]

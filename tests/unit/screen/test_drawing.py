@@ -38,7 +38,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, height: int, wide: bool)
     assert max(map(measure, shown)) <= width
 
 
-def test_columns_leave_by_their_priority_and_names_are_cut_in_the_middle() -> None:
+def test_columns_are_dropped_by_priority_and_names_shortened_in_the_middle() -> None:
     rows = [("orders-of-the-whole-of-europe-2026", 12_345, "")]
     assert "12,345" in texts(model(rows, 60))[3]
     narrow = texts(model(rows, 24))[3]
@@ -58,7 +58,7 @@ def test_what_hides_rows_is_always_said() -> None:
     assert "none of 3 streams that is wrong matches /alpha; esc clears it" in hidden
 
 
-def test_titles_of_parts_are_cut_where_they_do_not_fit() -> None:
+def test_titles_of_parts_are_shortened_to_fit() -> None:
     grid = table_to_grid(Table("", [Column("Name", "name")], [("a",), ("b",), ("c",)], rising=True))
     parts = [Part(str(at), f"Information on group {at}", lambda: grid) for at in range(3)]
     state = with_part(with_board(model([], 72, 8), Board(parts)), "0")
@@ -93,7 +93,7 @@ def test_an_answer_of_the_same_round_keeps_what_changed() -> None:
     assert any("changed" in style for style, _ in lines(again)[3])
 
 
-def test_notices_are_counted_where_there_is_no_room() -> None:
+def test_notices_are_counted_if_there_is_no_room() -> None:
     state = model(ROWS)
     state = with_board(state, board(ROWS, notices=[Text(f"place {n} is away", "bad") for n in range(9)]))
     shown = texts(state)

@@ -60,7 +60,7 @@ def test_an_inverse_filter() -> None:
     assert names(model(ROWS, filter="!^a")) == ["beta", "gamma"]
 
 
-def test_a_filter_that_is_not_valid_is_told_and_changes_nothing() -> None:
+def test_an_invalid_filter_is_reported_and_changes_nothing() -> None:
     state = pressed(model(ROWS), "/", "[")
     assert len(names(state)) == 3
     assert "not a valid regular expression" in texts(state)[-1]

@@ -56,7 +56,7 @@ def test_going_to_a_time_of_the_day() -> None:
     assert pressed(replay(), "g", *clock, "enter").position == 5
 
 
-def test_a_time_that_is_none() -> None:
+def test_an_invalid_time() -> None:
     state = pressed(replay(), "g", *"nonsense", "enter")
     assert state.position == 0
     assert "is not a time" in texts(state)[-1]

@@ -127,7 +127,7 @@ def test_a_failure_is_not_repeated_by_every_command(cache: Path, monkeypatch: py
     assert not [path for path in cache.iterdir() if path.suffix in (".jsa", ".draft")]
 
 
-def test_a_folder_that_cannot_be_written_is_no_failure(
+def test_a_folder_that_cannot_be_written_is_not_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()

@@ -11,7 +11,7 @@ from tests.support.networks import Networks
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 
-def test_a_server_in_lame_duck_mode_is_started_anew(networks: Networks, pair: str) -> None:
+def test_a_server_in_lame_duck_mode_is_restarted(networks: Networks, pair: str) -> None:
     before = processes.find(networks.folder(pair), "leaf")
     assert before
     networks(f"lame-duck leaf -n {pair}")

@@ -159,7 +159,7 @@ def test_frames_in_any_pieces(sizes: list[int]) -> None:
 
 
 @pytest.mark.parametrize("length", range(len(STREAM)))
-def test_a_cut_stream_is_not_whole(length: int) -> None:
+def test_a_truncated_stream_is_incomplete(length: int) -> None:
     frames = FrameScanner()
     frames.feed(STREAM[:length])
     ends = [len(IDENTIFIER), len(IDENTIFIER) + 13, len(IDENTIFIER) + 13 + 11]

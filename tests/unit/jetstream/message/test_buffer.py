@@ -63,7 +63,7 @@ def test_the_end_of_the_work_that_fills_it_closes_it() -> None:
     assert asyncio.run(asyncio.wait_for(run(), 5)) == [[1]]
 
 
-def test_it_ends_after_the_idle_time_which_a_touch_starts_anew() -> None:
+def test_it_ends_after_the_idle_time_which_a_touch_restarts() -> None:
     assert batches(lambda buffer: buffer.add(1), idle=20 * MS) == [[1]]
 
     async def touched() -> float:

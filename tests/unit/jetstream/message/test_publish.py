@@ -36,7 +36,7 @@ def test_an_ack_is_what_its_json_says(data: bytes) -> None:
         b"",
     ],
 )
-def test_what_is_no_ack_is_refused(data: bytes) -> None:
+def test_replies_that_are_not_acks_are_refused(data: bytes) -> None:
     with pytest.raises(JsctlError, match="is not from a stream"):
         parse_ack("orders.new", Message("_INBOX.1", data))
 

@@ -96,7 +96,7 @@ def test_together_and_one_by_one(
 MIDDLE = b"\r\nNats-Stream: S\r\nNats-Subject: "
 
 
-def test_usual_answers_are_cut_together() -> None:
+def test_usual_answers_are_split_together() -> None:
     """With headers of their own, of several requests, and payloads with line ends."""
     data = b"".join(reply(n % 2, b"S", n, b"S.a", b"A: 1\r\n" * (n % 3), b"x\r\n") for n in range(1, 50))
     result, end = cutting.cut_run(memoryview(data), MARK, [b"7", b"0", b"1"], MIDDLE)
@@ -108,7 +108,7 @@ def test_usual_answers_are_cut_together() -> None:
 
 
 @pytest.mark.parametrize("first", [1, 9_999_990, 99_999_990, 10**16 - 10, 10**18 - 20])
-def test_parts_of_answers_that_are_cut_together(first: int) -> None:
+def test_parts_of_answers_that_are_split_together(first: int) -> None:
     numbers = range(first, first + 20)
     replies = [
         reply(1, b"S", n, b"S.%d" % n, b"A: 1\r\nB: 2\r\n" if n % 2 else b"", b"x" * (n - first) * 7)
