@@ -1,7 +1,7 @@
 """The connection of Spark's tasks: messages of a stream become Arrow batches as they are read.
 
-Long runs of replies to direct gets are cut together (see `jsctl.spark.source.cutting`), everything else is
-parsed frame by frame. nats-py delivers one message at a time, at a tenth of the rate that a task can read.
+Long runs of replies to direct gets are split together (see `jsctl.spark.source.cutting`); everything else
+is parsed frame by frame. nats-py delivers one message at a time, at a tenth of the rate that a task can read.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Splitting long runs of replies to direct gets into columns, without running Python code for each message.
 
 numpy finds all line ends of a run at once. The end of a reply follows from the sizes in its first line, and
-must be the beginning of the next one, so that text that looks like a reply in a payload is noticed. A reply
-that is not as expected ends the run, and is parsed alone, as everything else (see `connection`).
+must be the beginning of the next one, so that a payload that looks like a reply is noticed. An unexpected
+reply ends the run, and is parsed separately, as are all other messages (see `connection`).
 """
 
 from collections.abc import Iterable

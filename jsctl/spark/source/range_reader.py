@@ -1,7 +1,7 @@
-"""Read one range of a stream in a Spark task: what all ways of reading it share.
+"""Reading one range of a stream in a Spark task: the common part of all methods.
 
-That is: attempts and reconnects, what is missing and why, and whether the stream is still the one that was
-planned.
+It covers attempts and reconnections, what is missing and why, and whether the stream is still the planned
+one.
 """
 
 from collections.abc import Callable, Iterator
@@ -140,7 +140,7 @@ class RangeReader:
             raise Unreachable(error.message, f"reading needs permission to publish to {subject}") from None
 
     def find_next_on_leader(self, connection: StreamConnection, sequence: int) -> int:
-        """Return the first sequence from `sequence` on that the stream's leader has and that is to be read; 0
+        """Return the first sequence from `sequence` on that the stream's leader has and that must be read; 0
         for none."""
         sequences = (
             self._find_next(connection, sequence, subject) for subject in self.job.subjects or (">",)
