@@ -12,9 +12,8 @@ from jsctl.views.result import Result
 @argument("subject")
 @option("--multisubject", is_flag=True, help="Subscribe to SUBJECT.*, as bench pub --multisubject publishes")
 async def sub(env: Env, subject: str, multisubject: bool) -> Result:
-    """Receive all messages in each client. It measures from the first message on, and ends when all have
-    arrived, or when none arrives for the time of --timeout. --size has no effect: sizes are those of the
-    messages that arrive.
+    """Receive all messages in each client. The measurement starts with the first message; it ends when all
+    messages have arrived, or when none has arrived for the time of --timeout. --size has no effect.
     """
     flags = parse_shared(env, "sub")
     validate_subject(subject, "subscribe to")

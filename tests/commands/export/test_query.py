@@ -31,7 +31,7 @@ def test_query_shows_a_table(streams: Cli, spark: Any, tmp_path: Path) -> None:
     assert streams([*ask, "SELECT * FROM streams WHERE false"], status=0).out == "no rows\n"
     some = streams([*ask, "SELECT stream FROM streams", "--limit", "1"], status=0)
     assert len(some.out.splitlines()) == 2
-    assert "only the first 1 rows are shown" in some.err
+    assert "the output ends after 1 row" in some.err
     joined = "SELECT count(*) AS n FROM streams s JOIN replication r ON s.stream = r.origin"
     assert streams([*ask, joined, "--json"], status=0).json == [{"n": 1}]
 
