@@ -31,8 +31,9 @@ def parse_json(
     """Parse JSON.
 
     allow_surrogates: accept unpaired surrogates, which a file that people write may contain. any_depth: do
-    not check the depth, which takes a fifth of the time; the caller calls `check_depth` where values can be
-    deep. parse_float: makes the value of a number with a fraction or an exponent; by default a float.
+    not check the depth, which takes a fifth of the time; the caller calls `check_depth` if values can be
+    deeply nested. parse_float: makes the value of a number with a fraction or an exponent; by default a
+    float.
 
     Raises ValueError for text that is not JSON, is nested too deeply, has too many values, has numbers that
     are not finite or have thousands of digits, or contains an unpaired surrogate.

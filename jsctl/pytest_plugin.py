@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixtures `network` and `network_factory`. pytest finds it where jsctl is installed.
+"""The pytest plugin: the fixtures `network` and `network_factory`. pytest finds it if jsctl is installed.
 
 def test_nothing_is_lost(network):
     net = network("hub-leaf")

@@ -121,7 +121,7 @@ def interrupts(end: Callable[[], object], *, sigterm: bool = True) -> Iterator[N
 
 @contextlib.asynccontextmanager
 async def unlost_cancellation() -> AsyncIterator[None]:
-    """End the block as cancelled when the task was cancelled, even where the awaited call swallowed the
+    """End the block as cancelled when the task was cancelled, even if the awaited call swallowed the
     cancellation or ended at that moment.
     """
     yield

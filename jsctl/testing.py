@@ -133,7 +133,7 @@ class Network:
         return list(self._load_network().state.links)
 
     def url(self, context: str) -> str:
-        """Return the URL of a context, with user and password where it has them, joined by commas.
+        """Return the URL of a context, with user and password if it has them, joined by commas.
 
         Raises JsctlError.
         """

@@ -2,12 +2,12 @@
 its own settings, the working folder and variables (nsc: cmd/defaults.go, cmd/contextconfig.go, home/home.go).
 
 Folder of operators   --store, an operator's folder at, below or above the working folder, `store_root` of
-                      nsc.json, $XDG_DATA_HOME/nats/nsc/stores (~/.nsc/nats where only that exists)
-Folder of keys        --store, $NKEYS_PATH, $XDG_DATA_HOME/nats/nsc/keys (~/.nkeys where only that exists)
+                      nsc.json, $XDG_DATA_HOME/nats/nsc/stores (~/.nsc/nats if only that exists)
+Folder of keys        --store, $NKEYS_PATH, $XDG_DATA_HOME/nats/nsc/keys (~/.nkeys if only that exists)
 Operator              the working folder, `auth operator select` (of jsctl and nats), nsc.json, the only one
 Account               the working folder, nsc.json, the only one
 
-nsc.json is in $NSC_HOME, else in $XDG_CONFIG_HOME/nats/nsc, or in ~/.nsc where only that has one. With
+nsc.json is in $NSC_HOME, else in $XDG_CONFIG_HOME/nats/nsc, or in ~/.nsc if only that has one. With
 $NSC_CWD_ONLY it is not read. These functions only read.
 """
 

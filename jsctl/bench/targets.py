@@ -36,7 +36,7 @@ def needs_consent(info: Json) -> bool:
 
 
 async def build_stream_config(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
-    """Return the configuration of a stream to publish to, with batches where the server has them. settings:
+    """Return the configuration of a stream to publish to, with batches if the server supports them. settings:
     the keys that flags set."""
     level = int(((await fetch_account_info(api)).get("api") or {}).get("level", 0))
     is_fast = settings.get("persist_mode") == "async"

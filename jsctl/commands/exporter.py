@@ -82,7 +82,7 @@ class Options:
 )
 async def exporter(env: Env, options: Options) -> Events[Result]:
     """Export the metrics of streams, consumers, replication and problems, with the login of an account, and
-    those of servers, where a context has a login of the system account. --context and --js-domain may be
+    those of servers, if a context has a login of the system account. --context and --js-domain may be
     repeated. Servers are asked once per interval, however often metrics are scraped; jsctl_up is 0 for a
     context or domain that does not answer.
 

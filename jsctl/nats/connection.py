@@ -254,7 +254,7 @@ class Connection:
             raise Unreachable(f"lost the connection to {self.url}: {describe_error(error)}") from None
 
     async def send_now(self, *frames: bytes) -> None:
-        """Send frames as `send` does, without a turn of the event loop where that is possible, and handle
+        """Send frames as `send` does, without a turn of the event loop if that is possible, and handle
         what arrives meanwhile: for bulk data while nothing else runs in the loop. Raises Unreachable."""
         if not self._client.is_connected:
             await self.wait_until_connected()

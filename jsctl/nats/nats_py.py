@@ -238,7 +238,7 @@ class NatsClient(Client):
         transport.writelines(block)
 
     async def send_now(self, *frames: bytes) -> None:
-        """Send frames without the event loop where that is possible. See Connection.send_now. Raises
+        """Send frames without the event loop if that is possible. See Connection.send_now. Raises
         OSError."""
         link = self._link
         if link is None:

@@ -1,5 +1,5 @@
-"""Files that settings name: credentials, seeds, certificates. They are read from `Settings.files` where
-it holds their texts, otherwise from disk."""
+"""Files that settings name: credentials, seeds, certificates. They are read from `Settings.files` if it
+holds their texts, otherwise from disk."""
 
 import contextlib
 import os

@@ -141,7 +141,7 @@ class TcpLink:
     def read_now(self, seconds: float) -> bytes:
         """Return what arrives within `seconds`, or 0.05 if these are more, without the event loop.
 
-        Empty where the loop must read: with TLS, data that it has received, the end of the connection, and
+        Empty if the loop must read: with TLS, data that it has received, the end of the connection, and
         when nothing arrives in time.
         """
         handle = self.handle

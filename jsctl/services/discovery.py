@@ -155,7 +155,7 @@ def parse_replies(verb: str, replies: Sequence[Message]) -> Answers:
 
 
 def parse_reply(verb: str, data: bytes) -> Json:
-    """Parse one reply. Raises ValueError, with the name of the service where it is known."""
+    """Parse one reply. Raises ValueError, with the name of the service if known."""
     try:
         document = parse_json(data)
     except ValueError:

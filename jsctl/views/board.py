@@ -24,7 +24,7 @@ class GridColumn(NamedTuple):
     """A column of a grid.
 
     value: gets the raw value of a row, or a Cell. wide: shown only when all columns are asked for. optional:
-    left out where it has no value in any row. quiet: its changes are not highlighted.
+    left out if it has no value in any row. quiet: its changes are not highlighted.
     """
 
     title: str

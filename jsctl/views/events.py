@@ -34,7 +34,7 @@ class Gauge(Protocol):
         """Return what a live screen shows. number: of its round."""
 
     def line(self) -> str:
-        """Return what the second adds where stdout is not a terminal; empty for nothing."""
+        """Return what the second adds if stdout is not a terminal; empty for nothing."""
 
 
 def _no_text(event: object) -> str:
@@ -58,12 +58,12 @@ class Events(NamedTuple, Generic[E]):
     title: a line above the first text.
     snapshot: the event as a Result, written in place of `text` and in every form, CSV included: for what is
         shown whole repeatedly.
-    live: a screen with keys, which asks by itself: shown in place of the events where there is a terminal
+    live: a screen with keys, which asks by itself: shown in place of the events if there is a terminal
         for it.
     record: the event as JSON; None leaves it out, a tuple is several records.
     counts: how many an event counts for towards `limit`; one without it.
     folds: which lines of the text jsctl composed, and a terminal folds: none, the first one, or all.
-    raw: the event byte for byte, in place of `text` where stdout is not a terminal.
+    raw: the event byte for byte, in place of `text` if stdout is not a terminal.
     notice: a line on stderr ahead of each event, whatever its form; empty for none.
     as_json: write records whatever form was asked for.
     heading: what the texts are called in CSV, one per line; empty if events have no table.

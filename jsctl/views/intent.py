@@ -17,7 +17,7 @@ class Intent(NamedTuple):
     """A change that a verb is about to make.
 
     action: what follows "Really" and "Would": `delete Consumer ORDERS > NEW`. facts: the same for --json.
-    lines: what would be done, where that is more than one sentence. question: in place of "Really ...".
+    lines: what would be done, if that is more than one sentence. question: in place of "Really ...".
     """
 
     action: str

@@ -93,7 +93,7 @@ class Table(NamedTuple):
     footer: totals, for people only.
     spare: `data_key`s of the columns that a narrow terminal leaves out, the most dispensable first.
     empty: what people see in place of a table without rows; CSV still has its heading.
-    optional: `data_key`s of the columns that people see only where they have a value.
+    optional: `data_key`s of the columns that people see only if they have a value.
     rising: whether the last row is the most important one, next to the prompt; a screen puts it first.
     """
 

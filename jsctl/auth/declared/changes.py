@@ -128,7 +128,7 @@ def _add_label(nats: Json, label: str) -> None:
 
 
 def _complete_jetstream(nats: Json) -> None:
-    """Make streams and consumers unlimited where a file sets storage but no limits for them."""
+    """Make streams and consumers unlimited if a file sets storage but no limits for them."""
     limits = as_object(nats.get("limits"))
     tiers = as_object(limits.get("tiered_limits")).values()
     for place in (limits, *map(as_object, tiers)):

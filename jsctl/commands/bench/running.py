@@ -87,7 +87,7 @@ async def announce(
 
 
 async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
-    """Remove a stream's messages, after asking where the stream serves more than benchmarks. Returns its
+    """Remove a stream's messages, after a question when the stream serves more than benchmarks. Returns its
     info.
     """
     name, messages = info["config"]["name"], int(info["state"]["messages"])

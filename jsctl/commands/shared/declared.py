@@ -80,7 +80,7 @@ async def ask_servers(
     *,
     is_planning: bool,
 ) -> "AccountLogins | None":
-    """Find which declared accounts the servers lack, where accounts are to be sent.
+    """Find which declared accounts the servers lack, if accounts will be sent.
 
     Returns logins for the places that name an account; None if there are none.
 

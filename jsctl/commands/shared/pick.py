@@ -59,7 +59,7 @@ async def pick(
 
 
 def require_names(**names: str) -> None:
-    """Raise BadInput where a name is missing, for --no-select. names: those on the command line, by noun."""
+    """Raise BadInput if a name is missing, for --no-select. names: those on the command line, by noun."""
     if all(names.values()):
         return
     nouns = [registry.find_noun(name) for name in names]

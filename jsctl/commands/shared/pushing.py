@@ -32,7 +32,7 @@ def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, fo
 
 
 def refuse_older(differences: Sequence[Difference]) -> None:
-    """Raise JsctlError where servers have a newer JWT than the store."""
+    """Raise JsctlError if servers have a newer JWT than the store."""
     newer = [difference.account for difference in differences if difference.state == NEWER]
     if newer:
         raise JsctlError(
@@ -42,7 +42,7 @@ def refuse_older(differences: Sequence[Difference]) -> None:
 
 
 async def refuse_untrusted(connection: Connection, accounts: Sequence[Record], servers: int) -> None:
-    """Raise JsctlError where a server's operator does not know the key that signed an account."""
+    """Raise JsctlError if a server's operator does not know the key that signed an account."""
     for trust in await fetch_trust(connection, servers):
         for account in accounts:
             if account.issuer not in trust.keys:

@@ -23,7 +23,7 @@ _LOGIN = {setting for settings in METHODS.values() for setting in settings} - {"
 async def connect_to_system(env: Env, store: AuthStore, *, as_system: bool) -> Connection:
     """Connect as the command line and the context say, or as a temporary user of the system account.
 
-    The store signs that user without a login, with as_system, or where the selected context is of another
+    The store signs that user without a login, with as_system, or if the selected context is of another
     account and the command line does not name one; without a server, the operator's servers are used. Raises
     NotFound without the seed of the system account.
     """
@@ -37,7 +37,7 @@ async def connect_to_system(env: Env, store: AuthStore, *, as_system: bool) -> C
 async def connect_to_account(env: Env, settings: Settings, store: AuthStore, account: Record) -> Connection:
     """Connect as a temporary user of an account, to the servers of the settings, else to the operator's.
 
-    Raises NotFound without the seed of the account, Denied where servers do not have it.
+    Raises NotFound without the seed of the account, Denied when servers do not have it.
     """
     user = make_temporary_user(store, account)
     return await env.connect(_as_user(_with_servers(env, settings, store), *user))

@@ -16,7 +16,7 @@ class TerminalObserver:
     def __init__(self, env: Env, *, progress: bool = True, force: bool = False) -> None:
         """Set what to show and ask.
 
-        progress: show bars, where there is a terminal. force: answer all questions with yes.
+        progress: show bars, if there is a terminal. force: answer all questions with yes.
         """
         self._env = env
         self._progress = progress

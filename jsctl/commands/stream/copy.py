@@ -52,7 +52,7 @@ async def copy(env: Env, options: Options) -> Result:
 
     With --data the messages are copied, too, with their sequences, subjects, headers and times: a snapshot of
     the source is restored as the copy, and all messages are compared afterwards. If it is interrupted, run it
-    again: where servers allow that, it sends what is missing and continues with the comparison.
+    again: if servers allow that, it sends what is missing and continues with the comparison.
     """
     data, stream, destination = options.data, options.stream, options.destination
     if not stream:

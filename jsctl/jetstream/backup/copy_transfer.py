@@ -180,7 +180,7 @@ def is_comparison_pending(info: Json) -> bool:
 def rebuild_state(state: Json, copy_info: Json) -> Json:
     """Return the state of the source at the time of the copy, as far as it can still be determined.
 
-    state: the source's present one. The result ends with the last message of the copy; where limits remove
+    state: the source's present one. The result ends with the last message of the copy; if limits remove
     the first messages, it begins with the copy's first one.
     """
     copy_state, config = copy_info["state"], copy_info["config"]

@@ -113,7 +113,7 @@ async def _list_subjects(api: Api, info: Json, pattern: str) -> list[str]:
 
 
 async def find_stream(api: Api, subject: str, name: str = "") -> Json:
-    """Fetch the info of the stream that counts a subject. name: of the stream, where it is known.
+    """Fetch the info of the stream that counts a subject. name: of the stream, if known.
 
     Raises MissingName, BadInput when several streams could be meant, JsctlError for a stream without
     counters.

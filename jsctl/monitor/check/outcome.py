@@ -60,7 +60,7 @@ class Check:
         """Add a number, and compare it with its thresholds, which are allowed values.
 
         label: what the number is, for people. low_is_bad: the thresholds are minimums; without it they are
-        minimums only where `critical` is below `warn` and the unit is not seconds. format_value: writes the
+        minimums only if `critical` is below `warn` and the unit is not seconds. format_value: writes the
         number for people.
         """
         self.measures.append(Measure(name, value, label, unit, warn, critical))

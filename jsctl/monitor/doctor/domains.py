@@ -93,7 +93,7 @@ async def _ask_origins(api: Api, view: DomainView, links: Iterable[Link]) -> Map
 
 
 async def ask_origin(api: Api, link: Link) -> Origin:
-    """Ask the API from which a stream copies for its origin; where that is not allowed, ask whether anybody
+    """Ask the API from which a stream copies for its origin; if that is not allowed, ask whether anybody
     answers there. Raises Unreachable."""
     origin_api = Api(api.connection, prefix=link.api, timeout=min(_ANSWER_TIMEOUT, api.timeout))
     try:

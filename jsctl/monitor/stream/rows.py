@@ -124,7 +124,7 @@ class Report(NamedTuple):
 async def fetch_snapshot(api: Api, *, context: str = "", subject: str = "") -> Snapshot:
     """Fetch all streams (those that listen on `subject`) in parallel pages. Raises what `Api.call` raises.
 
-    It takes about 2.5 KB for each stream; where little of each is wanted, use `streams.collect`.
+    It takes about 2.5 KB for each stream; if little of each is needed, use `streams.collect`.
     """
     collected = await streams.collect(api, lambda info: info, subject=subject)
     infos = list(collected.items.values())

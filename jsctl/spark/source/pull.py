@@ -1,4 +1,4 @@
-"""The reading of one range of a stream through a pull consumer, where direct get is off or the server is old.
+"""The reading of one range of a stream through a pull consumer, if direct get is off or the server is old.
 
 The consumer needs no acknowledgements and is kept in memory; it is removed afterwards, and by the server
 itself when this process is killed.

@@ -33,7 +33,7 @@ class ReadJob(NamedTuple):
     messages and bytes of payload for each request. timeout: ns without an answer. retries: attempts without
     progress, and more for retry_timeout, in ns, while no server answers. is_promised: whether all that was
     there when it was planned must be read; if not, what falls off the stream's head meanwhile is left out.
-    without_payloads: payloads are not wanted; where the server can leave them out, they are empty.
+    without_payloads: payloads are not wanted; if the server can leave them out, they are empty.
     """
 
     stream: str

@@ -47,7 +47,7 @@ def place_grid(
     key: Callable[[Any], Hashable],
     **attrs: Any,
 ) -> Grid:
-    """Return a grid of lines; where there are several places, the first column names them."""
+    """Return a grid of lines; if there are several places, the first column names them."""
     if len(places) > 1:
         columns = [GridColumn("Where", "where", "text", lambda row: row.place.title), *columns]
     if all(place.at is None and not place.error for place in places):

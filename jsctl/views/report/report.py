@@ -73,7 +73,7 @@ def document(
     states: Sequence[DomainState], now: float, queries: Sequence[SparkQuery] | None = None
 ) -> dict[str, Any]:
     """Return the JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble", "streams",
-    "replication", "consumers"}]}`, and `spark` with queries of Spark where these were asked for.
+    "replication", "consumers"}]}`, and `spark` with queries of Spark if they were requested.
 
     `trouble` is all that is wrong with the account, streams, mirrors, sources and consumers; the same stands
     with each of them. Times are RFC 3339 in UTC; `error` is null when all is well, and the lists are empty

@@ -16,7 +16,7 @@ _MAX_LISTED = 10
 
 
 def amount(loss: Loss) -> str:
-    """Return `3 messages, 207 B`, with `about` where the bytes are estimated."""
+    """Return `3 messages, 207 B`, with `about` if the bytes are estimated."""
     return (
         f"{pluralize(loss.messages, 'message')}, {'' if loss.exact else 'about '}{format_bytes(loss.bytes)}"
     )

@@ -37,7 +37,7 @@ async def link(
     limit: int | None,
     network: str,
 ) -> Result:
-    """Disturb connections between clusters: leaf node connections, gateways, and those of clients where the
+    """Disturb connections between clusters: leaf node connections, gateways, and those of clients if the
     network's file has `links: [leaf, gateway, client]`. Without a mode, show the links.
 
     down ends connections and refuses new ones; drop lets nothing pass, with connections open; up undoes
