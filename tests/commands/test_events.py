@@ -131,7 +131,7 @@ def test_messages_that_are_not_events(cli: Cli, url: str) -> None:
 @pytest.mark.parametrize(
     "line", ["events --filter '('", "events --stream S --all", "events --since 1h", "events --subjects 'a b'"]
 )
-def test_wrong_lines(line: str, cli: Cli) -> None:
+def test_wrong_command_lines(line: str, cli: Cli) -> None:
     assert cli(line, status=64).err.count("\n") == 1
 
 

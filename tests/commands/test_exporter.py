@@ -95,7 +95,7 @@ def test_the_names_of_the_exporter_that_dashboards_know(filled: Cli) -> None:
     assert value(samples, "jetstream_account_storage_used") > 0
 
 
-def test_ephemeral_consumers_are_one(filled: Cli) -> None:
+def test_ephemeral_consumers_are_counted_as_one(filled: Cli) -> None:
     samples = once(filled)
     names = {own["consumer_name"] for own, _ in samples["jetstream_consumer_num_pending"]}
     assert names == {"DURABLE", "(ephemeral)"}

@@ -27,5 +27,5 @@ def test_latency_between_strangers(cli: Cli, hub_leaf: HubLeaf) -> None:
 
 
 @pytest.mark.parametrize("flags", ["--size 7", "--rate 0", "--duration 0s"])
-def test_wrong_lines(flags: str, cli: Cli) -> None:
+def test_wrong_command_lines(flags: str, cli: Cli) -> None:
     assert cli(f"latency {flags}", status=64).err.count("\n") == 1

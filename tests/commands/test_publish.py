@@ -49,7 +49,7 @@ def test_many(stream: Cli) -> None:
         assert time.monotonic() < deadline
 
 
-def test_no_stream_takes_it(cli: Cli) -> None:
+def test_no_stream_stores_it(cli: Cli) -> None:
     failed = cli("pub nobody x -J", status=4)
     assert "no stream" in failed.err and failed.err.count("\n") == 1
 
@@ -238,7 +238,7 @@ def test_ttl_and_schedules(cli: Cli, url: str) -> None:
         "pub --from-dump /nope/x",
     ],
 )
-def test_wrong_lines(line: str, cli: Cli) -> None:
+def test_wrong_command_lines(line: str, cli: Cli) -> None:
     failed = cli(line, status=64)
     assert failed.out == "" and failed.err.startswith("jsctl: error: ") and failed.err.count("\n") == 1
 

@@ -47,7 +47,7 @@ def test_an_answer_that_is_too_large_is_an_error_and_the_next_one_is_served(cli:
     assert cli("req cmd.a x --raw-bytes", status=0).out == "small\n"
 
 
-def test_a_reader_that_is_stalled_holds_no_answer_up(cli: Cli, replier: Start) -> None:
+def test_a_stalled_reader_delays_no_answer(cli: Cli, replier: Start) -> None:
     process = replier("echo.>", "--echo")  # nobody reads its output: 64 KiB, and the pipes are full
     answered = cli(["req", "echo.a", "x" * 100, "--count", "2000", "--raw"], status=0).out
     assert answered.count("\n") == 2000
@@ -141,6 +141,6 @@ def test_a_count_and_ctrl_c(cli: Cli, replier: Start) -> None:
         "request a.> x",
     ],
 )
-def test_wrong_lines(line: str, cli: Cli) -> None:
+def test_wrong_command_lines(line: str, cli: Cli) -> None:
     failed = cli(line, status=64)
     assert failed.out == "" and failed.err.count("\n") == 1

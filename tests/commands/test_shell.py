@@ -51,7 +51,7 @@ def test_a_line_is_taken_apart(text: str, words: list[str], pipe: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["pub a 'x", 'pub a "x', "stream ls \\"])
-def test_a_line_goes_on(text: str) -> None:
+def test_a_line_continues(text: str) -> None:
     assert not is_complete(text)
     with pytest.raises(BadInput):
         parse_line(text)

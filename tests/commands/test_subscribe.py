@@ -145,7 +145,7 @@ def test_new_messages_follow(stream: Cli, url: str) -> None:
             thread.join()
 
 
-def test_a_durable_consumer_goes_on(stream: Cli, url: str) -> None:
+def test_a_durable_consumer_continues(stream: Cli, url: str) -> None:
     first = stream("sub --stream S --durable D --count 2 --raw", status=0)
     assert first.out == "body 1\nbody 2\n" and "Created durable consumer D" in first.err
     assert "Consumer S > D stays; jsctl consumer rm S D removes it\n" in first.err
@@ -350,7 +350,7 @@ authorization { users: [{user: u, password: p, permissions: {subscribe: ["ok", "
         "sub --stream S --durable D --direct",
     ],
 )
-def test_wrong_lines(line: str, cli: Cli) -> None:
+def test_wrong_command_lines(line: str, cli: Cli) -> None:
     failed = cli(line, status=64)
     assert failed.out == "" and failed.err.count("\n") == 1
 

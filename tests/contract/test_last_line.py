@@ -81,7 +81,7 @@ class _Broken:
 @pytest.mark.parametrize(
     "line", ["cheat streams", "cheat", "no-such-command", "stream ls --json", "report x"]
 )
-def test_streams_that_take_nothing(line: str, tmp_path: Path) -> None:
+def test_streams_that_accept_nothing(line: str, tmp_path: Path) -> None:
     broken: Any = _Broken()
     env = Env(
         Streams(broken, broken, broken), {"XDG_CONFIG_HOME": str(tmp_path), "NATS_URL": "nats://127.0.0.1:1"}

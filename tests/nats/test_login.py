@@ -110,7 +110,7 @@ def test_credentials(offline_cli: Cli, signed: RealServer, operator: Operator, t
     refused(offline_cli(f"stream ls -s {signed.url} --creds {write_creds(creds, other, key.seed)}"), key.seed)
 
 
-def test_credentials_that_are_none(offline_cli: Cli, signed: RealServer, tmp_path: Path) -> None:
+def test_invalid_credentials(offline_cli: Cli, signed: RealServer, tmp_path: Path) -> None:
     creds = tmp_path / "user.creds"
     for text in ("", "hello", "-----BEGIN NATS USER JWT-----\nabc\n------END NATS USER JWT------\n"):
         creds.write_text(text)

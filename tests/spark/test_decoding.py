@@ -107,7 +107,7 @@ def test_frames(spark: Any) -> None:
         ("--decompress rar", "rar"),
     ],
 )
-def test_wrong_lines(offline_cli: Cli, tmp_path: Path, flags: str, words: str) -> None:
+def test_wrong_command_lines(offline_cli: Cli, tmp_path: Path, flags: str, words: str) -> None:
     (tmp_path / "bad").write_text("{")
     refused = offline_cli(f"export stream S --to {tmp_path}/out {flags.format(tmp_path)}", status=64)
     assert words in refused.err and refused.err.count("\n") == 1

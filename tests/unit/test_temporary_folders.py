@@ -29,7 +29,7 @@ def killed_in(parent: Path) -> None:
     assert [file.read_text() for file in parent.rglob("key")] == ["secret"]
 
 
-def test_left_folders_are_swept(parent: Path) -> None:
+def test_leftover_folders_are_removed(parent: Path) -> None:
     killed_in(parent)
     with temporary_folder("mine-") as folder:
         assert list(parent.iterdir()) == [folder]
@@ -58,7 +58,7 @@ def test_what_is_not_ours_stays(parent: Path) -> None:
     assert (parent / "other" / "file").exists()
 
 
-def test_left_files_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leftover_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = os.fork()
     if not pid:
         monkeypatch.setattr(os, "fsync", lambda handle: os.kill(os.getpid(), signal.SIGKILL))

@@ -295,7 +295,7 @@ def test_the_reason_for_an_invalid_answer_is_not_truncated(cli: Cli) -> None:
     screen.close(force=True)
 
 
-def test_what_cannot_be_is_reported_at_its_question(cli: Cli) -> None:
+def test_impossible_answers_are_reported_at_their_question(cli: Cli) -> None:
     cli("consumer add ORDERS C --pull --defaults", status=0)
     cli("stream add QUEUE --subjects 'queue.>' --retention work --defaults", status=0)
     cli("consumer add QUEUE W --pull --filter queue.a --defaults", status=0)

@@ -219,7 +219,7 @@ def test_it_fits_a_terminal_of_80_columns(small: pytest.MonkeyPatch, offline_cli
 
 
 @pytest.mark.slow
-def test_a_key_goes_on_and_q_ends(tmp_path: Path) -> None:
+def test_a_key_continues_and_q_ends(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "config")
     cli.environ["TMPDIR"] = str(tmp_path)
     with cli.terminal("demo guide --step", columns=80) as screen:

@@ -136,7 +136,7 @@ def test_objects(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
         ("export kv A --key a..b --to {}/out", 64, "is not a valid subject filter"),
     ],
 )
-def test_wrong_lines(cli: Cli, tmp_path: Path, line: str, status: int, words: str) -> None:
+def test_wrong_command_lines(cli: Cli, tmp_path: Path, line: str, status: int, words: str) -> None:
     wrong = cli(line.format(tmp_path), status=status)
     assert words in wrong.err and wrong.err.count("\n") == 1
     assert not (tmp_path / "out").exists()

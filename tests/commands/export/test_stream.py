@@ -292,7 +292,7 @@ def test_several_domains(hub_cli: Cli, hub_leaf: HubLeaf, spark: Any, tmp_path: 
     assert set(pq.read_table(tmp_path / "out" / "leaf_BOTH")["data"].to_pylist()) == {b"leaf"}
 
 
-def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
+def test_wrong_command_lines(cli: Cli, url: str, tmp_path: Path) -> None:
     fill(url, 3)
     to = tmp_path / "out"
     for flags, status, words in (

@@ -80,7 +80,7 @@ def test_a_configuration_as_a_file(cli: Cli, tmp_path: Path) -> None:
         ("", "the bucket's name is missing"),
     ],
 )
-def test_what_cannot_be(cli: Cli, flags: str, words: str) -> None:
+def test_impossible_requests(cli: Cli, flags: str, words: str) -> None:
     refused = cli(f"kv add {flags}", status=64)
     assert words in refused.err
     assert len(refused.err.splitlines()) == 1

@@ -41,7 +41,7 @@ def test_values_are_byte_for_byte(config: Cli) -> None:
         assert pipe(config, "kv", "get", "CONFIG", "raw", "--raw").stdout == value
 
 
-def test_an_empty_value_is_one(config: Cli) -> None:
+def test_an_empty_value_is_a_value(config: Cli) -> None:
     config(["kv", "put", "CONFIG", "empty", ""], status=0)
     assert config("kv get CONFIG empty --json", status=0).json["value"] == ""
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("size", [0, 1, 131_072, 131_073, 3_000_000])
-def test_what_is_put_is_got(size: int, files: Path, cli: Cli) -> None:
+def test_objects_are_read_as_they_were_stored(size: int, files: Path, cli: Cli) -> None:
     data = os.urandom(size)
     stored = put(cli, "an object", data)
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode()

@@ -71,7 +71,7 @@ def test_a_full_bucket_keeps_nothing_of_a_put(files: Path, cli: Cli, url: str) -
     assert js.info(url, "OBJ_SMALL")["state"]["messages"] == 0
 
 
-def test_a_killed_put_goes_on(files: Path, cli: Cli, url: str) -> None:
+def test_a_killed_put_continues(files: Path, cli: Cli, url: str) -> None:
     (files / "big").write_bytes(os.urandom(60_000_000))
     running = start(cli, "put", "FILES", "big", "--chunk-size", "4096")
     wait_for(lambda: js.info(url, "OBJ_FILES")["state"]["messages"] > 200, "chunks are stored")

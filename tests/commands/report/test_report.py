@@ -94,7 +94,7 @@ def test_a_single_context_fails_in_one_line(two: Cli) -> None:
     assert outcome.err.count("\n") == 1
 
 
-def test_variables_do_not_make_contexts_one(two: Cli) -> None:
+def test_variables_do_not_merge_contexts(two: Cli) -> None:
     result = two(
         "report --context gone --context here --json", environ={"NATS_URL": "nats://127.0.0.1:1"}
     ).json
@@ -123,7 +123,7 @@ def test_rounds_in_a_pipe_are_text(cli: Cli, url: str) -> None:
     assert "\x1b" not in out
 
 
-def test_a_watch_goes_on_without_a_server(two: Cli) -> None:
+def test_a_watch_continues_without_a_server(two: Cli) -> None:
     lines = two("report --context gone --watch 100ms --count 2 --json", status=0).out.splitlines()
     assert ["connection refused" in json.loads(line)["reports"][0]["error"] for line in lines] == [True, True]
 

@@ -128,7 +128,7 @@ def test_a_server_that_starts_later(both: Cli, east: RealServer, west: RealServe
     assert watched.end() == 0
 
 
-def test_a_server_that_hangs_holds_nobody_up(both: Cli, east: RealServer, west: RealServer) -> None:
+def test_a_server_that_hangs_delays_nobody(both: Cli, east: RealServer, west: RealServer) -> None:
     west.start()
     js.stream(east.url, "going", "going")
     watched = Watched(both.terminal("report --watch 200ms --timeout 4s --context west --context east"))

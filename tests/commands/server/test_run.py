@@ -342,7 +342,7 @@ def test_an_edited_configuration_stays(start: Callable[..., Run], tmp_path: Path
         ("server run --port abc", "'abc' is not a whole number; "),
     ],
 )
-def test_wrong_lines(offline_cli: Cli, line: str, message: str) -> None:
+def test_wrong_command_lines(offline_cli: Cli, line: str, message: str) -> None:
     assert message in offline_cli(line, status=64).err
 
 

@@ -63,7 +63,7 @@ def test_json_is_one_document(cli: Cli, orders: str) -> None:
     assert document["info"]["config"]["name"] == "OLD"
 
 
-def test_consumers_come_along_when_asked_for(cli: Cli, orders: str) -> None:
+def test_consumers_are_copied_on_request(cli: Cli, orders: str) -> None:
     config = {"durable_name": "NEW", "ack_policy": "explicit"}
     ask(orders, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": config})
     cli("stream copy ORDERS A --data --subjects a", status=0)
@@ -72,7 +72,7 @@ def test_consumers_come_along_when_asked_for(cli: Cli, orders: str) -> None:
     assert info(orders, "B")["state"]["consumer_count"] == 1
 
 
-def test_what_cannot_be(cli: Cli, orders: str) -> None:
+def test_impossible_requests(cli: Cli, orders: str) -> None:
     assert cli("stream copy ORDERS ORDERS --data", status=64).err.count("\n") == 1
     assert "need --data" in cli("stream copy ORDERS B --no-compare", status=64).err
     assert cli("stream copy NOPE B --data").status == 3
@@ -134,7 +134,7 @@ def test_differences_are_found(cli: Cli, orders: str) -> None:
     assert (result.missing, result.failures) == ([1, 2], 4)
 
 
-def test_a_copy_that_was_not_compared_goes_on(cli: Cli, orders: str) -> None:
+def test_a_copy_that_was_not_compared_continues(cli: Cli, orders: str) -> None:
     cli("stream copy ORDERS OLD --data --subjects old", status=0)
     config = info(orders, "OLD")["config"]
     ask(orders, "STREAM.UPDATE.OLD", {**config, "metadata": {MARK: "compare x"}})

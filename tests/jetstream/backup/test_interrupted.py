@@ -89,7 +89,7 @@ def growing(folder: Path) -> bool:
     return any(file.stat().st_size > 100_000 for file in folder.glob(f".jsctl-*/**/{DATA}.partial"))
 
 
-def test_a_killed_backup_leaves_none(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
+def test_a_killed_backup_leaves_no_backup(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     folder = tmp_path / "b"
     process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")
     wait_for(lambda: growing(tmp_path), "no backup began")

@@ -123,7 +123,7 @@ def test_next_of_what_is_not_imported(pair: HubLeaf, acc: Cli, tmp_path: Path) -
     assert len(deleted.err.splitlines()) == 1
 
 
-def test_an_acknowledgement_that_nobody_takes_is_reported(pair: HubLeaf, acc: Cli, tmp_path: Path) -> None:
+def test_an_acknowledgement_that_nobody_receives_is_reported(pair: HubLeaf, acc: Cli, tmp_path: Path) -> None:
     acc(f"consumer add {STREAM} dur --pull --defaults --js-domain hub", status=0)
     done = client(pair, tmp_path, "no_ack")(f"consumer next {STREAM} dur {PREFIX}", status=0)
     assert "hello world" in done.out

@@ -223,7 +223,7 @@ def test_a_pipe_that_is_closed_ends_it(own: Cli, server: RealServer) -> None:
     assert done.returncode == 0 and "Traceback" not in done.stderr and "error" not in done.stderr, done
 
 
-def test_publishing_goes_on_after_a_killed_server(own: Cli, server: RealServer) -> None:
+def test_publishing_continues_after_a_killed_server(own: Cli, server: RealServer) -> None:
     process = jsctl(own, "pub", "a", "x", "--count", "20", "--sleep", "200ms")
     try:
         read_until(process, "Published 1 bytes")
@@ -247,7 +247,7 @@ def test_publishing_gives_up_in_time(own: Cli, server: RealServer) -> None:
     assert process.returncode == 4 and err.splitlines()[-1].startswith("jsctl: error: "), err
 
 
-def test_a_line_that_takes_nothing_any_more(own: Cli, server: RealServer) -> None:
+def test_a_line_that_no_longer_accepts_data(own: Cli, server: RealServer) -> None:
     """Nobody says that it is gone: a server behind it is lost after the timeout."""
     with relay(server.port) as line:
         cli = Cli(own.home, line.url)

@@ -122,7 +122,7 @@ def test_a_user_who_may_only_read(offline_cli: Cli, server: RealServer, line: st
     assert js.info(server.url_for("full"), "S")["state"]["messages"] == 3
 
 
-def test_a_user_who_may_create_and_not_look(offline_cli: Cli, server: RealServer) -> None:
+def test_a_user_who_may_create_but_not_look_up(offline_cli: Cli, server: RealServer) -> None:
     url = server.url_for("maker")
     try:
         outcome = offline_cli(f"stream add NEW --subjects new --defaults --server {url}", status=0)

@@ -139,12 +139,12 @@ class TestContexts:
         contexts.forget({"XDG_CONFIG_HOME": str(tmp_path)}, ["local", "none"], str(place))
         assert store.names() == []
 
-    def test_of_a_network_that_is_gone_is_taken_over(self, tmp_path: Path) -> None:
+    def test_a_context_of_a_dead_network_is_replaced(self, tmp_path: Path) -> None:
         store = ContextStore(tmp_path / "nats")
         contexts.save(store, "local", {"url": "nats://a:1"}, tmp_path / "gone")
         assert contexts.save(store, "local", {"url": "nats://a:2"}, tmp_path / "net") == "local"
 
-    def test_of_a_network_that_runs_stays(self, tmp_path: Path) -> None:
+    def test_a_context_of_a_running_network_stays(self, tmp_path: Path) -> None:
         store, other = ContextStore(tmp_path / "nats"), tmp_path / "other"
         other.mkdir()
         process = start(other, "n1", ["sleep", "60"], other, other / "n1.log", os.environ)

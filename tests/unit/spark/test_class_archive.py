@@ -59,7 +59,7 @@ def test_it_is_used_when_it_is_there(cache: Path) -> None:
     assert class_archive.read_options().endswith(f'"-XX:SharedArchiveFile={archive()}"')
 
 
-def test_two_make_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_processes_make_one_archive(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second one leaves it to the first."""
     cache.mkdir(parents=True)
     started, finish = threading.Event(), threading.Event()

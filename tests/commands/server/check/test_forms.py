@@ -26,7 +26,7 @@ def test_forms(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["server check stream", "server check request --subject x -H y"])
-def test_wrong_lines(cli: Cli, line: str) -> None:
+def test_wrong_command_lines(cli: Cli, line: str) -> None:
     assert len(cli(line, status=64).err.splitlines()) == 1
 
 

@@ -111,7 +111,7 @@ def test_what_cannot_be_read(text: str, words: str) -> None:
         ("state.messages / 0 == 1", "cannot calculate"),
     ],
 )
-def test_what_makes_no_sense(text: str, words: str) -> None:
+def test_expressions_without_a_meaning(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         compile_expression(text)(NAMES)
 
