@@ -181,8 +181,8 @@ def graceful_stop(graceful: bool = True) -> Iterator["asyncio.Event"]:
 
 @contextlib.contextmanager
 def restoring_first(end: Callable[[], object]) -> Iterator[None]:
-    """Call `end` on SIGTERM and SIGHUP, so that the block restores what it must. When it has ended, the
-    process ends as the signal would have ended it.
+    """Call `end` on SIGTERM and SIGHUP, so that the block can clean up. When it has ended, the process
+    ends as the signal would have ended it.
     """
     arrived: list[int] = []
 

@@ -89,7 +89,7 @@ def read_frame(buffer: bytes, at: int, size: int, largest: int = MAX_PAYLOAD) ->
 
     largest: maximum number of bytes of a message (see compute_message_limit).
 
-    A frame that ends beyond `size` is not complete; all but its end is to be ignored then. The parts of a
+    A frame that ends beyond `size` is not complete; then only its end is valid. The parts of a
     bytearray are bytearrays. Raises ProtocolError.
     """
     line_end = buffer.find(b"\r\n", at, size)

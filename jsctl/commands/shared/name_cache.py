@@ -77,7 +77,7 @@ def parse_wait(environ: Mapping[str, str]) -> float:
 
 def refresh_in_background(fetch: Callable[[], object], wait: float) -> None:
     """Call a function in a process of its own, which outlives this one, and wait for it at most `wait`
-    seconds. Where processes cannot do that (Windows), call it in this one.
+    seconds. If processes cannot do that (Windows), call it in this one.
     """
     if not hasattr(os, "fork"):
         fetch()

@@ -1,7 +1,8 @@
 """Write the first parts of a table in this process, while Spark starts.
 
-That takes Spark some seconds, in which it needs little more than one core. When it runs, its tasks write the
-parts that were not begun, unless these are few: until the Python of the first task runs takes as long again.
+Spark takes some seconds to start, and meanwhile needs little more than one core. Once it is running, its
+tasks write the remaining parts, unless there are only a few: starting the Python of the first task takes as
+long again.
 """
 
 import threading
