@@ -1,4 +1,4 @@
-"""Write the first parts of a table in this process, while Spark starts.
+"""Writing the first parts of a table in this process while Spark starts.
 
 Spark takes some seconds to start, and meanwhile needs little more than one core. Once it is running, its
 tasks write the remaining parts, unless there are only a few: starting the Python of the first task takes as

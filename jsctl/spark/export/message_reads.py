@@ -1,8 +1,8 @@
-"""Read a range of a stream for an export, in the way that costs least.
+"""Reading a range of a stream for an export in the cheapest way.
 
-For a data source Spark starts three Pythons before the first task, one after the other: to look for data
-sources, to make this one, and to plan. On this machine that is left out: the plan is made in this process,
-and tasks get their part of it. A short range is read in this process too, while Spark starts, and handed over
+To use a data source, Spark starts three Python processes before the first task, one after the other: to find
+data sources, to create this one, and to plan. On this machine, that is avoided: this process plans, and
+passes its part to each task. A short range is also read in this process, while Spark starts, and handed over
 as one Arrow table. On other machines, Spark's tasks read through the data source.
 """
 

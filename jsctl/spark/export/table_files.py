@@ -1,4 +1,4 @@
-"""Write the table of an export: by Spark, or, if that gives the same, by the tasks that read the messages.
+"""Writing the table of an export: by Spark, or, if that gives the same, by the tasks that read the messages.
 
 For Spark to write them, messages go from the Python of a task to the JVM, and are turned into rows and back
 into columns there. That takes as much processor time as to read them, twenty times what pyarrow needs to

@@ -1,4 +1,5 @@
-"""Read one range of a stream by batch direct get (ADR-31): without a consumer or other state on the server.
+"""Reading one range of a stream by batch direct get (ADR-31): without a consumer or other state on the
+server.
 
 Any replica answers, and with one that lags messages seem deleted, as with a mirror that answers for
 its origin. If an answer ends too early, the stream's leader is queried, and an answer of another stream is
