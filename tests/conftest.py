@@ -349,6 +349,6 @@ def spark() -> Iterator[Any]:
     from jsctl.spark.session.session import open_session
 
     mask = os.umask(0o077)  # as commands do
-    with open_session(conf=spark_home.INTERPRETED) as shared:
+    with open_session() as shared:
         os.umask(mask)
         yield shared

@@ -9,6 +9,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.support import spark_home
 from tests.support.processes import children
 from tests.support.readme import README
 from tests.support.run import Terminal
@@ -44,6 +45,8 @@ def shell(tmp_path: Path) -> Iterator[Terminal]:
         "XDG_DATA_HOME": str(tmp_path / "data"),
         "TERM": "xterm",
         "PS1": "",
+        # Compiles queries, as it does for whoever follows the tour.
+        "SPARK_SUBMIT_OPTS": os.environ["SPARK_SUBMIT_OPTS"].replace(spark_home.INTERPRETED, ""),
     }
     child = pexpect.spawn(
         "bash",

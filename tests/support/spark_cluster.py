@@ -75,7 +75,6 @@ class Cluster:
             "spark.eventLog.dir": (self.folder / "events").as_uri(),
             "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
             "spark.sql.artifact.isolation.enabled": "true",
-            **spark_home.INTERPRETED,
         }
         (self.folder / "events").mkdir(exist_ok=True)
         flags = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]

@@ -21,11 +21,11 @@ from zipfile import ZipFile
 
 from jsctl.spark.session.class_archive import is_finished
 
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""What JVMs of short programs run best with."""
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=200m"
+"""What JVMs of short programs run best with: the first collections of garbage would make room for classes."""
 
-INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-"""Settings for sessions of tests: to compile a query takes longer than to interpret it on a few rows."""
+INTERPRETED = " -Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN"
+"""Settings of Spark: to compile a query takes longer than to interpret it on a few rows."""
 
 _OFTEN = [
     "spark-launcher",
@@ -82,7 +82,7 @@ def use_quick_spark(folder: Path) -> None:
             _archive_classes(archive)
     # An archive that does not fit is left out, without a word.
     with_archive = f" -XX:SharedArchiveFile={archive} -Xlog:disable" if archive.exists() else ""
-    os.environ["SPARK_SUBMIT_OPTS"] = QUICK + with_archive
+    os.environ["SPARK_SUBMIT_OPTS"] = QUICK + INTERPRETED + with_archive
     os.environ["SPARK_LAUNCHER_OPTS"] = QUICK  # of the JVM that puts the command line of the other together
 
 

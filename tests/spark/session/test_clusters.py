@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 import trustme
 
-from tests.support import spark_home
 from tests.support.jwt import Operator, write_creds
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
@@ -156,7 +155,6 @@ def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place
         ]
     events = cluster.folder / "events"
     conf = {
-        **spark_home.INTERPRETED,
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": events.as_uri(),
