@@ -176,8 +176,8 @@ def to_datetime(time: Time) -> datetime:
     Raises ValueError for text that is not a time.
     """
     if isinstance(time, int):
-        seconds, rest = divmod(time, SECOND)
-        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // US)
+        seconds, remainder = divmod(time, SECOND)
+        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=remainder // US)
     time = parse_time(time) if isinstance(time, str) else time
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
 
@@ -244,10 +244,10 @@ def format_duration(value: int) -> str:
     if value < MINUTE:
         return f"{value // (SECOND // 100) / 100:.2f}s"
     seconds = value // SECOND
-    years, rest = divmod(seconds, 365 * 86400)
-    days, rest = divmod(rest, 86400)
-    hours, rest = divmod(rest, 3600)
-    minutes, whole_seconds = divmod(rest, 60)
+    years, remainder = divmod(seconds, 365 * 86400)
+    days, remainder = divmod(remainder, 86400)
+    hours, remainder = divmod(remainder, 3600)
+    minutes, whole_seconds = divmod(remainder, 60)
     text = ""
     for count, unit in ((years, "y"), (days, "d"), (hours, "h"), (minutes, "m"), (whole_seconds, "s")):
         if text or count or unit == "s":
@@ -273,10 +273,10 @@ def format_exact_duration(value: int) -> str:
 
 
 def _format_fraction(value: int, unit: int) -> str:
-    whole, rest = divmod(value, unit)
-    if not rest:
+    whole, remainder = divmod(value, unit)
+    if not remainder:
         return str(whole)
-    return f"{whole}.{str(rest).zfill(len(str(unit)) - 1)}".rstrip("0")
+    return f"{whole}.{str(remainder).zfill(len(str(unit)) - 1)}".rstrip("0")
 
 
 def format_age(value: int) -> str:
@@ -305,8 +305,8 @@ def format_time_us(time: int) -> str:
     """Format ns since 1970 as local time to the microsecond with its zone: `2026-11-21
     06:57:05.123456+01:00`.
     """
-    seconds, rest = divmod(time, SECOND)
-    return f"{_format_second(seconds)}.{rest // US:06d}{_format_zone(seconds)}"
+    seconds, remainder = divmod(time, SECOND)
+    return f"{_format_second(seconds)}.{remainder // US:06d}{_format_zone(seconds)}"
 
 
 def format_clock(time: Time) -> str:
@@ -328,9 +328,9 @@ def format_rfc3339(time: Time) -> str:
     """Format a time in UTC as the server writes it, without zeros at the end of the fraction:
     `2026-11-21T06:57:05.1234Z`. Raises ValueError for text that is not a time.
     """
-    seconds, rest = divmod(to_ns(time), SECOND)
+    seconds, remainder = divmod(to_ns(time), SECOND)
     text = _format_utc_second(seconds)
-    return f"{text}.{rest:09d}".rstrip("0") + "Z" if rest else text + "Z"
+    return f"{text}.{remainder:09d}".rstrip("0") + "Z" if remainder else text + "Z"
 
 
 def format_rfc3339_local(time: int) -> str:

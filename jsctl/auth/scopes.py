@@ -129,8 +129,8 @@ def _find_values(mark: str, text: str, account: Account, user: User, *, strict: 
     if match is None:
         raise _Undefined(f"{operation!r} in {text!r} is unknown")
     tags = as_texts((account if match[1].lower() == "account-tag" else user).nats.get("tags"))
-    head = f"{match[2].lower()}:"
-    values = [tag.removeprefix(head) for tag in tags if tag.startswith(head)]
+    prefix = f"{match[2].lower()}:"
+    values = [tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)]
     if not values and strict:
-        raise _Undefined(f"{text!r} needs a tag {head}VALUE")
+        raise _Undefined(f"{text!r} needs a tag {prefix}VALUE")
     return values or [" "]

@@ -139,7 +139,7 @@ def _find_bucket(span: int) -> int:
 
 def _compute_middle(place: int) -> int:
     """Return the middle of a bucket in ns."""
-    extra, rest = divmod(place, 1 << _BITS)
+    extra, remainder = divmod(place, 1 << _BITS)
     if extra == 0:
         return place
-    return (rest << extra) + (1 << (extra - 1))
+    return (remainder << extra) + (1 << (extra - 1))

@@ -217,13 +217,13 @@ class _Window:
             await client.start()
             sent = 0
             while not client.stopping and (not client.goal or sent < client.goal):
-                room = min(burst, batch - len(self._due))
+                allowed = min(burst, batch - len(self._due))
                 if client.goal:
-                    room = min(room, client.goal - sent)
+                    allowed = min(allowed, client.goal - sent)
                 if warm_up := max(meter.warm_up - sent, 0):
-                    room = min(room, warm_up)
+                    allowed = min(allowed, warm_up)
                 planned = now() if pace.is_free else await pace.wait_until_due(sent)
-                count = pace.count_due(sent, room)
+                count = pace.count_due(sent, allowed)
                 for at in range(count):
                     self._due[client.offset + sent + at] = planned + int(at * pace.interval)
                 await client.connection.send(self._frames.build_many(client.offset + sent, count))

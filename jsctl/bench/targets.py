@@ -92,9 +92,9 @@ async def prepare_stream(api: Api, plan: Plan) -> Json:
         raise
     if plan.subject:
         subject = f"{plan.subject}.0" if plan.subjects >= 0 else plan.subject
-        takers = await streams.list_names(api, subject)
-        if plan.name not in takers:
-            other = f"it goes to {', '.join(takers)}; --stream names that" if takers else "--create adds it"
+        names = await streams.list_names(api, subject)
+        if plan.name not in names:
+            other = f"it goes to {', '.join(names)}; --stream names that" if names else "--create adds it"
             raise BadInput(f"stream {plan.name} does not store {subject}", other)
     return info
 

@@ -67,8 +67,8 @@ def _fit(values: list[str], width: int | None, indent: int) -> tuple[list[str], 
     if not width or all(indent + len(value) <= width for value in values):
         return values, False
     begins_below = any(measure_longest_word(value) > width - indent for value in values)
-    room = width - (len(_INDENT) if begins_below else indent)
-    return [line for value in values for line in fold(value, room)], begins_below
+    space = width - (len(_INDENT) if begins_below else indent)
+    return [line for value in values for line in fold(value, space)], begins_below
 
 
 def _fold(text: str, width: int | None) -> Iterator[str]:

@@ -46,9 +46,9 @@ def draw(model: Model, width: int, height: int) -> list[Line]:
         return [[("warn", cut_end("the terminal is too small", width))], *_make_blank(height - 1)][:height]
     head = _draw_head(model, width, height)
     foot = [_draw_foot(model, width)]
-    room = height - len(head) - len(foot)
-    body = _draw_body(model, width, room)[:room]
-    return [*head, *body, *_make_blank(room - len(body)), *foot]
+    space = height - len(head) - len(foot)
+    body = _draw_body(model, width, space)[:space]
+    return [*head, *body, *_make_blank(space - len(body)), *foot]
 
 
 def find_top_row(model: Model, height: int) -> int:
@@ -60,16 +60,16 @@ def find_top_row(model: Model, height: int) -> int:
 
 def settle(model: Model) -> Model:
     """Return the state scrolled so that the selected row, or at most the end of its page, is shown."""
-    room = model.height - len(_draw_head(model, model.width, model.height)) - 1
+    space = model.height - len(_draw_head(model, model.width, model.height)) - 1
     if model.mode == "table" and model.rows:
-        return model.with_view(top=find_top_row(model, max(1, room - 1)))
+        return model.with_view(top=find_top_row(model, max(1, space - 1)))
     if model.mode == "page" and model.board.page is not None:
         lines = _list_page_lines(model, model.width)
     elif model.mode == "table" and isinstance(model.board.picture, Result):
         lines = _list_result_lines(model.board.picture, model.width)
     else:
         return model
-    return model._replace(page_top=max(0, min(model.page_top, len(lines) - room)))
+    return model._replace(page_top=max(0, min(model.page_top, len(lines) - space)))
 
 
 # -- above and below the table -----------------------------------------------------------------------------
@@ -97,12 +97,12 @@ def _draw_title(model: Model, width: int) -> Line:
     left, right = f"{model.start.title}  ", f"  {state}"
     filter_text = _describe_filter(model, width)
     middle = clean(model.board.heading) or ("waiting for the first answer" if model.board.is_empty else "")
-    room = width - measure(left) - measure(filter_text) - measure(right)
-    if room < 8:
+    space = width - measure(left) - measure(filter_text) - measure(right)
+    if space < 8:
         short = cut_end(f"{left}{middle}".rstrip(), max(0, width - measure(filter_text)))
         return [("bold", short), ("warn", cut_end(filter_text, width - measure(short)))]
-    middle = cut(middle, room)
-    gap = " " * max(0, room - measure(middle))
+    middle = cut(middle, space)
+    gap = " " * max(0, space - measure(middle))
     return [
         ("bold", left),
         ("dim", middle + gap),
@@ -239,9 +239,9 @@ def _draw_table(model: Model, width: int, height: int) -> list[Line]:
         return []
     if not model.rows:
         return [[], [("dim", cut_end("  " + _explain_empty(model, grid), width))]]
-    room = max(1, height - 1)
-    top = find_top_row(model, room)
-    shown = model.rows[top : top + room]
+    space = max(1, height - 1)
+    top = find_top_row(model, space)
+    shown = model.rows[top : top + space]
     columns = _choose_columns(model, grid, shown, width)
     lines = [_draw_titles(model, columns, width)]
     previous_rows = find_previous_grid(model)
@@ -310,16 +310,16 @@ def _draw_titles(model: Model, columns: Sequence[_Column], width: int) -> Line:
     line: Line = [("heading", " " * _MARK_WIDTH)]
     order = sort_key(model)
     used = _MARK_WIDTH
-    for index, (column, room, right) in enumerate(columns):
+    for index, (column, space, right) in enumerate(columns):
         title = column.title
         if column.key == order:
             is_descending = model.view.reverse == (column.kind in ("text", "prose", "url", "time"))
             title += "↓" if is_descending else "↑"
-        title = _pad(cut_end(title, room), room, right)
+        title = _pad(cut_end(title, space), space, right)
         gap = " " * _GAP if index + 1 < len(columns) else ""
         line.append(("heading on" if column.key == order else "heading", title))
         line.append(("heading", gap))
-        used += room + len(gap)
+        used += space + len(gap)
     line.append(("heading", " " * max(0, width - used)))
     return line
 
@@ -339,9 +339,9 @@ def _draw_row(
         mark = ("", "  ")
     line: Line = [(_join(base, "dim" if dim else mark[0]), mark[1])]
     used = _MARK_WIDTH
-    for index, (column, room, right) in enumerate(columns):
+    for index, (column, space, right) in enumerate(columns):
         value = column.value(row)
-        text = _fit(column, _format_value(value, column), room)
+        text = _fit(column, _format_value(value, column), space)
         style = "dim" if dim else _find_style(column, value, level, index)
         if (
             not dim
@@ -352,8 +352,8 @@ def _draw_row(
         ):
             style = _join(style, "changed")
         gap = " " * _GAP if index + 1 < len(columns) else ""
-        line.append((_join(base, style), _pad(text, room, right) + gap))
-        used += room + len(gap)
+        line.append((_join(base, style), _pad(text, space, right) + gap))
+        used += space + len(gap)
     if base:  # only the selected row is coloured to the end of the line
         line.append((base, " " * max(0, width - used)))
     return line
@@ -383,12 +383,12 @@ def _format_value(value: Any, column: GridColumn) -> str:
     return show(value, column.kind)
 
 
-def _fit(column: GridColumn, text: str, room: int) -> str:
-    return cut_end(text, room) if column.kind in ("prose", "trend") else cut(text, room)
+def _fit(column: GridColumn, text: str, space: int) -> str:
+    return cut_end(text, space) if column.kind in ("prose", "trend") else cut(text, space)
 
 
-def _pad(text: str, room: int, right: bool) -> str:
-    gap = " " * max(0, room - measure(text))
+def _pad(text: str, space: int, right: bool) -> str:
+    gap = " " * max(0, space - measure(text))
     return gap + text if right else text + gap
 
 

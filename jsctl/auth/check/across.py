@@ -36,25 +36,25 @@ def check_across(environment: Environment, account: Account) -> Iterator[Finding
     owner = find_owner(environment.operator, account)
     for index, imported in enumerate(account.imports):
         subject, origin = as_text(imported.get("subject")), as_text(imported.get("account"))
-        head = f"import {subject!r} of {environment.get_account_name(origin)}"
+        label = f"import {subject!r} of {environment.get_account_name(origin)}"
         approval = approve_import(environment, account, imported)
         if approval.code == "import-origin-unknown":
             yield owner.build_warning(
-                approval.code, f"imports[{index}].account", f"{head} {approval.message}", approval.fix
+                approval.code, f"imports[{index}].account", f"{label} {approval.message}", approval.fix
             )
         elif approval.code:
             yield owner.build_error(
-                approval.code, f"imports[{index}]", f"{head} {approval.message}", approval.fix
+                approval.code, f"imports[{index}]", f"{label} {approval.message}", approval.fix
             )
         elif approval.exporter:
             export = approval.exporter.exports[approval.export_index]
             if imported.get("token") and not export.get("token_req"):
-                reason = f"{head} has an activation token, but the export is public"
+                reason = f"{label} has an activation token, but the export is public"
                 fix = build_import_line(owner, "edit", get_import_name(imported), "--token", "")
                 yield owner.build_warning("import-token-unneeded", f"imports[{index}].token", reason, fix)
             if cycle := find_cycle(environment, account, imported):
                 names = " -> ".join(environment.get_account_name(key) for key in cycle)
-                reason = f"{head} is part of a cycle, and servers ignore it: {names}"
+                reason = f"{label} is part of a cycle, and servers ignore it: {names}"
                 yield owner.build_error(
                     "import-cycle",
                     f"imports[{index}]",

@@ -32,8 +32,8 @@ async def compact(env: Env, bucket: str, older: int, force: bool) -> Result:
     """
     store = await open_named(env, bucket)
     refuse_mirror(store, "compact")
-    heads = await read.fetch_newest_heads(store, [">"])
-    removals = write.plan_removals(heads, seconds_to_ns(env.clock()) - older)
+    newest_entries = await read.fetch_newest_heads(store, [">"])
+    removals = write.plan_removals(newest_entries, seconds_to_ns(env.clock()) - older)
     old = sum(removal.with_marker for removal in removals)
     if not removals and not env.dry_run:
         return view.compacted(store.name, 0, 0, messages=0)

@@ -144,11 +144,11 @@ def _group_by_name(steps: Iterable[Step]) -> dict[str, list[Step]]:
     return by_name
 
 
-def _is_giving_up_subject(giver: Step, taker: Step) -> bool:
-    """Return whether the step of `giver` removes a subject that the stream of `taker` will have."""
-    before: list[Any] = (giver.before or {}).get("subjects") or []
-    after: list[Any] = (giver.after or {}).get("subjects") or []
-    subjects: list[Any] = (taker.after or {}).get("subjects") or []
+def _is_giving_up_subject(releasing: Step, claiming: Step) -> bool:
+    """Return whether the step `releasing` removes a subject that the stream of `claiming` will have."""
+    before: list[Any] = (releasing.before or {}).get("subjects") or []
+    after: list[Any] = (releasing.after or {}).get("subjects") or []
+    subjects: list[Any] = (claiming.after or {}).get("subjects") or []
     if set(before) <= set(after):
         return False
     return any(

@@ -90,9 +90,9 @@ def _read_document(
     if "vars" in keys and keys["vars"].value is not None:
         used.update(keys["vars"].as_object("vars"))
         resolved = resolve_variables(keys["vars"], variables)
-    head = {key: expand(keys[key], resolved) for key in _HEAD_KEYS if key in keys}
-    label = head["label"].as_text("label") if "label" in head else ""
-    place = _read_place(head, Place())
+    header_keys = {key: expand(keys[key], resolved) for key in _HEAD_KEYS if key in keys}
+    label = header_keys["label"].as_text("label") if "label" in header_keys else ""
+    place = _read_place(header_keys, Place())
     before = len(streams)
     nodes = document.list_below("streams")
     for node in nodes:
@@ -110,7 +110,7 @@ def _read_document(
         # --prune looks for streams that are no longer declared in every place that the file names, even when
         # it declares no stream there.
         places = {stream.place for stream in streams[before:]}
-        names_place = bool(head.keys() & {*_PLACE_KEYS})
+        names_place = bool(header_keys.keys() & {*_PLACE_KEYS})
         if names_place or not (places or ("operators" in keys and not {"streams", "buckets"} & keys.keys())):
             places.add(place)
         for labelled in places:

@@ -85,11 +85,11 @@ def _declare_consumer(config: Json) -> Json:
 
 def _split_unknown(config: Json, schema: Schema) -> Json:
     """Return the known keys in the order of the help, and the unknown ones, at any depth, below `extra`."""
-    heads = list(dict.fromkeys(field.path[0] for field in schema.by_flag.values()))
-    order = {key: number for number, key in enumerate(heads)}
+    top_keys = list(dict.fromkeys(field.path[0] for field in schema.by_flag.values()))
+    order = {key: number for number, key in enumerate(top_keys)}
     declared: Json = {}
     extra: Json = {}
-    for key in sorted(config, key=lambda key: order.get(key, len(heads))):
+    for key in sorted(config, key=lambda key: order.get(key, len(top_keys))):
         value, kind = config[key], schema.kinds.get(key)
         if kind is None:
             extra[key] = value
