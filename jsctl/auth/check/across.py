@@ -135,7 +135,7 @@ def _explain_missing(exporter: Account, account: Account, imported: Json, owner:
     flags = ["--service"] if kind == "service" else []
     name = as_text(imported.get("name")) or subject
     words = ["account", "exports", "add", name, subject, exporter.name, *flags, "--operator", owner.operator]
-    return "is not exported there", build_line(*words)
+    return "is not exported by that account", build_line(*words)
 
 
 def build_readd_import_line(owner: Owner, imported: Json, changes: Json, flags: tuple[str, ...] = ()) -> str:

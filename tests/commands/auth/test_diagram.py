@@ -15,4 +15,4 @@ def test_diagrams(auth_cli: Cli, store: Store) -> None:
     document = auth_cli("auth diagram --json", status=0).json
     assert [one["problem"] for one in document["imports"]] == ["", ""]
     store.account("SALES", exports=[BILL])
-    assert "which does not work: it is not exported there" in auth_cli("auth diagram", status=0).out
+    assert "which does not work: it is not exported by that account" in auth_cli("auth diagram", status=0).out

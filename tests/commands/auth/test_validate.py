@@ -17,7 +17,10 @@ def test_a_store_in_order(auth_cli: Cli, store: Store) -> None:
 def test_each_finding_has_the_line_that_fixes_it(auth_cli: Cli, store: Store) -> None:
     store.account("SALES", exports=[BILL])
     result = auth_cli("auth validate", status=1)
-    assert "error: account SHOP, imports[0]: import 'orders.>' of SALES is not exported there" in result.out
+    assert (
+        "error: account SHOP, imports[0]: import 'orders.>' of SALES is not exported by that account"
+        in result.out
+    )
     assert "    jsctl auth account exports add orders 'orders.>' SALES --operator OP" in result.out
     assert result.out.endswith("1 error\n")
     [finding] = auth_cli("auth validate --json", status=1).json["findings"]

@@ -24,7 +24,8 @@ def read_key_text(file: str) -> str:
     text = find_key_text(read_text(path))
     if not text:
         raise BadInput(
-            f"{escape_path(path)} contains no key", "use a file with a seed or a public key in a line"
+            f"{escape_path(path)} contains no seed or public key",
+            "use a file that has one on a line of its own",
         )
     return text
 

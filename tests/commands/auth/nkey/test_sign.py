@@ -16,4 +16,4 @@ def test_sign(offline_cli: Cli, tmp_path: Path) -> None:
     signed = nkeys.from_seed(bytearray(key.read_text().split()[0].encode())).sign(b"\0\1\2")
     assert base64.b64decode(signature + "==", altchars=b"-_") == signed
     assert signature in offline_cli(f"auth nkey sign {data} {key} --json", status=0).json.values()
-    assert "contains no key" in offline_cli(f"auth nkey sign {data} {data}", status=64).err
+    assert "contains no seed" in offline_cli(f"auth nkey sign {data} {data}", status=64).err

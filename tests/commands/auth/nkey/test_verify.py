@@ -18,4 +18,4 @@ def test_sign_and_verify(offline_cli: Cli, tmp_path: Path) -> None:
     signature.write_text("!!")
     assert "not a signature" in offline_cli(f"auth nkey verify {data} {signature} {public}", status=64).err
     assert "has only a public key" in offline_cli(f"auth nkey sign {data} {public}", status=64).err
-    assert "contains no key" in offline_cli(f"auth nkey sign {data} {data}", status=64).err
+    assert "contains no seed" in offline_cli(f"auth nkey sign {data} {data}", status=64).err
