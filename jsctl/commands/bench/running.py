@@ -100,7 +100,7 @@ async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
 
 
 async def create_stream(env: Env, api: Api, config: Json, *, force: bool) -> None:
-    """Create a stream, or change it as needed, after asking where others may need it as it is."""
+    """Create a stream, or change it as needed, after asking if others may need it unchanged."""
     info = await streams.fetch_info_or_none(api, str(config["name"]))
     if info is None:
         await streams.create(api, config)

@@ -160,7 +160,7 @@ class NamedOption(PromptedParameter, click.Option):
 class CheckedOption(click.Option):
     """An option with a condition that is checked before anything is asked, so that no answer is lost.
 
-    check: raises JsctlError where the verb cannot do anything.
+    check: raises JsctlError if the verb cannot do anything.
     """
 
     def __init__(self, *args: Any, check: Callable[[Any], object], **attrs: Any) -> None:

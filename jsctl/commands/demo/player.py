@@ -77,7 +77,7 @@ class Player:
         self._keep = True
 
     def play(self, first: int, last: int) -> Iterator[Result]:
-        """Play the steps up to `last`; yield what is to be shown of those from `first` on.
+        """Play the steps up to `last`; yield what must be shown of those from `first` on.
 
         Raises CheckFailed, JsctlError; Left, Stopped when the user ends it.
         """

@@ -1,6 +1,6 @@
 """Rows of reports on all servers: connections, accounts, links between servers, health, processes.
 
-The input are the servers' replies {"server": {...}, "data": {...}} (server/monitor.go). Spans are ns.
+The input is the servers' replies {"server": {...}, "data": {...}} (server/monitor.go). Spans are ns.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

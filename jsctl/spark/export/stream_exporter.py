@@ -73,7 +73,7 @@ class StreamExporter:
     def begin(
         self, source: StreamSource, read_plan: ReadPlan, is_stopped: Callable[[], bool]
     ) -> EarlyParts | None:
-        """Begin to write in this process what tasks would write; None for what they would not."""
+        """Begin to write in this process what tasks would write; return None if tasks would not write it."""
         if not self._is_plain or is_short(read_plan):
             return None
         folder = self.target.get_early_folder(source.table)

@@ -7,7 +7,7 @@ from jsctl.views.result import Column, Table
 
 
 def unreachable_consumers(lists: Sequence[ConsumerList]) -> list[Table]:
-    """Return tables of the consumers that did not answer, where there are any."""
+    """Return tables of the consumers that did not answer, if there are any."""
     tables = []
     columns = [Column("Stream", "stream"), Column("Consumer", "consumer")]
     if missing := [(listed.stream, name) for listed in lists for name in listed.missing]:

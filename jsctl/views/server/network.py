@@ -125,7 +125,7 @@ def status(network: NetworkStatus) -> Result:
 
 
 def link_states(network: LocalNetwork) -> Result:
-    """Show the links of a network, or what to do where it has none."""
+    """Show the links of a network, or what to do if it has none."""
     if not network.state.links:
         return Result([Text(f"Network {network.state.name} has no links: {NO_LINKS}")], data=[])
     rows = [(name, link["kind"], _link(link)) for name, link in network.state.links.items()]
