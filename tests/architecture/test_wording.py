@@ -31,6 +31,7 @@ PHRASES = {
     r"\bin every way out\b|\bwhat tells\b": 'say "however it ends", "what distinguishes"',
     r"(?<!\w)\A\s*Returns\b": 'begin with "Return"',
     r"(?-i:\Agive )": 'say "use --flag" or "specify NAME"',
+    r"\b(empty|None|0|-1) (where\b|without one\b)|\bwhere there (is|are) (none|any)\b": 'say "if ..."',
     r"\bstand(s|ing)? down\b": 'say "step down"',
     r"\bwhat has a default takes it\b": 'say "takes the defaults"',
 }

@@ -1,4 +1,4 @@
-"""Command lines of jsctl that run in this process, in the folder of a walkthrough and only with its contexts."""
+"""Command lines of jsctl that run in this process, in the folder of a walkthrough, only with its contexts."""
 
 import io
 import os

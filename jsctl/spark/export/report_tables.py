@@ -26,7 +26,7 @@ from jsctl.units import NEVER
 _SAMPLE = (
     Column("sampled_at", "timestamp", "when the server answered"),
     Column("context", "string", "the context; without one, the server's address"),
-    Column("domain", "string", "the JetStream domain, empty without one"),
+    Column("domain", "string", "the JetStream domain, empty if there is none"),
 )
 _GROUP = (
     Column("cluster", "string", "its cluster, null on a server without one"),
@@ -73,7 +73,7 @@ REPLICATION = TableSchema(
         Column("filters", "string", "what is copied and under which subjects, empty for all"),
         Column("active", "duration", "since the origin was last active, null when it never was"),
         Column("lag", "long", "messages behind the origin"),
-        Column("error", "string", "the error that the server reports, empty without one"),
+        Column("error", "string", "the error that the server reports, empty if there is none"),
     ),
 )
 
@@ -105,7 +105,7 @@ SERVERS = TableSchema(
     (
         *_SAMPLE,
         Column("server", "string", "its name"),
-        Column("cluster", "string", "its cluster, empty without one"),
+        Column("cluster", "string", "its cluster, empty if there is none"),
         Column("streams", "long", "streams on it"),
         Column("consumers", "long", "consumers on it"),
         Column("messages", "long", "messages on it"),
