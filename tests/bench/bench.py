@@ -43,7 +43,9 @@ LINES = {
     "kv get": ["kv", "get", "--msgs", "10000"],
 }
 READS = ("js ordered", "js consume", "js fetch", "js get batch", "js get sync", "kv get")
-"""Verbs that take no --size."""
+"""Verbs that take no --size, and read what others wrote."""
+WRITERS = {"js": "js pub batch", "kv": "kv put"}
+"""The verb that writes what a noun's verbs read."""
 
 
 def main() -> None:
@@ -66,7 +68,11 @@ def main() -> None:
                 subprocess.run(
                     [*JSCTL, "-s", server.url, "kv", "add", f"B-{tool}"], check=True, capture_output=True
                 )
-            for verb in [verb for verb in LINES if args.only in verb]:
+            chosen = [verb for verb in LINES if args.only in verb]
+            for writer in {WRITERS[verb.split()[0]] for verb in chosen if verb in READS} - {*chosen}:
+                ours(writer, server.url, name)
+                theirs(peer, writer, server.url, name) if peer else None
+            for verb in chosen:
                 best = {"jsctl": 0.0, "nats": 0.0}
                 for _ in range(args.rounds):
                     best["jsctl"] = max(best["jsctl"], ours(verb, server.url, name))
