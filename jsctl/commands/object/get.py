@@ -72,7 +72,7 @@ async def get_file(env: Env, api: Api, object_info: ObjectInfo, path: Path, *, p
         env.progress(object_info.name, object_info.size if progress else 0, in_bytes=True) as advance,
     ):
         await download.get(
-            api, object_info, lambda data: write_all(file, data), advance, _make_retry_notice(env)
+            api, object_info, lambda block: write_all(file, block), advance, _make_retry_notice(env)
         )
 
 

@@ -32,8 +32,8 @@ _PAUSE = 0.25
 _INACTIVE_THRESHOLD = 60 * SECOND  #: how long the server keeps a consumer that nobody pulls from
 _STOP_SECONDS = 1  #: seconds in which the server may learn that a consumer is not needed any more
 
-Write = Callable[[bytes], object]
-"""Called in a thread with the next bytes of an object."""
+Write = Callable[[list[bytes]], object]
+"""Called in a thread with the next bytes of an object, as a list of chunks."""
 
 
 class DamagedObject(JsctlError):
@@ -44,12 +44,12 @@ async def read(
     api: Api,
     object_info: ObjectInfo,
     on_retry: Callable[[str], None] = lambda reason: None,
-    write: Write = lambda data: None,
+    write: Write = lambda block: None,
 ) -> AsyncGenerator[list[bytes], None]:
     """Yield the bytes of an object in blocks, each a list of chunks, and compare their digest at the end.
 
-    on_retry: called with the reason when reading was interrupted and continues. write: called with each chunk
-    before its block is yielded. Raises DamagedObject, JsctlError, and whatever `write` raises.
+    on_retry: called with the reason when reading was interrupted and continues. write: called with each block
+    before it is yielded. Raises DamagedObject, JsctlError, and whatever `write` raises.
     """
     digest = hashlib.sha256()
     size = 0
@@ -57,7 +57,7 @@ async def read(
     def write_block(block: list[bytes]) -> None:
         for chunk in block:
             digest.update(chunk)
-            write(chunk)
+        write(block)
 
     if object_info.chunks or object_info.size:
         reader = _Reader(api, object_info, on_retry)
