@@ -93,7 +93,7 @@ class Env:
 
     @property
     def color(self) -> bool:
-        """Whether to use colours on stdout: it is a terminal, and NO_COLOR is not set."""
+        """Whether to use colors on stdout: it is a terminal, and NO_COLOR is not set."""
         return self.is_terminal and not self.environ.get("NO_COLOR") and self.environ.get("TERM") != "dumb"
 
     @property

@@ -134,9 +134,7 @@ def merge_flags(flags: Mapping[str, Any], from_environment: Collection[str | Non
     if values.get("js_domain") and values.get("js_api_prefix"):
         raise BadInput("--js-domain and --js-api-prefix cannot be used together", "use only one")
     if values.get("colors") and values["colors"] not in COLOR_SCHEMES:
-        raise BadInput(
-            f"unknown colour scheme {values['colors']!r}", f"use one of {', '.join(COLOR_SCHEMES)}"
-        )
+        raise BadInput(f"unknown color scheme {values['colors']!r}", f"use one of {', '.join(COLOR_SCHEMES)}")
     if values.get("socks_proxy") in ("none", "NONE", "-"):
         values["socks_proxy"] = ""
     if "timeout" in values and values["timeout"] <= 0:

@@ -65,7 +65,7 @@ def find_contradictions(context: Context) -> list[str]:
         problems.append(f"more than one login: {', '.join(methods)}")
     scheme = values.get("colors")
     if scheme and scheme not in COLOR_SCHEMES:
-        problems.append(f"unknown colour scheme {scheme!r}")
+        problems.append(f"unknown color scheme {scheme!r}")
     if values.get("seed") and not values.get("jwt"):
         problems.append("user_seed without user_jwt")
     if any(key.startswith("windows_") and context.get(key) for key in KEYS):

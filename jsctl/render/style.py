@@ -1,4 +1,4 @@
-"""Colours by meaning. Plain ANSI, so that static output does not need rich."""
+"""Colors by meaning. Plain ANSI, so that static output does not need rich."""
 
 _CODES = {
     "good": "32",
@@ -19,6 +19,6 @@ SCHEMES = ("yellow", "blue", "cyan", "green", "magenta", "red")
 
 
 def paint(text: str, style: str) -> str:
-    """Return `text` in the colours of a style or scheme; unknown names change nothing."""
+    """Return `text` in the colors of a style or scheme; unknown names change nothing."""
     code = _CODES.get(style)
     return f"\x1b[{code}m{text}\x1b[0m" if code else text

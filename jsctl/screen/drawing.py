@@ -354,7 +354,7 @@ def _draw_row(
         gap = " " * _GAP if index + 1 < len(columns) else ""
         line.append((_join(base, style), _pad(text, space, right) + gap))
         used += space + len(gap)
-    if base:  # only the selected row is coloured to the end of the line
+    if base:  # only the selected row is colored to the end of the line
         line.append((base, " " * max(0, width - used)))
     return line
 

@@ -61,7 +61,7 @@ _PLAIN = {
     "notice": "bold",
     "cursor": "reverse",
 }
-"""The styles without colours (NO_COLOR)."""
+"""The styles without colors (NO_COLOR)."""
 
 _ESCAPE_TIMEOUT = 0.05  #: seconds after which an escape is taken as the key alone
 _CODES = ("good", "warn", "bad", "dim", "bold")

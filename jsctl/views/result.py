@@ -157,7 +157,7 @@ class Sheet(NamedTuple):
 class Text(NamedTuple):
     """Plain lines.
 
-    style: colours the whole on a terminal. whole: a document or data, whose lines are never folded; sentences
+    style: colors the whole on a terminal. whole: a document or data, whose lines are never folded; sentences
     are folded between words on a narrow terminal. drawn: a tree, whose lines are cut in the middle there.
     """
 

@@ -55,12 +55,12 @@ def test_account_restore_lists_the_folders(cli: Cli, backups: Path) -> None:
 def test_all_that_is_missing_is_asked_with_a_way_back(cli: Cli, url: str) -> None:
     cli("kv add ONE", status=0)
     cli("kv add TWO", status=0)
-    cli("kv put ONE colour red", status=0)
+    cli("kv put ONE color red", status=0)
     cli("kv put TWO size 12", status=0)
     shown = cli("kv get", answers=["ONE", GoBack, "TWO", "size"], status=0)
     assert shown.asked == ["Select a Bucket", "Select a Key", "Select a Bucket", "Select a Key"]
     assert "12" in shown.out
-    assert cli("kv get ONE", answers=["colour"], status=0).asked == ["Select a Key"]
+    assert cli("kv get ONE", answers=["color"], status=0).asked == ["Select a Key"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from rich.text import Text
 
 
 def draw(screen: str, title: str) -> str:
-    """Return a screen with its colours as SVG; it is as wide as its longest line."""
+    """Return a screen with its colors as SVG; it is as wide as its longest line."""
     lines = [Text.from_ansi(line) for line in screen.rstrip().split("\n")]
     width = max(line.cell_len for line in lines)
     console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True, legacy_windows=False)

@@ -159,7 +159,7 @@ def get_global_options() -> tuple[GlobalOption, ...]:
             "--colors",
             metavar="SCHEME",
             envvar="NATS_COLOR",
-            help="Colour of table borders: yellow, blue, cyan, green, magenta, red",
+            help="Color of table borders: yellow, blue, cyan, green, magenta, red",
         ),
         RepeatedOption(
             "--context",

@@ -38,7 +38,7 @@ def test_connect(cli: Cli, url: str) -> None:
             '{"jetstream_domain": "a", "jetstream_api_prefix": "b"}',
             "both a JetStream domain and an API prefix",
         ),
-        ('{"color_scheme": "pink"}', "unknown colour scheme"),
+        ('{"color_scheme": "pink"}', "unknown color scheme"),
         ('{"url": "ftp://x"}', "not a valid server address"),
         ('{"nsc": "nsc://o/a/u"}', "needs the nsc tool"),
     ],

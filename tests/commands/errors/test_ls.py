@@ -11,7 +11,7 @@ def test_the_list(offline_cli: Cli) -> None:
     assert "╭" in offline_cli("errors ls", tty=True, status=0).out
     offline_cli("errors ls nothing-like-this", status=3)
     offline_cli("errors ls '('", status=64)
-    offline_cli("errors ls . colour", status=64)
+    offline_cli("errors ls . color", status=64)
 
 
 def test_sorting(offline_cli: Cli) -> None:

@@ -33,7 +33,7 @@ def test_a_role_that_needs_a_tag(store: Store) -> None:
     assert found(store) == [("scope-template", "user IMP/app")]
     store.user("IMP", "app", signer=key, nats={"tags": ["team:red"]})
     assert found(store) == []
-    key = role_of(store, pub={"allow": ["x.{{colour()}}"]})
+    key = role_of(store, pub={"allow": ["x.{{color()}}"]})
     store.user("IMP", "app", signer=key, nats={})
     assert found(store) == [("scope-template", "user IMP/app")]
 

@@ -121,7 +121,7 @@ def test_domain_and_prefix() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(BadInput, match="unknown colour scheme 'pink'"):
+    with pytest.raises(BadInput, match="unknown color scheme 'pink'"):
         settings(colors="pink")
     assert settings({"color_scheme": "pink"}).colors == "pink"  # another tool's: not worth an error
     with pytest.raises(BadInput, match="more than 0"):
