@@ -302,8 +302,8 @@ def test_impossible_answers_are_reported_at_their_question(cli: Cli) -> None:
     for answers, words in (
         (["ORDERS", "C"], "consumer ORDERS > C already exists; jsctl consumer edit ORDERS C changes it"),
         (["ORDERS", "D", "", ..., ..., ..., "other.a"], "other.a matches nothing: stream ORDERS stores "),
-        (["QUEUE", "D", "", ..., ..., ..., "queue.*"], "consumer W takes queue.* already"),
-        (["QUEUE", "D", "", ..., ..., ..., ""], "consumer W takes messages already"),
+        (["QUEUE", "D", "", ..., ..., ..., "queue.*"], "consumer W already reads queue.*"),
+        (["QUEUE", "D", "", ..., ..., ..., ""], "consumer W already reads messages"),
     ):
         assert words in cli("consumer add", answers=answers, status=64).err
     for line, words in (
