@@ -41,4 +41,4 @@ def _replace_options_by_flags(message: str) -> str:
     """Return a message of the data source with flags instead of options, which the user did not set."""
     for option, flag in _OPTION_TO_FLAG.items():
         message = message.replace(option, flag)
-    return re.sub(r" (\d+), startingOffsets says (\d+)", r" \1 now, \2 was to be read", message)
+    return message.replace(", after startingOffsets ", ", after the requested ")

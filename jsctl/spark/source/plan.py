@@ -291,7 +291,7 @@ def resolve_start(
     if start < stream.first and not lenient:
         if options.fail_on_loss:
             raise DataLoss(
-                f"{options.stream} starts at sequence {stream.first}, startingOffsets says {start}",
+                f"{options.stream} starts at sequence {stream.first}, after startingOffsets {start}",
                 "set failOnDataLoss to false to read what is left",
             )
         warn_of_loss(options.stream, stream.first - start, start, stream.first, bool(options.subjects))

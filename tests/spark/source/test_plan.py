@@ -24,7 +24,7 @@ def test_offsets(url: str) -> None:
     assert planned(url, startingOffsets="101") == (101, 101, True)
     assert planned(url, startingOffsets="1", failOnDataLoss="false") == (11, 101, True)
     for wrong, words in (
-        ({"startingOffsets": "1"}, "starts at sequence 11, startingOffsets says 1"),
+        ({"startingOffsets": "1"}, "starts at sequence 11, after startingOffsets 1"),
         ({"startingOffsets": "102"}, "is beyond the stream, whose last message is 100"),
         ({"endingOffsets": "102"}, "is beyond the stream, whose last message is 100"),
         ({"startingOffsets": "50", "endingOffsets": "40"}, "startingOffsets 50 is after endingOffsets 40"),

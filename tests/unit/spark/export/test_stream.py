@@ -154,10 +154,10 @@ def test_failures_of_tasks_keep_their_status() -> None:
     assert isinstance(loss, DataLoss) and "--no-fail-on-data-loss" in str(loss)
     assert "\n" not in str(job_error(RuntimeError("[X] what\nat java.lang")))
     planned = DataLoss(
-        "S starts at sequence 9, startingOffsets says 5", "set failOnDataLoss to false to read"
+        "S starts at sequence 9, after startingOffsets 5", "set failOnDataLoss to false to read"
     )
     assert str(job_error(planned)) == (
-        "S starts at sequence 9 now, 5 was to be read; --no-fail-on-data-loss is there to read"
+        "S starts at sequence 9, after the requested 5; --no-fail-on-data-loss is there to read"
     )
     options = BadInput("as it is")
     assert job_error(options) is options
