@@ -18,7 +18,7 @@ from jsctl.spark.export.stream_exporter import StreamExporter
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.export.table_files import are_for_parquet
-from jsctl.spark.session import cluster
+from jsctl.spark.session import cluster, jvm_start
 from jsctl.spark.session.session import FAST_START_CONF, open_session, preload
 from jsctl.spark.session.task_progress import cancel_jobs
 from jsctl.units import SECOND
@@ -129,6 +129,8 @@ class StreamExportRun:
             while not work.done() and not self._may_finish.is_set():
                 if self._spark is not None:
                     cancel_jobs(self._spark)
+                else:
+                    jvm_start.abort()
                 wait([work], 0.3)
             try:
                 return work.result()  # it may have been done already

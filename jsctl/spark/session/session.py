@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
 from jsctl.files import temporary_folder
-from jsctl.spark.session import class_archive, cluster, java, task_archive
+from jsctl.spark.session import class_archive, cluster, java, jvm_start, task_archive
 from jsctl.spark.session.spark_errors import extract_message
 
 if TYPE_CHECKING:
@@ -224,17 +224,18 @@ def _start(
     importing = threading.Thread(target=_import_frames, daemon=True)
     importing.start()
     try:
-        with log.open("wb") as output, _our_python_first():
-            gateway = launch_gateway(settings, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
-        importing.join()
-        SparkContext._ensure_initialized(gateway=gateway, conf=settings)
-        spark = SparkSession.builder.config(conf=settings).getOrCreate()
-        application = spark.sparkContext.applicationId
-    except Exception as error:
-        reason = _find_failure_reason(log, error)  # while the JVM can still answer
-        _end(gateway)
-        hint = _COMPLETE_JAVA if re.fullmatch(r"Module \S+ not found", reason) else ""
-        raise JsctlError(f"Spark does not start: {reason}", hint) from None
+        with jvm_start.allow_abort():
+            try:
+                with log.open("wb") as output, _our_python_first():
+                    gateway = launch_gateway(settings, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
+                importing.join()
+                SparkContext._ensure_initialized(gateway=gateway, conf=settings)
+                spark = SparkSession.builder.config(conf=settings).getOrCreate()
+                application = spark.sparkContext.applicationId
+            except Exception as error:
+                reason = _find_failure_reason(log, error)  # while the JVM can still answer
+                hint = _COMPLETE_JAVA if re.fullmatch(r"Module \S+ not found", reason) else ""
+                raise JsctlError(f"Spark does not start: {reason}", hint) from None
     except BaseException:
         _end(gateway)
         raise

@@ -58,6 +58,23 @@ def test_interrupted_leaves_nothing(cli: Cli, url: str, tmp_path: Path) -> None:
     wait_for(lambda: not processes(process.pid), "a process is left")  # workers follow the JVM
 
 
+@pytest.mark.parametrize("line", ["export stream ORDERS --headers --to {to}", "export reports --to {to}"])
+def test_ctrl_c_does_not_wait_for_spark_to_start(line: str, cli: Cli, url: str, tmp_path: Path) -> None:
+    fill(url, 100)
+    to, temporary = tmp_path / "out", tmp_path / "temporary"
+    temporary.mkdir()
+    process = cli.start(line.format(to=to), environ={"TMPDIR": str(temporary)}, start_new_session=True)
+    try:
+        wait_for(lambda: any(temporary.glob("jsctl-spark-*/spark.log")), "Spark does not start", 60)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(5) == 130  # Spark starts in more on a busy machine
+    finally:
+        process.kill()
+        process.communicate()
+    assert not processes(process.pid)
+    assert not any(temporary.iterdir()) and not to.exists()
+
+
 def processes(session: int) -> list[str]:
     """Command lines of what still runs in a session."""
     shown = subprocess.run(

@@ -1,0 +1,43 @@
+"""The start of Spark's JVM, which ctrl-C ends at any moment.
+
+PySpark returns the process only when the JVM answers, which takes seconds.
+"""
+
+import contextlib
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+_starting: list[subprocess.Popen[bytes]] = []
+
+
+class _Process(subprocess.Popen[bytes]):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        _starting.append(self)
+
+
+@contextlib.contextmanager
+def allow_abort() -> Iterator[None]:
+    """Let `abort` end the JVM that PySpark starts in the block. A block that fails ends it, too."""
+    from pyspark import java_gateway
+
+    names = vars(java_gateway)
+    popen = names["Popen"]
+    names["Popen"] = _Process
+    try:
+        yield
+    except BaseException:
+        abort()
+        for process in _starting:
+            process.wait()
+        raise
+    finally:
+        names["Popen"] = popen
+        _starting.clear()
+
+
+def abort() -> None:
+    """Abort the start of the JVM, if it is starting, from any thread: PySpark then fails at once."""
+    for process in list(_starting):
+        process.kill()
