@@ -71,7 +71,7 @@ def test_ctrl_c_does_not_wait_for_spark_to_start(line: str, cli: Cli, url: str, 
     finally:
         process.kill()
         process.communicate()
-    assert not processes(process.pid)
+    wait_for(lambda: not processes(process.pid), "a process is left")
     assert not any(temporary.iterdir()) and not to.exists()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from jsctl.units import SECOND
 from tests.spark.source.test_reader import BOTH, Kind, job, reading, sequences
 from tests.support import js
 from tests.support.hostile import Middleman, middleman
@@ -30,7 +31,7 @@ def man(own_account: Account) -> Iterator[Middleman]:
 @BOTH
 def test_an_answer_that_drips_is_not_waited_for(reader: Kind, own_account: Account, man: Middleman) -> None:
     man.drip, man.pause, man.unhindered = 1, 0.01, 20_000
-    what = job(own_account.url, timeout=TIMEOUT, retries=0, retry_timeout=0)
+    what = job(own_account.url, timeout=SECOND, retries=0, retry_timeout=0)
     started = time.monotonic()
     with pytest.raises(Exception, match="no answer for S from sequence 1 on"):
         sequences(reading(reader, man.account_url, what))
