@@ -220,7 +220,7 @@ def test_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     with relay(next(iter(shared_cluster.servers.values())).port, RATE) as slow:
         slow_cli = Cli(cluster_cli.home, slow.url_for("acc"))
         with copying(slow_cli, line) as process:
-            wait_for(lambda: slow.up > COUNT * SIZE * 0.6, "nothing was copied")
+            wait_for(lambda: slow.up > COUNT * SIZE * 0.6, "nothing was copied", 60)
             process.kill()
     outcome = cluster_cli(line, status=0)
     assert "was interrupted, and the server kept nothing; starting again" in outcome.err
