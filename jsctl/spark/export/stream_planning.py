@@ -23,8 +23,8 @@ def plan_read(
 
     Raises ApiError when there is no such stream, DataLoss, BadInput.
     """
-    stream = source_plan.fetch_stream(connection, options)
-    info = connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
+    info = source_plan.fetch_info(connection, options)
+    stream = source_plan.inspect_stream(connection, options, info)
     if checkpoint:
         check_identity(info, checkpoint["created"], int(checkpoint["next"]), _NEW_TABLE)
         requested = int(checkpoint["next"])
@@ -56,10 +56,9 @@ def plan_read(
         )
     start = min(max(requested, stream.first), max(end, requested))
     end = max(start, end)
-    state = info["state"]
     span = max(1, stream.end - stream.first)
-    messages = (end - start) * min(1.0, state["messages"] / span)
-    size = messages * state["bytes"] / max(1, state["messages"])
+    messages = (end - start) * min(1.0, stream.messages / span)
+    size = messages * stream.bytes / max(1, stream.messages)
     return ReadPlan(
         created=stream.created,
         start=start,

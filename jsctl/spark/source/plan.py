@@ -58,7 +58,13 @@ def fetch_stream(
     Raises ApiError that names the stream or bucket when it does not exist, Unreachable, Denied for a missing
     permission, BadInput when the fetch mode cannot work.
     """
-    info = _fetch_info(connection, options)
+    return inspect_stream(connection, options, fetch_info(connection, options), modes)
+
+
+def inspect_stream(
+    connection: StreamConnection, options: ReadOptions, info: Json, modes: Modes | None = None
+) -> StreamState:
+    """Return what `fetch_stream` does, from the stream's info."""
     state, config = info["state"], info["config"]
     end = state["last_seq"] + 1
     first = min(max(state["first_seq"], 1), end)
@@ -81,7 +87,8 @@ def fetch_stream(
     )
 
 
-def _fetch_info(connection: StreamConnection, options: ReadOptions) -> Json:
+def fetch_info(connection: StreamConnection, options: ReadOptions) -> Json:
+    """Fetch the info of a stream. Raises ApiError that names the stream or bucket when it does not exist."""
     try:
         return connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
     except ApiError as error:
