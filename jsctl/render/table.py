@@ -71,7 +71,8 @@ def format_boxed(
         yield rule("├", "┬", "┤")
     else:
         yield rule("╭", "┬", "╮")
-    yield from map(join_row, _fold_head([head[index] for index in shown], widths))
+    titles = [head[index] for index in shown]
+    yield from map(join_row, _fit_row(titles, widths, [True] * len(widths), at_bottom=True))
     yield rule("├", "┼", "┤")
     yield from chain.from_iterable(map(format_row, rows, table.rows) if color else map(format_row, rows))
     if foot:
@@ -144,20 +145,19 @@ def _widen(widths: list[int], min_width: int) -> None:
         widths[-1] += min_width - width
 
 
-def _fold_head(titles: Sequence[str], widths: Sequence[int]) -> Iterator[Sequence[str]]:
-    """Yield the lines of the titles, which end on the last line."""
-    folded = [
-        [cut(line, width) for line in fold(title, width)] for title, width in zip(titles, widths, strict=True)
-    ]
-    height = max(map(len, folded))
-    yield from zip(*([""] * (height - len(lines)) + lines for lines in folded), strict=True)
+def _fit_row(
+    row: Sequence[str], widths: Sequence[int], folds: Sequence[bool], *, at_bottom: bool = False
+) -> Iterator[Sequence[str]]:
+    """Yield the lines of a row in which some texts are too wide.
 
-
-def _fit_row(row: Sequence[str], widths: Sequence[int], prose: Sequence[bool]) -> Iterator[Sequence[str]]:
-    """Yield the lines of a row in which some texts are too wide."""
+    folds: whether a column's text is folded, not cut. at_bottom: shorter texts end on the last line.
+    """
     columns = [
-        [cut(line, width) for line in fold(text, width)] if folds else [cut(text, width)]
-        for text, width, folds in zip(row, widths, prose, strict=True)
+        [cut(line, width) for line in fold(text, width)] if is_folded else [cut(text, width)]
+        for text, width, is_folded in zip(row, widths, folds, strict=True)
     ]
-    for index in range(max(map(len, columns))):
-        yield [column[index] if index < len(column) else "" for column in columns]
+    height = max(map(len, columns))
+    for lines in columns:
+        blank = [""] * (height - len(lines))
+        lines[:] = [*blank, *lines] if at_bottom else [*lines, *blank]
+    yield from zip(*columns, strict=True)
