@@ -7,7 +7,7 @@ that are zero, empty or false; a missing field therefore equals all of these.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
 from jsctl.errors import BadInput
@@ -232,7 +232,7 @@ def _build_name(name: str) -> Node:
 def _build_step(node: Node, key: Node) -> Node:
     def value(names: Names) -> Any:
         container, index = node(names), key(names)
-        if isinstance(container, Mapping):
+        if isinstance(container, Mapping) and isinstance(index, Hashable):
             return container.get(index)
         if isinstance(container, list) and isinstance(index, int):
             return container[index] if -len(container) <= index < len(container) else None
