@@ -13,23 +13,25 @@ from typing import Any
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import KeyPair, parse_seed
 from jsctl.auth.records import Json, Record, list_signing_keys
+from jsctl.auth.signatures import find_operator_doubt
 from jsctl.auth.store import AuthStore, check_name
-from jsctl.errors import BadInput
+from jsctl.command_lines import build_line
+from jsctl.errors import BadInput, JsctlError
 from jsctl.json_text import parse_json
 
 
 def export_operator(store: AuthStore) -> str:
     """Return an operator as a document. Raises NotFound, BadInput."""
-    document = _build_entry(store, store.read_operator())
+    document = _build_entry(store, store.load_operator())
     document["accounts"] = [
         {
             **_build_entry(store, account),
             "users": [
                 {"name": user.name, "key": _build_seed_entry(store, user.public), "token": user.token}
-                for user in store.read_users(account.name)
+                for user in store.load_users(account.name)
             ],
         }
-        for account in store.read_accounts()
+        for account in store.load_accounts()
     ]
     return json.dumps(document, indent=2, ensure_ascii=False)
 
@@ -44,6 +46,10 @@ def import_operator(store: AuthStore, text: str) -> Record:
         raise BadInput(
             f"this is a backup of operator {document['name']}", f"restore it as {document['name']}"
         )
+    seeds = {key.public for key in document["keys"]}
+    operator = decode_jwt(document["token"])
+    if doubt := find_operator_doubt(store.operator, document["token"], operator, seeds.__contains__):
+        raise JsctlError(str(doubt), "restore another backup")
     entries = [document, *document["accounts"]]
     users = [(account["name"], user) for account in document["accounts"] for user in account["users"]]
     for entry in [*entries, *(user for _, user in users)]:
@@ -53,7 +59,7 @@ def import_operator(store: AuthStore, text: str) -> Record:
     store.write_operator(document["token"], accounts)
     for account, user in users:
         store.write_user(account, user["name"], user["token"], user["keys"][0] if user["keys"] else None)
-    return store.read_operator()
+    return store.load_operator()
 
 
 def _build_entry(store: AuthStore, record: Record) -> Json:
@@ -82,7 +88,7 @@ def _parse(text: str) -> Json:
             account["users"] = [_parse_entry(user, "user") for user in source.get("users") or ()]
     except (BadInput, ValueError, TypeError, KeyError, AttributeError):
         raise BadInput(
-            "this is not a backup of an operator", "jsctl auth operator backup writes one"
+            "this is not a backup of an operator", f"{build_line('auth operator backup')} writes one"
         ) from None
     return operator
 

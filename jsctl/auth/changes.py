@@ -2,6 +2,9 @@
 
 A change is a function that changes the `nats` claims in place. It is applied under the store's lock to the
 current claims, so that concurrent processes do not overwrite each other's changes.
+
+Only claims of genuine JWTs are signed (`signatures`), and `accepted` ones: those of a JWT that is not
+genuine, but that the user has seen and agreed to.
 """
 
 import copy
@@ -19,7 +22,9 @@ from jsctl.auth.records import (
     get_signing_key,
     list_signing_keys,
 )
-from jsctl.auth.store import AuthStore, check_name
+from jsctl.auth.removed import find_removed, forget_removed
+from jsctl.auth.store import AuthStore, check_name, read_creds_jwt, require_genuine
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 
 Change = Callable[[Json], None]
@@ -43,6 +48,8 @@ def create_operator(
     signing: create a signing key, too. Raises BadInput, OSError.
     """
     check_name(store.operator, OPERATOR)
+    if system:
+        check_name(system, ACCOUNT)
     if store.operator_jwt.exists():
         raise BadInput(f"operator {store.operator!r} already exists", "use another name")
     key = create_key(OPERATOR)
@@ -65,17 +72,24 @@ def create_operator(
     return store.read_operator()
 
 
-def change_operator(store: AuthStore, change: Change) -> Record:
-    """Change an operator and sign it again. Nothing is written when nothing changes.
+def change_operator(
+    store: AuthStore,
+    change: Change,
+    claims: Mapping[str, Any] | None = None,
+    *,
+    again: bool = False,
+    accepted: str = "",
+) -> Record:
+    """Change an operator and sign it again. Nothing is written when nothing changes, unless `again`.
 
-    Raises NotFound, BadInput, OSError.
+    claims, again, accepted: see `change_account`. Raises NotFound, NotGenuine, BadInput, OSError.
     """
     with store.locked():
-        record = store.read_operator()
-        claims = _apply_change(record, change)
-        if claims == record.claims:
+        record = require_genuine(store.load_operator(), accepted)
+        changed = _apply_change(record, change, claims, OPERATOR if again else "")
+        if changed == record.claims and not (again or record.doubt):
             return record
-        store.write_operator(encode_jwt(claims, store.read_key(record.public)))
+        store.write_operator(encode_jwt(changed, store.read_key(record.public)))
         return store.read_operator()
 
 
@@ -99,7 +113,7 @@ def find_operator_signer(store: AuthStore, chosen_key: str = "") -> KeyPair:
     if strict and not signers:
         raise BadInput(
             f"operator {operator.name} requires signing keys but has none",
-            "jsctl auth operator keys add adds one",
+            f"{build_line('auth operator keys add')} adds one",
         )
     raise NotFound(
         f"the store has no seed of operator {operator.name} that may sign accounts",
@@ -118,7 +132,8 @@ def create_account(
     signer: str = "",
     claims: Mapping[str, Any] | None = None,
 ) -> Record:
-    """Create an account.
+    """Create an account. One that is removed and created again gets the key that it had, if its seed is still
+    in the store: the servers keep its streams, and its revocations stay in force.
 
     signer: the operator's key that signs. claims: further claims beside `nats`, such as `exp`. Raises
     BadInput, NotFound, OSError.
@@ -128,28 +143,48 @@ def create_account(
         if store.get_account_path(name).exists():
             raise BadInput(f"account {name!r} already exists", "use another name")
         signing = find_operator_signer(store, signer)
-        key = create_key(ACCOUNT)
+        earlier = find_earlier(store, name)
+        key = store.read_key(earlier.public) if earlier else create_key(ACCOUNT)
         nats = build_account()
         change(nats)
+        if earlier and (revocations := earlier.nats.get("revocations")):
+            nats["revocations"] = {**revocations, **(nats.get("revocations") or {})}
         store.write_seed(key)
         body = {**_drop_missing(claims), "sub": key.public, "name": name, "nats": nats}
         store.write_account(name, encode_jwt(body, signing))
+        if earlier:
+            forget_removed(store, earlier.public)
         return store.read_account(name)
 
 
+def find_earlier(store: AuthStore, name: str) -> Record | None:
+    """Return the removed account whose key a new one of this name gets; None if there is none."""
+    earlier = find_removed(store, name)
+    return earlier if earlier and store.has_seed(earlier.public) else None
+
+
 def change_account(
-    store: AuthStore, name: str, change: Change, claims: Mapping[str, Any] | None = None, signer: str = ""
+    store: AuthStore,
+    name: str,
+    change: Change,
+    claims: Mapping[str, Any] | None = None,
+    signer: str = "",
+    *,
+    again: bool = False,
+    accepted: str = "",
 ) -> Record:
-    """Change an account and sign it again. Nothing is written when nothing changes, unless another key signs.
+    """Change an account and sign it again. Nothing is written when nothing changes, unless `again` or another
+    key signs.
 
     claims: further claims beside `nats`, such as `exp`; None removes one. signer: the operator's key that
-    signs. Raises NotFound, BadInput, OSError.
+    signs. accepted: the JWT, if it is not genuine and the user agrees to what it claims. Raises NotFound,
+    NotGenuine, BadInput, OSError.
     """
     with store.locked():
-        record = store.read_account(name)
-        changed = _apply_change(record, change, claims)
+        record = require_genuine(store.load_account(name), accepted)
+        changed = _apply_change(record, change, claims, ACCOUNT if again else "")
         key = find_operator_signer(store, signer)
-        if changed == record.claims and key.public == record.issuer:
+        if changed == record.claims and key.public == record.issuer and not (again or record.doubt):
             return record
         store.write_account(name, encode_jwt(changed, key))
         return store.read_account(name)
@@ -166,7 +201,7 @@ def find_signing_key(account: Record, name: str) -> SigningKey:
     if not matching:
         raise NotFound(
             f"account {account.name} has no signing key {name!r}",
-            f"jsctl auth account keys ls {account.name} lists them",
+            f"{build_line('auth account keys ls', account.name)} lists them",
         )
     return matching[0]
 
@@ -174,8 +209,9 @@ def find_signing_key(account: Record, name: str) -> SigningKey:
 def find_user_signer(store: AuthStore, account: Record, name: str = "") -> KeyPair:
     """Return the key that signs users: the account's own, or its signing key of this public key or role.
 
-    Raises NotFound when the store does not have the seed, BadInput.
+    Raises NotFound when the store does not have the seed, NotGenuine, BadInput.
     """
+    require_genuine(account)
     if name and name != account.public:
         return store.read_key(find_signing_key(account, name).public)
     strict = bool(store.read_operator().nats.get("strict_signing_key_usage"))
@@ -186,7 +222,8 @@ def find_user_signer(store: AuthStore, account: Record, name: str = "") -> KeyPa
                 return store.read_key(public)
         raise BadInput(
             f"operator {store.operator} requires signing keys, but account {account.name} has no plain one",
-            f"add one with jsctl auth account keys add {account.name} --no-scope, or use --key",
+            f"add one with {build_line('auth account keys add', account.name, flags=['--no-scope'])}, or use"
+            " --key",
         )
     for public in (account.public, *([] if name else plain)):
         if store.has_seed(public):
@@ -241,20 +278,23 @@ def change_user(
     change: Change,
     claims: Mapping[str, Any] | None = None,
     signer: str = "",
+    *,
+    again: bool = False,
+    accepted: str = "",
 ) -> Record:
     """Change a user, and sign it again with the same key or with another.
 
-    Nothing is signed when nothing changes, unless another key signs; missing credentials are written again.
-    claims: see `change_account`. signer: a public key; empty for the same. Raises NotFound, BadInput,
-    OSError.
+    Nothing is signed when nothing changes, unless `again` or another key signs; credentials that are missing
+    or of another JWT are written again. claims, accepted: see `change_account`. signer: a public key; empty
+    for the same. Raises NotFound, NotGenuine, BadInput, OSError.
     """
     with store.locked():
-        record = store.read_user(account.name, name)
-        changed = _apply_change(record, change, claims)
+        record = require_genuine(store.load_user(account.name, name), accepted)
+        changed = _apply_change(record, change, claims, USER if again else "")
         issuer = signer or record.issuer
         key = store.read_key(record.public) if store.has_seed(record.public) else None
-        if changed == record.claims and issuer == record.issuer:
-            if key and not store.get_creds_path(account.name, name).exists():
+        if changed == record.claims and issuer == record.issuer and not (again or record.doubt):
+            if key and read_creds_jwt(store.get_creds_path(account.name, name)) != record.token:
                 store.write_user(account.name, name, record.token, key)
             return record
         _write_user(store, account, name, changed, store.read_key(issuer), key)
@@ -266,7 +306,7 @@ def sign_copy(store: AuthStore, record: Record, claims: Mapping[str, Any]) -> st
 
     Raises NotFound without the seed.
     """
-    body = _apply_change(record, leave_unchanged, claims)
+    body = _apply_change(require_genuine(record), leave_unchanged, claims)
     return encode_jwt(body, store.read_key(record.issuer))
 
 
@@ -286,8 +326,13 @@ def _drop_missing(claims: Mapping[str, Any] | None) -> Json:
     return {key: value for key, value in (claims or {}).items() if value is not None}
 
 
-def _apply_change(record: Record, change: Change, claims: Mapping[str, Any] | None = None) -> Json:
+def _apply_change(
+    record: Record, change: Change, claims: Mapping[str, Any] | None = None, kind: str = ""
+) -> Json:
+    """Return the changed claims. kind: what they should say that they are; empty to leave that as it is."""
     changed: Json = copy.deepcopy(record.claims)
+    if kind:
+        changed["nats"].update(type=kind, version=2)
     change(changed["nats"])
     for key, value in (claims or {}).items():
         if value is None:

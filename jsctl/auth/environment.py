@@ -10,7 +10,9 @@ from pathlib import Path
 from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, map_signing_keys
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt
-from jsctl.auth.store import AuthStore
+from jsctl.auth.signatures import Doubt, find_operator_doubt
+from jsctl.auth.store import AuthStore, read_creds_jwt
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 
 
@@ -53,7 +55,9 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Operator(Claimed):
-    """An operator."""
+    """An operator. doubt: why its JWT is not genuine; None when it is."""
+
+    doubt: Doubt | None = None
 
     @property
     def signing_keys(self) -> list[str]:
@@ -78,11 +82,16 @@ class Operator(Claimed):
 
 @dataclass(frozen=True, slots=True)
 class User(Claimed):
-    """A user. account: the name of the account in the store. credentials: the JWT in the user's credentials
-    file; empty when there is no such file."""
+    """A user.
+
+    account: the name of the account in the store. credentials: the JWT in the user's credentials file in the
+    store; empty when there is no such file. file: the credentials file that the user was read from; empty for
+    one of the store.
+    """
 
     account: str
     credentials: str = ""
+    file: str = ""
 
     @property
     def issuer_account(self) -> str:
@@ -185,10 +194,14 @@ def read_environment(folders: StoreFolders, operator: str) -> Environment:
     store = AuthStore(folders, operator)
     token = _read(store.operator_jwt)
     if token is None:
-        raise NotFound(f"there is no operator {operator}", "jsctl auth operator ls lists the operators")
+        raise NotFound(
+            f"there is no operator {operator}", f"{build_line('auth operator ls')} lists the operators"
+        )
     unreadable: list[Unreadable] = []
     accounts = list(_read_accounts(store, unreadable))
-    return Environment(Operator(operator, token, decode_jwt(token)), accounts, unreadable)
+    claims = decode_jwt(token)
+    doubt = find_operator_doubt(operator, token, claims, store.has_seed)
+    return Environment(Operator(operator, token, claims, doubt), accounts, unreadable)
 
 
 def _read_accounts(store: AuthStore, unreadable: list[Unreadable]) -> Iterator[Account]:
@@ -207,14 +220,8 @@ def _read_users(store: AuthStore, account: str, unreadable: list[Unreadable]) ->
     for name in sorted(path.name.removesuffix(".jwt") for path in folder.glob("*.jwt") if path.stem):
         token, claims = _decode(store.get_user_path(account, name), unreadable, account, name)
         if claims is not None:
-            credentials = extract_jwt(_read(store.get_creds_path(account, name)) or "")
+            credentials = read_creds_jwt(store.get_creds_path(account, name))
             yield User(name, token, claims, account, credentials)
-
-
-def extract_jwt(text: str) -> str:
-    """Return the JWT in the text of a credentials file; empty when there is none."""
-    lines = [line.strip() for line in text.splitlines()]
-    return next((line for line in lines if line.startswith("ey") and line.count(".") == 2), "")
 
 
 def _decode(

@@ -181,7 +181,7 @@ def _make_absolute(path: str) -> Path:
 
 def _read_settings(path: Path) -> Mapping[str, Any]:
     try:
-        settings = parse_json(read_text(path)) if path.is_file() else {}
+        settings = parse_json(read_text(path, regular=True)) if path.is_file() else {}
     except ValueError as error:
         raise BadInput(f"{escape_path(path)} is not JSON: {error}", "repair it, or use --store") from None
     if not isinstance(settings, dict):
@@ -215,7 +215,7 @@ def _find_place() -> _Place | None:
 def _read_operator_name(folder: Path) -> str:
     """Return the name of the operator whose store folder this is; empty for any other folder."""
     try:
-        description = parse_json(read_text(folder / ".nsc"))
+        description = parse_json(read_text(folder / ".nsc", regular=True))
     except (BadInput, ValueError):
         return ""
     if not isinstance(description, dict) or description.get("kind") != "operator":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ class KeyPair:
         from nacl.exceptions import CryptoError
 
         if not sealed.startswith(_BOX_VERSION) or len(sealed) <= len(_BOX_VERSION) + _NONCE_SIZE:
-            raise BadInput("this was not sealed with a curve key", "seal it with jsctl auth nkey seal")
+            raise BadInput(
+                "this was not sealed with a curve key", f"seal it with {build_line('auth nkey seal')}"
+            )
         body = sealed[len(_BOX_VERSION) :]
         try:
             return bytes(self._open_box(sender).decrypt(body[_NONCE_SIZE:], body[:_NONCE_SIZE]))
@@ -80,7 +83,9 @@ class KeyPair:
         from nacl.public import Box, PrivateKey, PublicKey
 
         if self.kind != CURVE:
-            raise BadInput("only curve keys can encrypt", "create one with jsctl auth nkey gen curve")
+            raise BadInput(
+                "only curve keys can encrypt", f"create one with {build_line('auth nkey gen curve')}"
+            )
         if not is_public_key(other, CURVE):
             raise BadInput(f"{other!r} is not a public curve key", "such keys start with X")
         return Box(PrivateKey(_decode_seed(self.seed)[1]), PublicKey(_decode(other)[1:]))

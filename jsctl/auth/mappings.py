@@ -3,6 +3,7 @@
 from typing import Any
 
 from jsctl.auth.records import Json
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.nats.subjects import is_subject
@@ -23,7 +24,7 @@ def find_targets(nats: Json, source: str, account: str) -> list[Json]:
     if targets is None:
         raise NotFound(
             f"account {account} has no mapping of {source}",
-            f"jsctl auth account mappings ls {account} lists them",
+            f"{build_line('auth account mappings ls', account)} lists them",
         )
     return targets
 
@@ -43,7 +44,7 @@ def build_target(subject: str, weight: int, cluster: str) -> Json:
 def set_targets(nats: Json, source: str, targets: list[Json]) -> None:
     """Set the targets of a source in place; an empty list removes it. Raises BadInput for weights above
     100."""
-    if not is_subject(source):
+    if targets and not is_subject(source):
         raise BadInput(
             f"{source!r} is not a valid subject", "use tokens separated by dots, such as orders.new"
         )

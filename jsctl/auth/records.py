@@ -9,20 +9,29 @@ from typing import Any, NamedTuple
 
 from jsctl.auth import claims
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
+from jsctl.auth.signatures import Doubt
 
 Json = dict[str, Any]
 
 KINDS = (OPERATOR, ACCOUNT, USER)
 UNLIMITED = -1
+USER_SCOPE = "user_scope"
+"""The kind of a scoped signing key."""
+
 _NO_LIMITS = ("subs", "data", "payload", "imports", "exports", "conn", "leaf")
 
 
 class Record(NamedTuple):
-    """An operator, account or user in a store. name: the name of its files, and in its claims."""
+    """An operator, account or user in a store.
+
+    name: the name of its files, and in its claims. doubt: why the JWT is not genuine, or that above it; None
+    when it is.
+    """
 
     name: str
     token: str
     claims: Json
+    doubt: Doubt | None = None
 
     @property
     def public(self) -> str:
@@ -84,7 +93,7 @@ def read_objects(nats: Json, key: str) -> list[Json]:
 
 def remove_member(nats: Json, key: str, member: Json) -> None:
     """Remove an object from a list in the claims in place; remove the list, too, if it becomes empty."""
-    nats[key].remove(member)
+    nats[key][:] = [other for other in nats[key] if other is not member]
     if not nats[key]:
         del nats[key]
 

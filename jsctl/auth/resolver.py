@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.auth.changes import find_operator_signer, find_user_signer
+from jsctl.auth.claim_differences import find_claim_differences
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.keys import USER, KeyPair, create_key
 from jsctl.auth.records import Json, Record, build_user
@@ -172,10 +173,7 @@ def compare(account: Record, token: str) -> Difference:
     if not token:
         return Difference(account.name, account.public, NEW)
     claims = decode_jwt(token)
-    changes = [
-        change for key in ("name", "exp", "iss") for change in _find_change(account.claims, claims, key)
-    ]
-    changes += find_claim_differences(account.nats, claims["nats"])
+    changes = find_claim_differences(account.claims, claims, beside=("name", "exp", "iss"), width=60)
     stored_at, served_at = int(account.claims.get("iat") or 0), int(claims.get("iat") or 0)
     if not changes and account.token == token:
         return Difference(account.name, account.public, SAME)
@@ -185,30 +183,6 @@ def compare(account: Record, token: str) -> Difference:
         )
         return Difference(account.name, account.public, NEWER, changes)
     return Difference(account.name, account.public, CHANGED, changes or ["signed again"])
-
-
-def find_claim_differences(stored: Json, served: Json, path: str = "") -> list[str]:
-    """Return the claims that differ, each as `limits.conn: 5 -> 7`: on servers, then here."""
-    changes = []
-    for key in sorted({*stored, *served}):
-        before, after = served.get(key), stored.get(key)
-        claim_path = f"{path}{key}"
-        if isinstance(before, dict) and isinstance(after, dict):
-            changes += find_claim_differences(after, before, f"{claim_path}.")
-        elif before != after and (before or after):
-            changes.append(f"{claim_path}: {_shorten(before)} -> {_shorten(after)}")
-    return changes
-
-
-def _find_change(stored: Json, served: Json, key: str) -> list[str]:
-    if stored.get(key) == served.get(key):
-        return []
-    return [f"{key}: {_shorten(served.get(key))} -> {_shorten(stored.get(key))}"]
-
-
-def _shorten(value: Any) -> str:
-    text = "(none)" if value is None else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 # -- configuration ----------------------------------------------------------------------------------

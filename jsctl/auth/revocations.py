@@ -10,6 +10,7 @@ from jsctl.auth.keys import ACCOUNT, USER, is_public_key
 from jsctl.auth.records import Json, Record, read_objects
 from jsctl.auth.sharing import find_export
 from jsctl.auth.store import AuthStore
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 
 ALL = "*"
@@ -65,7 +66,7 @@ def remove_revocation(nats: Json, export: str, key: str, account: str) -> None:
     if key not in revocations:
         raise NotFound(
             f"account {account} does not revoke {key}",
-            f"jsctl auth account revocations ls {account} lists what it revokes",
+            f"{build_line('auth account revocations ls', account)} lists what it revokes",
         )
     del revocations[key]
     if revocations:

@@ -18,7 +18,7 @@ _TAG = re.compile(r"(account-tag|tag)\((.*)\)", re.IGNORECASE)
 
 _LISTS = (("sub", "allow"), ("sub", "deny"), ("pub", "allow"), ("pub", "deny"))
 
-_PERMISSIONS = (
+PERMISSIONS = (
     "pub",
     "sub",
     "resp",
@@ -59,7 +59,7 @@ def find_scope(account: Account, user: User) -> Json | None:
 def find_own_permissions(nats: Json) -> str:
     """Return the first claim of a user that only a role may set; empty when there is none
     (HasEmptyPermissions)."""
-    for key in _PERMISSIONS:
+    for key in PERMISSIONS:
         value = nats.get(key)
         if key in ("pub", "sub"):
             # An empty list counts, too.
@@ -91,6 +91,22 @@ def expand_template(account: Account, user: User) -> Expanded:
             rules["deny"] = [*as_texts(rules.get("deny")), ">"]
         template[action] = rules
     return Expanded(template, "", origins)
+
+
+def find_missing_tags(account: Account, user: User) -> list[str]:
+    """Return the names of the tags without which servers refuse a scoped user, and which it does not have."""
+    template = as_object((find_scope(account, user) or {}).get("template"))
+    own_tags = as_texts(user.nats.get("tags"))
+    names = []
+    for action, key in _LISTS:
+        if key != "deny":
+            continue
+        for text in as_texts(as_object(template.get(action)).get(key)):
+            for mark in _MUSTACHE.findall(text):
+                match = _TAG.fullmatch(mark[2:-2].strip())
+                if match and match[1].lower() == "tag":
+                    names.append(match[2].lower())
+    return [name for name in dict.fromkeys(names) if not any(tag.startswith(f"{name}:") for tag in own_tags)]
 
 
 def _expand(texts: list[str], account: Account, user: User, *, strict: bool) -> list[tuple[int, str]]:

@@ -40,7 +40,7 @@ def _load(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        config = parse_json(read_text(path))
+        config = parse_json(read_text(path, regular=True))
     except ValueError as error:
         raise BadInput(f"{escape_path(path)} is not JSON: {error}") from None
     if not isinstance(config, dict):

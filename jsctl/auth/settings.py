@@ -35,6 +35,7 @@ class AccountSettings:
         other_flags = {flag: value for flag, value in self.values.items() if flag not in _JETSTREAM_FLAGS}
         _replace(nats, ACCOUNT.apply_flags(nats, other_flags))
         _tidy(nats)
+        _drop_ignored_limits(nats)
         change_tags(nats, self.tags, self.no_tags)
         limits = nats.setdefault("limits", {})
         if self.jetstream is False:
@@ -44,6 +45,11 @@ class AccountSettings:
                 limits.pop(key, None)
         elif jetstream or self.tier or self.jetstream:
             self._set_jetstream(nats, limits, jetstream)
+
+    @property
+    def limits_jetstream(self) -> bool:
+        """Whether any of the flags sets a limit of JetStream."""
+        return bool(self.tier) or any(flag in _JETSTREAM_FLAGS for flag in self.values)
 
     def _set_jetstream(self, nats: Json, limits: Json, flags: Mapping[str, Any]) -> None:
         turns_on = self.jetstream or self.tier or any(flag in _STORAGE_FLAGS for flag in flags)
@@ -65,9 +71,9 @@ class AccountSettings:
                 f"the account has limits by tier: {', '.join(sorted(tiers))}", "select one with --tier"
             )
         if not (target.get("disk_storage") or target.get("mem_storage")):
-            storage_flags = [flag for flag in _STORAGE_FLAGS if flag in flags]
-            storage = {"disk_storage": UNLIMITED, "mem_storage": UNLIMITED} if not storage_flags else {}
-            target.update({**storage, "streams": UNLIMITED, "consumer": UNLIMITED})
+            chosen = any(flag in flags for flag in _STORAGE_FLAGS) and not self.jetstream
+            storage = () if chosen else ("disk_storage", "mem_storage")
+            target.update(dict.fromkeys((*storage, "streams", "consumer"), UNLIMITED))
         target.update(ACCOUNT.apply_flags({"limits": target}, flags)["limits"])
 
 
@@ -161,6 +167,17 @@ def check_url(text: str, flag: str, schemes: Sequence[str] = ()) -> str:
 def _split_tags(texts: Sequence[str]) -> list[str]:
     tags = (tag.strip().lower() for text in texts for tag in text.split(","))
     return list(dict.fromkeys(tag for tag in tags if tag))
+
+
+def _drop_ignored_limits(nats: Json) -> None:
+    """Remove JetStream limits that servers ignore: those for all streams beside tiers, and a tier without a
+    name."""
+    limits = nats.get("limits") or {}
+    tiers = limits.get("tiered_limits")
+    if tiers:
+        tiers.pop("", None)
+        for key in _JETSTREAM_FLAGS.values():
+            limits.pop(key, None)
 
 
 def _replace(nats: Json, updated: Json) -> None:

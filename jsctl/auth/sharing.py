@@ -9,7 +9,9 @@ from jsctl.auth.claims import find_remote_subject
 from jsctl.auth.fields import Cap
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.records import Json, Record, find_local_subject, read_objects
-from jsctl.auth.store import AuthStore
+from jsctl.auth.signatures import find_activation_problem
+from jsctl.auth.store import AuthStore, require_genuine
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 from jsctl.nats.subjects import covers, is_subject
 from jsctl.units import parse_duration
@@ -17,6 +19,7 @@ from jsctl.units import parse_duration
 STREAM = "stream"
 SERVICE = "service"
 RESPONSE_TYPES = {"singleton": "Singleton", "stream": "Stream", "chunked": "Chunked"}
+_SINGLE = "singleton"
 _SAMPLING = Cap()
 
 
@@ -36,19 +39,22 @@ def list_imports(nats: Json) -> list[Json]:
 
 
 def find_export(nats: Json, subject: str, account: str) -> Json:
-    """Return the export of a subject. Raises NotFound."""
-    for export in read_objects(nats, "exports"):
+    """Return the export of a subject; of several the last, which servers refuse. Raises NotFound."""
+    for export in reversed(read_objects(nats, "exports")):
         if export.get("subject") == subject:
             return export
     raise NotFound(
         f"account {account} does not export {subject}",
-        f"jsctl auth account exports ls {account} lists its exports",
+        f"{build_line('auth account exports ls', account)} lists its exports",
     )
 
 
 def find_import(nats: Json, local: str, account: str) -> Json:
-    """Return the import at a local subject, or the only one of an exported subject. Raises NotFound."""
-    for imported in read_objects(nats, "imports"):
+    """Return the import at a local subject, of several the last; or the only one of an exported subject.
+
+    Raises NotFound.
+    """
+    for imported in reversed(read_objects(nats, "imports")):
         if find_local_subject(imported) == local:
             return imported
     remote = [imported for imported in read_objects(nats, "imports") if imported.get("subject") == local]
@@ -56,7 +62,7 @@ def find_import(nats: Json, local: str, account: str) -> Json:
         return remote[0]
     raise NotFound(
         f"account {account} has no import at {local}",
-        f"jsctl auth account imports ls {account} lists its imports",
+        f"{build_line('auth account imports ls', account)} lists its imports",
     )
 
 
@@ -75,7 +81,7 @@ def add_export(nats: Json, export: Json, account: str) -> None:
         if other.get("subject") == export["subject"] and get_kind(other) == get_kind(export):
             raise BadInput(
                 f"account {account} already exports {export['subject']}",
-                "change it with jsctl auth account exports edit",
+                f"change it with {build_line('auth account exports edit')}",
             )
     nats["exports"] = [*(nats.get("exports") or ()), export]
 
@@ -103,14 +109,19 @@ def change_export(export: Json, values: Mapping[str, Any]) -> None:
             case "url":
                 _set(export, "info_url", value)
             case "response_type":
+                if value == _SINGLE and get_kind(export) != SERVICE:
+                    export.pop("response_type", None)
+                    continue
                 _require_service(export, "--response-type")
                 _set(export, "response_type", RESPONSE_TYPES[value])
             case "response_threshold":
-                _require_service(export, "--response-threshold")
-                _set(export, "response_threshold", _parse_threshold(value))
+                threshold = _parse_threshold(value)
+                if threshold:
+                    _require_service(export, "--response-threshold")
+                _set(export, "response_threshold", threshold)
             case "latency":
-                _require_service(export, "--latency")
                 if value:
+                    _require_service(export, "--latency")
                     before = export.get("service_latency") or {"sampling": 100}
                     export["service_latency"] = {**before, "results": check_subject(value)}
                 else:
@@ -120,7 +131,8 @@ def change_export(export: Json, values: Mapping[str, Any]) -> None:
                     raise BadInput("--sampling needs a subject for the measurements", "add --latency SUBJECT")
                 export.setdefault("service_latency", {})["sampling"] = _parse_sampling(value)
             case "allow_trace":
-                _require_service(export, "--allow-trace")
+                if value:
+                    _require_service(export, "--allow-trace")
                 _set(export, "allow_trace", value)
             case _:  # description, advertise
                 _set(export, flag, value)
@@ -174,8 +186,22 @@ def sign_activation(
     return encode_jwt({key: value for key, value in body.items() if value is not None}, signer)
 
 
-def check_activation(token: str, importer: str, source: str) -> str:
-    """Return an activation token if it is valid for the two accounts (public keys). Raises BadInput."""
+def sign_import(store: AuthStore, importer: Record, imported: Json) -> str:
+    """Return an activation token for an import, signed with the key of the exporting account; empty when the
+    store does not have the account, a matching export or the key. Raises NotGenuine."""
+    source = next(
+        (account for account in store.load_accounts() if account.public == imported["account"]), None
+    )
+    subject = find_remote_subject(imported)
+    exports = find_matching_exports(source.nats, subject, get_kind(imported)) if source else []
+    if not source or not exports or not store.has_seed(source.public):
+        return ""
+    return sign_activation(store, require_genuine(source), exports[0], subject, importer.public, {})
+
+
+def check_activation(store: AuthStore, token: str, importer: str, source: str) -> str:
+    """Return an activation token if it is genuine, and valid for the two accounts (public keys). Raises
+    NotGenuine, BadInput."""
     token = token.strip()
     if token.startswith("-----"):  # as nsc decorates it
         token = next((line for line in token.splitlines() if line.startswith("ey")), "")
@@ -183,16 +209,16 @@ def check_activation(token: str, importer: str, source: str) -> str:
     nats = claims["nats"]
     if nats.get("type") != "activation":
         raise BadInput(
-            "this is not an activation token", "create one with jsctl auth account activations add"
+            "this is not an activation token", f"create one with {build_line('auth account activations add')}"
         )
     if claims.get("sub") != importer:
         raise BadInput(
             f"the activation token is for account {claims.get('sub')}", "request one for this account"
         )
-    if source not in (claims.get("iss"), nats.get("issuer_account")):
-        raise BadInput(
-            "the activation token was issued by another account", "request one from the exporting account"
-        )
+    exporter = next((account for account in store.load_accounts() if account.public == source), None)
+    known = require_genuine(exporter).claims if exporter else None
+    if problem := find_activation_problem(token, claims, source, known):
+        raise BadInput(f"the activation token {problem}", "request one from the exporting account")
     return token
 
 
@@ -253,7 +279,7 @@ def list_importers(store: AuthStore, account: Record, export: Json) -> list[str]
     subject = str(export.get("subject", ""))
     return [
         other.name
-        for other in store.read_accounts()
+        for other in store.load_accounts()
         if any(
             imported.get("account") == account.public
             and get_kind(imported) == get_kind(export)

@@ -7,6 +7,7 @@ cmd/store/keys.go). `jsctl.auth.folders` finds them.
     stores/OP/accounts/ACC/users/U.jwt   a user's
     keys/keys/A/DE/ADE....nk             a seed: the first letter of the key, then the next two
     keys/creds/OP/ACC/U.creds            credentials: the user's JWT and seed
+    stores/OP/.jsctl-removed/ADE....jwt  a removed account's (`removed`)
 
 Folders are 0700, files 0600 and written atomically. Seeds are written before the JWTs that name their keys,
 and an operator's folder appears complete: a process that is killed leaves a store that every tool can read.
@@ -24,6 +25,14 @@ from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, is_public_key, parse_seed
 from jsctl.auth.records import Record
 from jsctl.auth.shapes import check_shape
+from jsctl.auth.signatures import (
+    Doubt,
+    NotGenuine,
+    find_account_doubt,
+    find_operator_doubt,
+    find_user_doubt,
+)
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.files import escape_path, read_text, write_atomically
 from jsctl.posix import lock, open_folder
@@ -51,6 +60,16 @@ def is_name(name: str) -> bool:
         and "/" not in name
         and (name.isprintable() and name == name.strip())
     )
+
+
+def require_genuine(record: Record, accepted: str = "") -> Record:
+    """Return a record whose JWT is genuine. accepted: a JWT that the user has seen and wants to be signed.
+
+    Raises NotGenuine.
+    """
+    if record.doubt and not (accepted and record.doubt.token == accepted):
+        raise NotGenuine(record.doubt)
+    return record
 
 
 class AuthStore:
@@ -90,6 +109,11 @@ class AuthStore:
 
     # -- reading ------------------------------------------------------------------------------------
 
+    @property
+    def removed_folder(self) -> Path:
+        """The folder of the JWTs of removed accounts; see `removed`."""
+        return self._operator_folder / ".jsctl-removed"
+
     def list_account_names(self) -> list[str]:
         """Return the names of all accounts, sorted. Raises OSError."""
         return self.folders.list_accounts(self.operator)
@@ -101,36 +125,87 @@ class AuthStore:
             return sorted(f.name.removesuffix(_JWT) for f in files if f.suffix == _JWT and f.name[0] != ".")
         return []
 
+    # `read_...` raises NotGenuine; `load_...` returns the doubt in the record, to show or remove it.
+
+    def load_operator(self) -> Record:
+        """Return the operator, genuine or not. Raises NotFound, BadInput for a broken file."""
+        missing = f"there is no operator {self.operator!r}", f"{build_line('auth operator ls')} lists them"
+        record = _read(self.operator, self.operator_jwt, OPERATOR, missing)
+        return record._replace(
+            doubt=find_operator_doubt(record.name, record.token, record.claims, self.has_seed)
+        )
+
+    def load_account(self, account: str) -> Record:
+        """Return an account, by name, genuine or not. Raises NotFound, BadInput for a broken file."""
+        lists = f"{build_line('auth account ls', self.operator)} lists them"
+        missing = f"there is no account {account!r}", lists
+        record = _read(account, self.get_account_path(account), ACCOUNT, missing)
+        return record._replace(doubt=self.find_account_doubt(record))
+
+    def find_account_doubt(self, account: Record) -> Doubt | None:
+        """Return why an account, of this store or of a server, is not genuine; None when it is."""
+        try:
+            operator = self.load_operator()
+        except JsctlError as error:
+            return Doubt(OPERATOR, self.operator, f"cannot be read: {error.message}")
+        return operator.doubt or find_account_doubt(
+            account.name, account.token, account.claims, operator.claims
+        )
+
+    def load_user(self, account: str, user: str) -> Record:
+        """Return a user, by name, genuine or not. Raises NotFound, BadInput for a broken file."""
+        return self._load_user(None, account, user)
+
+    def _load_user(self, owner: Record | None, account: str, user: str) -> Record:
+        lists = f"{build_line('auth user ls', account)} lists them"
+        missing = f"account {account} has no user {user!r}", lists
+        record = _read(user, self.get_user_path(account, user), USER, missing)
+        try:
+            owner = owner or self.load_account(account)
+        except JsctlError as error:
+            return record._replace(doubt=Doubt(ACCOUNT, account, f"cannot be read: {error.message}"))
+        doubt = owner.doubt or find_user_doubt(user, record.token, record.claims, owner.claims, account)
+        return record._replace(doubt=doubt)
+
+    def load_accounts(self) -> list[Record]:
+        """Return all accounts, genuine or not. Raises BadInput for a broken file."""
+        return [self.load_account(name) for name in self.list_account_names()]
+
+    def load_users(self, account: str) -> list[Record]:
+        """Return all users of an account, genuine or not. Raises BadInput for a broken file."""
+        names = self.list_user_names(account)
+        owner = self.load_account(account) if names else None
+        return [self._load_user(owner, account, name) for name in names]
+
     def read_operator(self) -> Record:
-        """Return the operator. Raises NotFound, BadInput for a broken file."""
-        missing = f"there is no operator {self.operator!r}", "jsctl auth operator ls lists them"
-        return _read(self.operator, self.operator_jwt, OPERATOR, missing)
+        """Return the operator. Raises NotFound, NotGenuine, BadInput for a broken file."""
+        return require_genuine(self.load_operator())
 
     def read_account(self, account: str) -> Record:
-        """Return an account, by name. Raises NotFound, BadInput for a broken file."""
-        missing = f"there is no account {account!r}", f"jsctl auth account ls {self.operator} lists them"
-        return _read(account, self.get_account_path(account), ACCOUNT, missing)
+        """Return an account, by name. Raises NotFound, NotGenuine, BadInput for a broken file."""
+        return require_genuine(self.load_account(account))
 
     def read_user(self, account: str, user: str) -> Record:
-        """Return a user, by name. Raises NotFound, BadInput for a broken file."""
-        missing = f"account {account} has no user {user!r}", f"jsctl auth user ls {account} lists them"
-        return _read(user, self.get_user_path(account, user), USER, missing)
+        """Return a user, by name. Raises NotFound, NotGenuine, BadInput for a broken file."""
+        return require_genuine(self.load_user(account, user))
 
     def read_accounts(self) -> list[Record]:
-        """Return all accounts. Raises BadInput for a broken file."""
-        return [self.read_account(name) for name in self.list_account_names()]
+        """Return all accounts. Raises NotGenuine, BadInput for a broken file."""
+        return [require_genuine(account) for account in self.load_accounts()]
 
-    def read_users(self, account: str) -> list[Record]:
-        """Return all users of an account. Raises BadInput for a broken file."""
-        return [self.read_user(account, name) for name in self.list_user_names(account)]
-
-    def find_account(self, name: str) -> Record:
-        """Return an account by its name or public key. Raises NotFound, BadInput for a broken file."""
+    def load_named_account(self, name: str) -> Record:
+        """Return an account by its name or public key, genuine or not. Raises NotFound, BadInput for a broken
+        file."""
         if is_public_key(name) and not self.get_account_path(name).exists():
-            for record in self.read_accounts():
+            for record in self.load_accounts():
                 if record.public == name:
                     return record
-        return self.read_account(name)
+        return self.load_account(name)
+
+    def find_account(self, name: str) -> Record:
+        """Return an account by its name or public key. Raises NotFound, NotGenuine, BadInput for a broken
+        file."""
+        return require_genuine(self.load_named_account(name))
 
     def has_seed(self, public: str) -> bool:
         """Return whether the seed of a public key is in the store."""
@@ -147,7 +222,7 @@ class AuthStore:
                 f"save it as {escape_path(path)}, or use another key",
             )
         try:
-            key = parse_seed(read_text(path))
+            key = parse_seed(read_text(path, regular=True))
         except BadInput as error:
             raise BadInput(f"{escape_path(path)}: {error.message}", error.hint) from None
         if key.public != public:
@@ -204,6 +279,10 @@ class AuthStore:
         if key:
             self._write(self.get_creds_path(account, user), format_creds(token, key.seed))
 
+    def write_removed(self, public: str, token: str) -> None:
+        """Write the JWT of an account that is about to be removed. Raises OSError."""
+        self._write(self.removed_folder / f"{public}{_JWT}", token)
+
     def write_seed(self, key: KeyPair) -> None:
         """Write a seed. Raises OSError."""
         ignored = self.folders.keys / ".gitignore"
@@ -251,7 +330,7 @@ def _read(name: str, path: Path, kind: str, missing: tuple[str, str]) -> Record:
     if not is_name(name) or not path.exists():
         raise NotFound(*missing)
     try:
-        token = read_text(path).strip()
+        token = read_text(path, regular=True).strip()
         return Record(name, token, check_shape(decode_jwt(token), kind))
     except BadInput as error:
         if str(path) in error.message:
@@ -268,3 +347,17 @@ def format_creds(token: str, seed: str) -> str:
         f"-----BEGIN USER NKEY SEED-----\n{seed}\n------END USER NKEY SEED------\n\n"
         "*************************************************************\n"
     )
+
+
+def extract_jwt(text: str) -> str:
+    """Return the JWT in the text of a credentials file; empty when there is none."""
+    lines = [line.strip() for line in text.splitlines()]
+    return next((line for line in lines if line.startswith("ey") and line.count(".") == 2), "")
+
+
+def read_creds_jwt(path: Path) -> str:
+    """Return the JWT in a credentials file; empty when there is no such file, or no JWT in it.
+
+    A pipe, which can be read only once, is not read.
+    """
+    return extract_jwt(path.read_text("utf-8", "replace")) if path.is_file() else ""

@@ -1,12 +1,14 @@
 """Checks of a single account (nats-io/jwt: v2/account_claims.go; nats-io/nsc: cmd/validate.go)."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from jsctl.auth.check.exports import check_exports
-from jsctl.auth.check.fixes import build_account_line, build_line
+from jsctl.auth.check.fixes import build_account_line, build_owner_line
 from jsctl.auth.check.imports import check_imports
 from jsctl.auth.check.model import Finding, Owner, find_owner
 from jsctl.auth.check.permissions import check_permissions, check_user_limits
+from jsctl.auth.check.repairs import share_weights
 from jsctl.auth.check.subjects import find_subject_problem, has_wildcards
 from jsctl.auth.check.texts import find_info_problem
 from jsctl.auth.check.tokens import check_token
@@ -36,17 +38,21 @@ def check_account(environment: Environment, account: Account, now: float) -> Ite
     yield from _check_limits(environment, account, owner)
     yield from check_exports(account, owner)
     yield from check_imports(account, owner, now)
-    edit = build_account_line(owner, "edit")
     yield from check_permissions(
-        as_object(account.nats.get("default_permissions")), "default_permissions.", owner, edit
+        as_object(account.nats.get("default_permissions")),
+        "default_permissions.",
+        owner,
+        partial(build_account_line, owner, "edit"),
+        prefix="default-",
     )
     yield from _check_mappings(account, owner)
     yield from _check_callout(environment, account, owner)
-    yield from _check_trace(account, owner, build_account_line(owner, "edit", "--trace-context", ""))
+    yield from _check_trace(account, owner)
     yield from _check_keys(account, owner)
     if problem := find_info_problem(account.nats):
-        fix = build_account_line(owner, "edit", "--description", "", "--info-url", "")
-        yield owner.build_error("account-info", "description", problem, fix)
+        key, flag = ("description",) * 2 if "description" in problem else ("info_url", "info-url")
+        fix = build_account_line(owner, "edit", f"--{flag}", "")
+        yield owner.build_error("account-info", key, problem, fix)
     traffic = as_text(account.nats.get("cluster_traffic"))
     if traffic not in ("", "system", "owner"):
         yield owner.build_error(
@@ -61,15 +67,16 @@ def _check_signer(environment: Environment, account: Account, owner: Owner) -> I
     operator = environment.operator
     if operator.may_sign(account.issuer):
         return
-    keys = [*operator.signing_keys, *([] if operator.is_strict else [operator.public])]
-    fix = build_account_line(owner, "edit", "--key", keys[0] if keys else "<key>")
     if account.issuer == operator.public:
         reason = (
             "the account is signed with the operator's own key, and the operator accepts only signing keys"
         )
-        yield owner.build_error("account-signed-by-identity", "iss", reason, fix)
+        yield owner.build_error(
+            "account-signed-by-identity", "iss", reason, build_account_line(owner, "edit")
+        )
     else:
         reason = f"the account is signed by {account.issuer or 'nobody'}, which is not a key of the operator"
+        fix = build_account_line(owner, "edit", "--accept-claims")
         yield owner.build_error("account-signer", "iss", reason, fix)
 
 
@@ -100,12 +107,12 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
             "tiers-and-limits",
             "limits.tiered_limits",
             "the JetStream limits for all streams are ignored because there are limits by tier",
-            build_account_line(owner, "edit", "--no-jetstream"),
+            build_account_line(owner, "edit"),
         )
     if "" in tiers:
         reason = "a tier of the JetStream limits has no name"
         yield owner.build_error(
-            "tier-name", "limits.tiered_limits", reason, build_account_line(owner, "edit", "--no-jetstream")
+            "tier-name", "limits.tiered_limits", reason, build_account_line(owner, "edit")
         )
     if environment.operator.system_account == account.public and account.has_jetstream:
         yield owner.build_error(
@@ -123,7 +130,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
 def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
     for source, targets in as_object(account.nats.get("mappings")).items():
         path = f"mappings.{source}"
-        fix = build_line("account", "mappings", "rm", owner.account, source, "--operator", owner.operator)
+        fix = _build_mapping_line(owner, source, as_objects(targets))
         if problem := find_subject_problem(source):
             yield owner.build_error("mapping-subject", path, f"mapping {source!r} {problem}", fix)
         weights: dict[str, int] = {}
@@ -140,6 +147,22 @@ def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
                 yield owner.build_error("mapping-weight", path, reason, fix)
 
 
+def _build_mapping_line(owner: Owner, source: str, targets: list[Json]) -> str:
+    """Return the command lines that add a mapping again with its valid targets, and weights that fit."""
+    lines = [build_owner_line(owner, "account mappings rm", owner.account, source)]
+    if not find_subject_problem(source):
+        valid = [target for target in targets if not find_subject_problem(as_text(target.get("subject")))]
+        for target in share_weights(valid):
+            names = [
+                source,
+                as_text(target.get("subject")),
+                str(target["weight"]),
+                as_text(target.get("cluster")),
+            ]
+            lines.append(build_owner_line(owner, "account mappings add", owner.account, *filter(None, names)))
+    return " && ".join(lines)
+
+
 def _list_user_keys(account: Account) -> set[str]:
     return {user.public for user in account.users}
 
@@ -147,7 +170,7 @@ def _list_user_keys(account: Account) -> set[str]:
 def _check_callout(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
     claims = as_object(account.nats.get("authorization"))
     users, accounts = as_texts(claims.get("auth_users")), as_texts(claims.get("allowed_accounts"))
-    fix = build_account_line(owner, "callout", "--auth-user", "<user>", "--allow", "<account>")
+    fix = _build_callout_line(environment, account, owner)
 
     def build_error(path: str, reason: str) -> Finding:
         return owner.build_error("callout", f"authorization.{path}", f"authorization callout: {reason}", fix)
@@ -171,7 +194,7 @@ def _check_callout(environment: Environment, account: Account, owner: Owner) -> 
         elif user not in own_users and own_users:
             reason = f"authorization callout: user {user} is not in the store"
             yield owner.build_warning(
-                "callout-user-missing", f"authorization.auth_users[{index}]", reason, fix
+                "callout-user-missing", f"authorization.auth_users[{index}]", reason, ""
             )
     for index, account_key in enumerate(accounts):
         if account_key == ALL and len(accounts) > 1:
@@ -185,24 +208,51 @@ def _check_callout(environment: Environment, account: Account, owner: Owner) -> 
         elif account_key != ALL and environment.get_account(account_key) is None:
             reason = f"authorization callout: account {account_key} is not in the store"
             path = f"authorization.allowed_accounts[{index}]"
-            yield owner.build_warning("callout-account-missing", path, reason, fix)
+            query = build_owner_line(owner, "account query", account_key, flags=["--save"])
+            yield owner.build_warning("callout-account-missing", path, reason, query)
     xkey = as_text(claims.get("xkey"))
     if xkey and find_key_kind(xkey) != CURVE:
         yield build_error("xkey", f"{xkey!r} is not the public key of an xkey")
 
 
-def _check_trace(account: Account, owner: Owner, fix: str) -> Iterator[Finding]:
+def _build_callout_line(environment: Environment, account: Account, owner: Owner) -> str:
+    """Return the command line that leaves a callout its valid settings, or turns it off without a user of its
+    service."""
+    claims = as_object(account.nats.get("authorization"))
+    foreign_users = {key for other in environment.accounts for key in _list_user_keys(other)}
+    foreign_users -= _list_user_keys(account)
+    users = [
+        key
+        for key in as_texts(claims.get("auth_users"))
+        if find_key_kind(key) == USER and key not in foreign_users
+    ]
+    if not users:
+        return build_account_line(owner, "callout", "--off")
+    allowed = as_texts(claims.get("allowed_accounts"))
+    accounts = allowed if allowed == [ALL] else [key for key in allowed if find_key_kind(key) == ACCOUNT]
+    if allowed and not accounts:
+        return ""
+    flags = [word for user in users for word in ("--auth-user", user)]
+    flags += [word for key in accounts for word in ("--allow", key)]
+    xkey = as_text(claims.get("xkey"))
+    flags += ["--xkey", ""] if xkey and find_key_kind(xkey) != CURVE else []
+    return build_account_line(owner, "callout", *flags)
+
+
+def _check_trace(account: Account, owner: Owner) -> Iterator[Finding]:
     trace = account.nats.get("trace")
     if not isinstance(trace, dict):
         return
     subject, sampling = as_text(trace.get("dest")), as_number(trace.get("sampling"))
     problem = find_subject_problem(subject) or ("has wildcards" if has_wildcards(subject) else "")
     if problem:
+        fix = build_account_line(owner, "edit", "--trace-context", "")
         yield owner.build_error(
             "account-trace", "trace.dest", f"the trace destination {subject!r} {problem}", fix
         )
     if not 0 <= sampling <= 100:
         reason = f"the trace sampling of {sampling}% is not between 1 and 100"
+        fix = build_account_line(owner, "edit", "--trace-sampling", "100" if sampling > 100 else "1")
         yield owner.build_error("account-trace", "trace.sampling", reason, fix)
 
 
@@ -214,7 +264,7 @@ def _check_keys(account: Account, owner: Owner) -> Iterator[Finding]:
                 "account-signing-key",
                 path,
                 f"{key!r} is not the public key of an account",
-                _build_keys_line(owner, "rm", "--key", key),
+                _build_keys_line(owner, "rm", key),
             )
         if scope is not None:
             yield from _check_scope(scope, path, owner)
@@ -224,20 +274,20 @@ def _check_keys(account: Account, owner: Owner) -> Iterator[Finding]:
                 "revocation-key",
                 "revocations",
                 f"{key!r} is revoked but is not the public key of a user",
-                build_line("account", "revocations", "rm", key, owner.account, "--operator", owner.operator),
+                build_owner_line(owner, "account revocations rm", key, owner.account),
             )
 
 
 def _check_scope(scope: Json, path: str, owner: Owner) -> Iterator[Finding]:
     role = as_text(scope.get("role")) or as_text(scope.get("key"))
-    fix = _build_keys_line(owner, "edit", role)
+    edit = partial(_build_keys_line, owner, "edit", as_text(scope.get("key")))
     if scope.get("kind") != "user_scope":
         reason = f"the scope of role {role} has a kind that servers do not know"
-        yield owner.build_error("scope-kind", f"{path}.kind", reason, fix)
+        yield owner.build_error("scope-kind", f"{path}.kind", reason, edit())
     template = as_object(scope.get("template"))
-    yield from check_permissions(template, f"{path}.template.", owner, fix, scoped=True)
-    yield from check_user_limits(template, f"{path}.template.", owner, fix)
+    yield from check_permissions(template, f"{path}.template.", owner, edit, scoped=True)
+    yield from check_user_limits(template, f"{path}.template.", owner, edit)
 
 
-def _build_keys_line(owner: Owner, verb: str, *words: str) -> str:
-    return build_line("account", "keys", verb, owner.account, *words, "--operator", owner.operator)
+def _build_keys_line(owner: Owner, verb: str, key: str, *flags: str) -> str:
+    return build_owner_line(owner, f"account keys {verb}", owner.account, key, flags=flags)

@@ -4,15 +4,25 @@ The rules are the server's own (server/accounts.go: checkStreamExportApproved, c
 checkAuth); neither nats-io/jwt nor nsc compares two accounts.
 """
 
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from jsctl.auth.check.activations import build_grant_line, find_activation_problem
 from jsctl.auth.check.cycles import find_cycle
-from jsctl.auth.check.fixes import build_export_line, build_import_line, build_line, get_import_name
+from jsctl.auth.check.fixes import build_import_line, build_owner_line
+from jsctl.auth.check.imports import build_local_line
 from jsctl.auth.check.model import Finding, Owner, find_owner
-from jsctl.auth.claims import Json, as_number, as_text, find_local_pattern, find_remote_subject
+from jsctl.auth.claims import (
+    Json,
+    as_number,
+    as_text,
+    find_local_pattern,
+    find_remote_subject,
+    find_revocation,
+)
 from jsctl.auth.environment import Account, Environment
+from jsctl.command_lines import build_flag
 from jsctl.nats.subjects import covers, overlaps
 
 
@@ -50,7 +60,7 @@ def check_across(environment: Environment, account: Account) -> Iterator[Finding
             export = approval.exporter.exports[approval.export_index]
             if imported.get("token") and not export.get("token_req"):
                 reason = f"{label} has an activation token, but the export is public"
-                fix = build_import_line(owner, "edit", get_import_name(imported), "--token", "")
+                fix = build_import_line(account, owner, "edit", imported, "--token", "")
                 yield owner.build_warning("import-token-unneeded", f"imports[{index}].token", reason, fix)
             if cycle := find_cycle(environment, account, imported):
                 names = " -> ".join(environment.get_account_name(key) for key in cycle)
@@ -59,7 +69,7 @@ def check_across(environment: Environment, account: Account) -> Iterator[Finding
                     "import-cycle",
                     f"imports[{index}]",
                     reason,
-                    build_import_line(owner, "rm", get_import_name(imported)),
+                    build_import_line(account, owner, "rm", imported),
                 )
     yield from _check_local_subjects(environment, account, owner)
 
@@ -68,13 +78,13 @@ def approve_import(environment: Environment, account: Account, imported: Json) -
     """Return whether an import of an account works; if not, the first rule that refuses it."""
     owner = find_owner(environment.operator, account)
     origin = as_text(imported.get("account"))
-    remove = build_import_line(owner, "rm", get_import_name(imported))
+    remove = build_import_line(account, owner, "rm", imported)
     if origin == account.public:
         return Approval("import-of-own", account, -1, "names the importing account itself", remove)
     exporter = environment.get_account(origin)
     if exporter is None:
         reason = "is from an account that is not in the store, so whether it is exported is unknown"
-        fix = build_line("account", "query", origin, "--save", "--operator", owner.operator)
+        fix = build_owner_line(owner, "account query", origin, flags=["--save"])
         return Approval("import-origin-unknown", None, -1, reason, fix)
     index = find_export(exporter, imported)
     if index < 0:
@@ -89,12 +99,14 @@ def approve_import(environment: Environment, account: Account, imported: Json) -
         fix = _build_position_line(owner, exporter, imported, position, account)
         return Approval("import-account-token" if reason else "", exporter, index, reason, fix)
     if export.get("token_req"):
-        grant = build_grant_line(exporter.name, export, imported, account.name, owner)
+        grant = build_grant_line(account, imported, owner)
         if not as_text(imported.get("token")):
             reason = "has no activation token, but the export is private"
             return Approval("import-without-token", exporter, index, reason, grant)
         if problem := find_activation_problem(exporter, export, imported):
             reason = f"has an activation token that {problem}"
+            if find_revocation(export.get("revocations"), account.public, int(time.time())):
+                return Approval("import-token-refused", exporter, index, f"{reason}, and will be if renewed")
             return Approval("import-token-refused", exporter, index, reason, grant)
     return Approval("", exporter, index)
 
@@ -123,26 +135,31 @@ def _explain_missing(exporter: Account, account: Account, imported: Json, owner:
         offered = as_text(export.get("subject"))
         if export.get("type") == other and covers(offered, subject):
             flag = ("--service",) if other == "service" else ()
-            fix = build_readd_import_line(owner, imported, {"type": other}, flag)
+            fix = build_readd_import_line(account, owner, imported, {"type": other}, flag)
+            if any(c.get("type") == other and find_remote_subject(c) == subject for c in account.imports):
+                fix = build_import_line(account, owner, "rm", imported)
             return f"is imported as a {kind} but exported as a {other}", fix
     for export in exporter.exports:
         offered = as_text(export.get("subject"))
         if export.get("type") == kind and covers(subject, offered):
-            fix = build_readd_import_line(owner, imported, {"subject": offered})
+            fix = build_readd_import_line(account, owner, imported, {"subject": offered})
             if any(find_remote_subject(other) == offered for other in account.imports):
-                fix = build_import_line(owner, "rm", get_import_name(imported))
+                fix = build_import_line(account, owner, "rm", imported)
             return f"covers more than the exported subject {offered!r}", fix
     flags = ["--service"] if kind == "service" else []
     name = as_text(imported.get("name")) or subject
-    words = ["account", "exports", "add", name, subject, exporter.name, *flags, "--operator", owner.operator]
-    return "is not exported by that account", build_line(*words)
+    line = build_owner_line(owner, "account exports add", name, subject, exporter.name, flags=flags)
+    return "is not exported by that account", line
 
 
-def build_readd_import_line(owner: Owner, imported: Json, changes: Json, flags: tuple[str, ...] = ()) -> str:
+def build_readd_import_line(
+    account: Account, owner: Owner, imported: Json, changes: Json, flags: tuple[str, ...] = ()
+) -> str:
     """Return the command lines that remove an import and add it again with `changes`. flags: the kind,
     where it changes."""
     add = build_add_import_line(owner, {**imported, **changes}, flags)
-    return f"{build_import_line(owner, 'rm', get_import_name(imported))} && {add}"
+    remove = build_import_line(account, owner, "rm", imported)
+    return f"{remove} && {add}" if remove else ""
 
 
 def build_add_import_line(owner: Owner, imported: Json, flags: tuple[str, ...] = ()) -> str:
@@ -152,18 +169,11 @@ def build_add_import_line(owner: Owner, imported: Json, flags: tuple[str, ...] =
     if not flags and imported.get("type") == "service":
         flags = ("--service",)
     if local:
-        flags = (*flags, "--local", local)
-    words = (
-        "account",
-        "imports",
-        "add",
-        name,
-        subject,
-        owner.account,
-        "--source",
-        as_text(imported.get("account")),
-    )
-    return build_line(*words, *flags, "--operator", owner.operator)
+        flags = (*flags, *build_flag("--local", local))
+    flags += ("--share",) if imported.get("share") and "--service" in flags else ()
+    flags += ("--traceable",) if imported.get("allow_trace") and "--service" not in flags else ()
+    flags = (*build_flag("--source", as_text(imported.get("account"))), *flags)
+    return build_owner_line(owner, "account imports add", name, subject, owner.account, flags=flags)
 
 
 def _find_position_problem(subject: str, offered: str, position: int, account: Account) -> str:
@@ -182,9 +192,9 @@ def _build_position_line(
 ) -> str:
     tokens = find_remote_subject(imported).split(".")
     if position > len(tokens):
-        return build_export_line(owner._replace(account=exporter.name), "info", find_remote_subject(imported))
+        return ""
     tokens[position - 1] = account.public
-    return build_readd_import_line(owner, imported, {"subject": ".".join(tokens)})
+    return build_readd_import_line(account, owner, imported, {"subject": ".".join(tokens)})
 
 
 def _check_local_subjects(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
@@ -202,11 +212,11 @@ def _check_local_subjects(environment: Environment, account: Account, owner: Own
             names = [
                 environment.get_account_name(as_text(claims.get("account"))) for claims in (earlier, imported)
             ]
-            fix = build_import_line(owner, "edit", get_import_name(imported), "--local", "<subject>")
+            fix = build_local_line(account, imported, owner)
             if kind == "stream" and same and subject == as_text(earlier.get("subject")):
                 reason = f"stream {subject!r} of {names[0]} is imported twice; servers use the first import"
                 yield owner.build_error(
-                    "import-twice", path, reason, build_import_line(owner, "rm", get_import_name(imported))
+                    "import-twice", path, reason, build_import_line(account, owner, "rm", imported)
                 )
             elif kind == "service" and not same:
                 both = f"of {names[0]} and {names[1]} are both imported as {local!r}"

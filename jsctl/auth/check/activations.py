@@ -3,28 +3,31 @@ server/accounts.go, checkActivation)."""
 
 from collections.abc import Iterator
 
-from jsctl.auth.check.fixes import build_import_line, build_line, get_import_name
+from jsctl.auth import signatures
+from jsctl.auth.check.fixes import build_import_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_subject_problem, is_contained
 from jsctl.auth.claims import Json, as_number, as_object, as_text, find_remote_subject, find_revocation
 from jsctl.auth.environment import Account
-from jsctl.auth.jwt import decode_jwt, is_signed
+from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import ACCOUNT, find_key_kind
 from jsctl.errors import BadInput
 
 
-def check_activation(public: str, imported: Json, path: str, owner: Owner, now: float) -> Iterator[Finding]:
+def check_activation(
+    account: Account, imported: Json, path: str, owner: Owner, now: float
+) -> Iterator[Finding]:
     """Yield the problems of an import's activation token that the importing account alone reveals.
 
-    public: the importing account's key. now: seconds since 1970.
+    now: seconds since 1970.
     """
     subject = as_text(imported.get("subject"))
-    for problem in _find_problems(public, imported, now):
+    for problem in _find_problems(account.public, imported, now):
         yield owner.build_error(
             "import-token",
             f"{path}.token",
             f"the activation token of import {subject!r} {problem}",
-            _build_token_line(owner, imported),
+            build_grant_line(account, imported, owner),
         )
 
 
@@ -33,9 +36,9 @@ def find_activation_problem(exporter: Account, export: Json, imported: Json) -> 
     claims = read_activation(imported)
     if claims is None:
         return "cannot be read"
-    issuer = as_text(claims.get("iss"))
-    if issuer != exporter.public and issuer not in exporter.signing_keys:
-        return "is signed by a key that the exporting account does not have"
+    token = as_text(imported.get("token"))
+    if problem := signatures.find_activation_problem(token, claims, exporter.public, exporter.claims):
+        return problem
     if find_revocation(export.get("revocations"), as_text(claims.get("sub")), as_number(claims.get("iat"))):
         return "is revoked by the exporting account"
     return ""
@@ -49,16 +52,9 @@ def read_activation(imported: Json) -> Json | None:
         return None
 
 
-def build_grant_line(exporter: str, export: Json, imported: Json, importer: str, owner: Owner) -> str:
-    """Return the command lines that create a token for the importing account and add it to the import."""
-    offered, imported_subject = as_text(export.get("subject")), find_remote_subject(imported)
-    only = ("--only", imported_subject) if imported_subject != offered else ()
-    words = ("account", "activations", "add", offered, exporter, importer, *only, "--output", "<file>")
-    return f"{build_line(*words, '--operator', owner.operator)} && {_build_token_line(owner, imported)}"
-
-
-def _build_token_line(owner: Owner, imported: Json) -> str:
-    return build_import_line(owner, "edit", get_import_name(imported), "--token", "<file>")
+def build_grant_line(account: Account, imported: Json, owner: Owner) -> str:
+    """Return the command line that gives an import a new token."""
+    return build_import_line(account, owner, "edit", imported, "--activate")
 
 
 def _find_problems(public: str, imported: Json, now: float) -> Iterator[str]:
@@ -67,14 +63,12 @@ def _find_problems(public: str, imported: Json, now: float) -> Iterator[str]:
         yield "cannot be read"
         return
     nats = as_object(claims.get("nats"))
-    issuer, origin = as_text(claims.get("iss")), as_text(imported.get("account"))
+    origin = as_text(imported.get("account"))
     if nats.get("type") != "activation":
         yield "is another kind of JWT"
         return
-    if not is_signed(as_text(imported.get("token")), issuer):
-        yield "has an invalid signature"
-    if origin not in (issuer, as_text(nats.get("issuer_account"))):
-        yield "was issued by another account than the one that the import names"
+    if problem := signatures.find_activation_problem(as_text(imported.get("token")), claims, origin):
+        yield problem
     if as_text(claims.get("sub")) != public:
         yield "was issued for another account"
     if as_text(nats.get("kind")) != as_text(imported.get("type")):

@@ -1,8 +1,9 @@
 """Checks of an account's exports (nats-io/jwt: v2/exports.go)."""
 
 from collections.abc import Iterator
+from functools import partial
 
-from jsctl.auth.check.fixes import build_export_line, build_readd_export_line
+from jsctl.auth.check.fixes import build_export_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_subject_problem, has_wildcards, is_contained
 from jsctl.auth.check.texts import find_info_problem
@@ -22,14 +23,17 @@ def check_exports(account: Account, owner: Owner) -> Iterator[Finding]:
 def _check_export(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
     subject, kind = as_text(export.get("subject")), as_text(export.get("type"))
     remove = build_export_line(owner, "rm", subject)
-    readd = build_readd_export_line(owner, export)
+    edit = partial(build_export_line, owner, "edit", subject)
     if kind not in ("stream", "service"):
         yield owner.build_error(
             "export-type", f"{path}.type", f"export {subject!r} is neither a stream nor a service", remove
         )
     if problem := find_subject_problem(subject):
         yield owner.build_error(
-            "export-subject", f"{path}.subject", f"export subject {subject!r} {problem}", remove
+            "export-subject",
+            f"{path}.subject",
+            f"export subject {subject!r} {problem}",
+            remove * bool(subject),
         )
         return
     response = as_text(export.get("response_type"))
@@ -39,14 +43,14 @@ def _check_export(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
             "export-response-type",
             f"{path}.response_type",
             f"export {subject!r} has response type {response!r}; {reason}",
-            readd,
+            edit("--response-type", _find_response_type(response, kind)),
         )
     if kind == "stream" and export.get("allow_trace"):
         yield owner.build_error(
             "export-trace",
             f"{path}.allow_trace",
             f"export {subject!r} is a stream and cannot allow traces",
-            readd,
+            edit("--no-allow-trace"),
         )
     yield from _check_threshold(export, path, owner)
     if export.get("service_latency") is not None:
@@ -59,7 +63,14 @@ def _check_export(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
             build_export_line(owner, "edit", subject, "--token-position", _find_star_position(subject)),
         )
     if problem := find_info_problem(export):
-        yield owner.build_error("export-info", path, f"export {subject!r}: {problem}", readd)
+        fix = edit("--description" if "description" in problem else "--url", "")
+        yield owner.build_error("export-info", path, f"export {subject!r}: {problem}", fix)
+
+
+def _find_response_type(response: str, kind: str) -> str:
+    """Return the value of --response-type for a response type that is not valid; a stream has the default."""
+    is_known = kind == "service" and response.capitalize() in RESPONSES
+    return response.lower() if is_known else RESPONSES[0].lower()
 
 
 def _check_threshold(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
@@ -71,7 +82,7 @@ def _check_threshold(export: Json, path: str, owner: Owner) -> Iterator[Finding]
             "export-threshold",
             f"{path}.response_threshold",
             f"export {subject!r}: the response threshold {reason}",
-            build_readd_export_line(owner, export),
+            build_export_line(owner, "edit", subject, "--response-threshold", "0"),
         )
 
 
@@ -89,7 +100,9 @@ def _check_latency(export: Json, path: str, owner: Owner) -> Iterator[Finding]:
     elif has_wildcards(results):
         problem = f"the latency subject {results!r} has wildcards"
     if problem:
-        fix = build_readd_export_line(owner, export)
+        fix = build_export_line(owner, "edit", subject, "--latency", "")
+        if export.get("type") == "service" and not 0 <= sampling <= 100 and not find_subject_problem(results):
+            fix = build_export_line(owner, "edit", subject, "--sampling", "100")
         yield owner.build_error(
             "export-latency", f"{path}.service_latency", f"export {subject!r}: {problem}", fix
         )

@@ -1,67 +1,62 @@
-"""The jsctl command line that fixes a finding. A test parses each of them."""
+"""The jsctl command line that fixes a finding.
 
-import shlex
+Nothing in it is left to fill in, it loses nothing but what is wrong, and nobody may do more after it than
+before. Where a person has to choose, the verb asks; where it cannot, there is no line. A test runs each.
+"""
+
+from collections.abc import Callable, Sequence
 
 from jsctl.auth.check.model import Owner
-from jsctl.auth.claims import Json, as_text
+from jsctl.auth.claims import Json
+from jsctl.auth.environment import Account
+from jsctl.auth.records import find_local_subject
+from jsctl.command_lines import build_flag, build_line
 
 
-def build_line(*words: str) -> str:
-    """Return a `jsctl auth` command line, quoted for a shell; words in <> are for the reader to fill in."""
-    return "jsctl auth " + " ".join(word if word.startswith("<") else shlex.quote(word) for word in words)
+def build_owner_line(owner: Owner, verb: str, *names: str, flags: Sequence[str] = ()) -> str:
+    """Return a command line of `jsctl auth` for the owner's operator, which a flag names."""
+    return build_line(f"auth {verb}", *names, flags=[*flags, *build_flag("--operator", owner.operator)])
 
 
-def build_operator_line(owner: Owner, *words: str) -> str:
+def build_operator_line(owner: Owner, verb: str, *flags: str) -> str:
     """Return a command line of `jsctl auth operator` for the owner's operator."""
-    return build_line("operator", *words[:1], owner.operator, *words[1:])
+    return build_line(f"auth operator {verb}", owner.operator, flags=flags)
 
 
-def build_account_line(owner: Owner, *words: str) -> str:
-    """Return a command line of `jsctl auth account` for the owner's account; the flags come last."""
-    return build_line("account", *words[:1], owner.account, *words[1:], "--operator", owner.operator)
+def build_account_line(owner: Owner, verb: str, *flags: str) -> str:
+    """Return a command line of `jsctl auth account` for the owner's account."""
+    return build_owner_line(owner, f"account {verb}", owner.account, flags=flags)
 
 
-def build_user_line(owner: Owner, *words: str) -> str:
+def build_user_line(owner: Owner, verb: str, *flags: str) -> str:
     """Return a command line of `jsctl auth user` for the owner's user."""
-    return build_line("user", *words[:1], owner.user, owner.account, *words[1:], "--operator", owner.operator)
+    file = build_flag("--credential", owner.file) if owner.file and verb == "edit" else []
+    return build_owner_line(owner, f"user {verb}", owner.user, owner.account, flags=[*flags, *file])
 
 
-def build_signing_line(owner: Owner) -> str:
-    """Return the command line that signs an owner's claims again, unchanged."""
+def build_edit_line(owner: Owner, *flags: str) -> str:
+    """Return the command line of `edit` for an owner, with these flags."""
     if owner.user:
-        return build_user_line(owner, "edit")
-    return build_account_line(owner, "edit") if owner.account else build_operator_line(owner, "edit")
+        return build_user_line(owner, "edit", *flags)
+    if owner.account:
+        return build_account_line(owner, "edit", *flags)
+    return build_operator_line(owner, "edit", *flags)
+
+
+def build_repair_line(build: Callable[..., str], flags: Sequence[str] | None) -> str:
+    """Return a command line with the flags of a repair; empty without a repair. build: takes the flags."""
+    return "" if flags is None else build(*flags)
 
 
 def build_export_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
     """Return `jsctl auth account exports edit|rm SUBJECT ACCOUNT`."""
-    words = ("account", "exports", verb, subject, owner.account, *flags, "--operator", owner.operator)
-    return build_line(*words)
+    return build_owner_line(owner, f"account exports {verb}", subject, owner.account, flags=flags)
 
 
-def build_readd_export_line(owner: Owner, export: Json) -> str:
-    """Return the command lines that remove an export and add it again without its settings."""
-    subject = as_text(export.get("subject"))
-    flags = [flag for flag, key in (("--private", "token_req"),) if export.get(key)]
-    flags += ["--service"] if export.get("type") == "service" else []
-    words = (
-        "account",
-        "exports",
-        "add",
-        as_text(export.get("name")) or subject,
-        subject,
-        owner.account,
-        *flags,
-    )
-    return f"{build_export_line(owner, 'rm', subject)} && {build_line(*words, '--operator', owner.operator)}"
-
-
-def build_import_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
-    """Return `jsctl auth account imports edit|rm SUBJECT ACCOUNT`. subject: see `get_import_name`."""
-    words = ("account", "imports", verb, subject, owner.account, *flags, "--operator", owner.operator)
-    return build_line(*words)
-
-
-def get_import_name(imported: Json) -> str:
-    """Return the subject by which commands find an import: its local subject, or else the exporter's."""
-    return as_text(imported.get("local_subject")) or as_text(imported.get("subject"))
+def build_import_line(account: Account, owner: Owner, verb: str, imported: Json, *flags: str) -> str:
+    """Return `jsctl auth account imports edit|rm SUBJECT ACCOUNT`; empty if that means another import."""
+    name = find_local_subject(imported)
+    same = [other for other in account.imports if find_local_subject(other) == name]
+    if same and same[-1] is not imported:
+        return ""
+    return build_owner_line(owner, f"account imports {verb}", name, owner.account, flags=flags)

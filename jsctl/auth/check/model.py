@@ -14,7 +14,7 @@ class Finding(NamedTuple):
     severity: "error" for what servers refuse or what cannot work, "warning" for what works differently than
     it appears. code: the rule, for scripts. account, user: empty for problems of the operator or the account.
     path: the claim below `nats`, such as "imports[0].subject"; empty for the whole JWT. fix: the jsctl
-    command line that fixes it.
+    command line that fixes it; empty if none does, because a person has to choose first.
     """
 
     severity: Severity
@@ -35,24 +35,33 @@ class Finding(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """The operator, account or user whose claims a rule checks."""
+    """The operator, account or user whose claims a rule checks.
+
+    file: the credentials file that a user was read from; empty for a user in the store.
+    """
 
     operator: str
     account: str = ""
     user: str = ""
+    file: str = ""
 
     def build_error(self, code: str, path: str, message: str, fix: str) -> Finding:
         """Return a finding of severity "error" about this owner; see `Finding`."""
-        return Finding("error", code, *self, path, message, fix)
+        return Finding("error", code, *self[:3], path, message, fix)
 
     def build_warning(self, code: str, path: str, message: str, fix: str) -> Finding:
         """Return a finding of severity "warning" about this owner; see `Finding`."""
-        return Finding("warning", code, *self, path, message, fix)
+        return Finding("warning", code, *self[:3], path, message, fix)
 
 
 def find_owner(operator: Operator, account: Account | None = None, user: User | None = None) -> Owner:
     """Return the owner for a user; without a user, for an account; without both, for the operator."""
-    return Owner(operator.name, account.name if account else "", user.name if user else "")
+    return Owner(
+        operator.name,
+        account.name if account else "",
+        user.name if user else "",
+        user.file if user else "",
+    )
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:

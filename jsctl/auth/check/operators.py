@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from urllib.parse import SplitResult, urlsplit
 
-from jsctl.auth.check.fixes import build_line, build_operator_line
+from jsctl.auth.check.fixes import build_operator_line, build_owner_line
 from jsctl.auth.check.model import Finding, find_owner
+from jsctl.auth.check.repairs import build_service_flags
 from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import as_text, as_texts
 from jsctl.auth.environment import Environment
 from jsctl.auth.keys import ACCOUNT, OPERATOR, find_key_kind
+from jsctl.command_lines import build_line
 
 _SCHEMES = ("nats", "tls", "ws", "wss")
 
@@ -18,12 +20,12 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
     operator = environment.operator
     owner = find_owner(operator)
     yield from check_token(operator, "operator", owner, now)
-    if operator.issuer != operator.public and operator.issuer not in operator.signing_keys:
+    if operator.doubt and operator.issuer != operator.public:
         yield owner.build_error(
             "operator-not-self-signed",
             "iss",
-            "the operator is signed neither with its own key nor with one of its signing keys",
-            build_operator_line(owner, "edit"),
+            f"the JWT {operator.doubt.reason}",
+            build_operator_line(owner, "edit", "--accept-claims"),
         )
     url = as_text(operator.nats.get("account_server_url"))
     if url and not _split_url(url).scheme:
@@ -31,15 +33,16 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
             "operator-account-server",
             "account_server_url",
             f"account server URL {url!r} has no protocol",
-            build_operator_line(owner, "edit", "--account-server", "<url>"),
+            build_operator_line(owner, "edit", "--account-server", f"nats://{url}"),
         )
-    for index, url in enumerate(as_texts(operator.nats.get("operator_service_urls"))):
+    urls = as_texts(operator.nats.get("operator_service_urls"))
+    for index, url in enumerate(urls):
         if url and (reason := _find_service_url_problem(url)):
             yield owner.build_error(
                 "operator-service",
                 f"operator_service_urls[{index}]",
                 f"service URL {url!r} {reason}",
-                build_operator_line(owner, "edit", "--service", "<url>"),
+                build_operator_line(owner, "edit", *build_service_flags(urls)),
             )
     for index, key in enumerate(operator.signing_keys):
         if find_key_kind(key) != OPERATOR:
@@ -57,12 +60,12 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
             _build_add_key_line(owner.operator),
         )
     yield from _check_system_account(environment)
-    if not _is_version(as_text(operator.nats.get("assert_server_version"))):
+    if not is_version(as_text(operator.nats.get("assert_server_version"))):
         yield owner.build_error(
             "operator-server-version",
             "assert_server_version",
             "the required server version is not MAJOR.MINOR.PATCH",
-            "jsctl apply -f <file>",
+            build_operator_line(owner, "edit", "--require-version", ""),
         )
 
 
@@ -71,29 +74,38 @@ def _check_system_account(environment: Environment) -> Iterator[Finding]:
     owner, system = find_owner(operator), operator.system_account
     if not system:
         return
-    fix = build_operator_line(owner, "edit", "--system-account", "<account>")
     if find_key_kind(system) != ACCOUNT:
         yield owner.build_error(
             "operator-system-account",
             "system_account",
             f"the system account {system!r} is not the public key of an account",
-            fix,
+            _build_system_account_line(environment),
         )
     elif environment.get_account(system) is None and environment.accounts:
         yield owner.build_warning(
             "operator-system-account-missing",
             "system_account",
             f"the system account {system} is not in the store",
-            fix,
+            build_owner_line(owner, "account query", system, flags=["--save"]),
         )
 
 
+def _build_system_account_line(environment: Environment) -> str:
+    """Return the command line that sets the system account: to SYS or SYSTEM, else to a new one."""
+    owner = find_owner(environment.operator)
+    names = [account.name for account in environment.accounts]
+    if name := next((name for name in names if name.upper() in ("SYS", "SYSTEM")), ""):
+        return build_operator_line(owner, "edit", "--system-account", name)
+    add = build_owner_line(owner, "account add", "SYSTEM", flags=["--defaults"])
+    return f"{add} && {build_operator_line(owner, 'edit', '--system-account', 'SYSTEM')}"
+
+
 def _build_add_key_line(operator: str) -> str:
-    return build_line("operator", "keys", "add", operator)
+    return build_line("auth operator keys add", operator)
 
 
 def _build_remove_key_line(operator: str, key: str) -> str:
-    return build_line("operator", "keys", "rm", operator, key)
+    return build_line("auth operator keys rm", operator, key)
 
 
 def _find_service_url_problem(url: str) -> str:
@@ -114,6 +126,7 @@ def _split_url(url: str) -> SplitResult:
         return urlsplit("")
 
 
-def _is_version(text: str) -> bool:
+def is_version(text: str) -> bool:
+    """Return whether a text is empty or a version, MAJOR.MINOR.PATCH."""
     numbers = text.split(".")
     return not text or (len(numbers) == 3 and all(number.isdigit() for number in numbers))

@@ -3,10 +3,12 @@ Permissions and Limits)."""
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from zoneinfo import ZoneInfo
 
+from jsctl.auth.check.fixes import build_repair_line
 from jsctl.auth.check.model import Finding, Owner
+from jsctl.auth.check.repairs import find_valid_kinds, find_valid_networks, find_valid_rules, find_valid_times
 from jsctl.auth.check.subjects import find_subject_problem
 from jsctl.auth.claims import Json, as_list, as_object, as_objects, as_text, as_texts
 
@@ -17,13 +19,26 @@ _TEMPLATE = re.compile(r"\{\{[^}]+\}\}")
 
 
 def check_permissions(
-    claims: Json, path: str, owner: Owner, fix: str, *, scoped: bool = False
+    claims: Json,
+    path: str,
+    owner: Owner,
+    build: Callable[..., str],
+    *,
+    scoped: bool = False,
+    prefix: str = "",
 ) -> Iterator[Finding]:
-    """Yield the problems of `pub` and `sub`. scoped: allow templates such as {{name()}}."""
+    """Yield the problems of `pub` and `sub`.
+
+    build: returns the command line that sets flags. scoped: allow templates such as {{name()}}. prefix: of
+    the flags' names.
+    """
     for action in ("pub", "sub"):
         rules = as_object(claims.get(action))
         for key in ("allow", "deny"):
-            for index, rule in enumerate(as_texts(rules.get(key))):
+            texts = as_texts(rules.get(key))
+            flags = None if scoped else find_valid_rules(texts, action, key, f"--{prefix}{action}-{key}")
+            fix = build_repair_line(build, flags)
+            for index, rule in enumerate(texts):
                 if problem := _find_rule_problem(rule, action, scoped=scoped):
                     yield owner.build_error(
                         "permission-subject",
@@ -33,9 +48,13 @@ def check_permissions(
                     )
 
 
-def check_user_limits(claims: Json, path: str, owner: Owner, fix: str) -> Iterator[Finding]:
-    """Yield the problems of source networks, times of day, time zone and connection types."""
-    for index, network in enumerate(list_networks(claims)):
+def check_user_limits(claims: Json, path: str, owner: Owner, build: Callable[..., str]) -> Iterator[Finding]:
+    """Yield the problems of source networks, times of day, time zone and connection types. build: see
+    `check_permissions`."""
+    networks = list_networks(claims)
+    flags = None if isinstance(claims.get("src"), str) else find_valid_networks(networks, "--source-network")
+    fix = build_repair_line(build, flags)
+    for index, network in enumerate(networks):
         try:
             if "/" not in network:
                 raise ValueError
@@ -43,6 +62,7 @@ def check_user_limits(claims: Json, path: str, owner: Owner, fix: str) -> Iterat
         except ValueError:
             reason = f"{network!r} is not a network such as 192.0.2.0/24"
             yield owner.build_error("user-source", f"{path}src[{index}]", reason, fix)
+    fix = build_repair_line(build, find_valid_times(as_objects(claims.get("times")), "--time"))
     for index, span in enumerate(as_objects(claims.get("times"))):
         for key in ("start", "end"):
             if not _TIME.fullmatch(as_text(span.get(key))):
@@ -51,9 +71,10 @@ def check_user_limits(claims: Json, path: str, owner: Owner, fix: str) -> Iterat
     zone = as_text(claims.get("times_location"))
     if zone and not is_zone(zone):
         reason = f"{zone!r} is not the name of a time zone such as Europe/Berlin"
-        yield owner.build_error("user-locale", f"{path}times_location", reason, fix)
+        yield owner.build_error("user-locale", f"{path}times_location", reason, "")
     kinds = as_texts(claims.get("allowed_connection_types"))
     unknown = [kind for kind in kinds if kind.upper() not in CONNECTION_TYPES]
+    fix = build_repair_line(build, find_valid_kinds(kinds, CONNECTION_TYPES, "--connection"))
     if unknown:
         reason = f"{unknown[0]!r} is not a kind of connection: {', '.join(CONNECTION_TYPES)}"
         report = owner.build_error if len(unknown) == len(kinds) else owner.build_warning

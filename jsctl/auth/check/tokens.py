@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from jsctl.auth.check.fixes import build_line, build_signing_line
+from jsctl.auth.check.fixes import build_edit_line
 from jsctl.auth.check.model import Finding, Owner
+from jsctl.auth.check.repairs import find_period
 from jsctl.auth.claims import as_number, as_text
 from jsctl.auth.environment import Claimed
-from jsctl.auth.jwt import decode_header, is_signed
 from jsctl.auth.keys import ACCOUNT, OPERATOR, find_key_kind
+from jsctl.auth.signatures import find_signature_problem
 from jsctl.units import SECOND, format_time
 
 VERSION = 2
@@ -21,9 +22,10 @@ _ISSUERS = {"operator": (OPERATOR,), "account": (ACCOUNT, OPERATOR), "user": (AC
 
 def check_token(claimed: Claimed, kind: str, owner: Owner, now: float) -> Iterator[Finding]:
     """Yield the problems of any JWT. kind: operator, account or user. now: seconds since 1970."""
-    fix = build_signing_line(owner)
+    fix = build_edit_line(owner, "--sign-again")
+    accept = build_edit_line(owner, "--accept-claims")
     if len(claimed.token) > MAX_TOKEN:
-        yield owner.build_error("token-size", "", f"the JWT has more than {MAX_TOKEN:,} characters", fix)
+        yield owner.build_error("token-size", "", f"the JWT has more than {MAX_TOKEN:,} characters", "")
     version = as_number(claimed.nats.get("version"))
     kind_of_claims = as_text(claimed.nats.get("type")) or as_text(claimed.claims.get("type"))
     if kind_of_claims != kind:
@@ -43,36 +45,25 @@ def check_token(claimed: Claimed, kind: str, owner: Owner, now: float) -> Iterat
         )
     if find_key_kind(claimed.public) != kind:
         yield owner.build_error(
-            "token-subject", "sub", f"{claimed.public!r} is not the public key of a {kind}", fix
+            "token-subject", "sub", f"{claimed.public!r} is not the public key of a {kind}", ""
         )
     if find_key_kind(claimed.issuer) not in _ISSUERS[kind]:
         yield owner.build_error(
-            "token-issuer", "iss", f"{claimed.issuer!r} is not a key that can sign a {kind}", fix
+            "token-issuer", "iss", f"{claimed.issuer!r} is not a key that can sign a {kind}", accept
         )
-    elif version == VERSION and not (
-        is_signed(claimed.token, claimed.issuer) and _has_valid_header(claimed.token)
-    ):
-        yield owner.build_error(
-            "token-signature", "", "the signature is invalid: the JWT was changed or truncated", fix
-        )
+    elif problem := find_signature_problem(claimed.token, claimed.issuer, version):
+        yield owner.build_error("token-signature", "", f"the JWT {problem}", accept)
     yield from check_times(claimed, owner, now)
 
 
 def check_times(claimed: Claimed, owner: Owner, now: float) -> Iterator[Finding]:
     """Yield a finding for a JWT that has expired or is not valid yet. now: seconds since 1970."""
-    fix = build_signing_line(owner) + " --expiry <duration>"
-    if not owner.account:
-        fix = build_line("operator", "import", "<file>")
+    fix = build_edit_line(owner, "--expiry", find_period(claimed.claims))
     if 0 < claimed.expires < now:
         yield owner.build_error(
             "expired", "exp", f"the JWT expired at {format_time(claimed.expires * SECOND)}", fix
         )
     if as_number(claimed.claims.get("nbf")) > now:
-        yield owner.build_error("not-yet-valid", "nbf", "the JWT is not valid yet", build_signing_line(owner))
-
-
-def _has_valid_header(token: str) -> bool:
-    header = decode_header(token)
-    return (
-        as_text(header.get("typ")).upper() == "JWT" and as_text(header.get("alg")).lower() == "ed25519-nkey"
-    )
+        yield owner.build_error(
+            "not-yet-valid", "nbf", "the JWT is not valid yet", build_edit_line(owner, "--sign-again")
+        )

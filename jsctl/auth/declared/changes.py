@@ -54,7 +54,7 @@ def build_operator_change(declared: DeclaredOperator, keys: Keys) -> Callable[[J
         _replace(nats, merge(nats, declared.claims))
         if declared.system_account:
             nats["system_account"] = keys.find_account_key(declared.system_account)
-        _add_label(nats, declared.label)
+        _set_label(nats, declared.label, is_bare=declared.is_bare)
 
     return change
 
@@ -76,11 +76,14 @@ def build_account_change(
 
     def change(nats: Json) -> None:
         exclusive = prune and bool(label) and has_label(nats, label)
+        labels = _list_label_tags(nats)
         tags = declared.claims.get("tags")
         _replace(nats, merge(nats, copy.deepcopy(declared.claims)))
         if isinstance(tags, list):
-            nats["tags"] = [tag.lower() for tag in tags]
-        _add_label(nats, label)
+            nats["tags"] = [*(tag.lower() for tag in tags), *labels]
+        _set_label(nats, label, is_bare=declared.is_bare)
+        for key in declared.cleared:
+            nats.pop(key, None)
         _complete_jetstream(nats)
         _put(
             nats,
@@ -102,6 +105,11 @@ def build_user_change(declared: DeclaredUser, label: str) -> Callable[[Json], No
 
     def change(nats: Json) -> None:
         tags = declared.claims.get("tags", nats.get("tags"))
+        if isinstance(declared.claims.get("tags"), list):
+            tags = [
+                *as_texts(tags),
+                *(tag for tag in as_texts(nats.get("tags")) if tag.startswith(f"{LABEL}:")),
+            ]
         if declared.role:
             for key in [key for key in nats if key not in ("type", "version", "issuer_account", "tags")]:
                 del nats[key]
@@ -111,20 +119,34 @@ def build_user_change(declared: DeclaredUser, label: str) -> Callable[[Json], No
         _replace(nats, merge(nats, copy.deepcopy(declared.claims)))
         if isinstance(tags, list):
             nats["tags"] = [str(tag).lower() for tag in tags]
-        _add_label(nats, label)
+        _set_label(nats, label)
 
     return change
 
 
 def has_label(nats: Json, label: str) -> bool:
-    """Return whether a file with this label created the owner of these claims."""
-    return f"{LABEL}:{label}".lower() in as_texts(nats.get("tags"))
+    """Return whether the file with this label owns what has these claims, and no other file does."""
+    return _list_labels(nats) == [label.lower()]
 
 
-def _add_label(nats: Json, label: str) -> None:
-    tag = f"{LABEL}:{label}".lower()
-    if label and tag not in as_texts(nats.get("tags")):
-        nats["tags"] = [*as_texts(nats.get("tags")), tag]
+def find_other_label(nats: Json, label: str) -> str:
+    """Return the label of another file that owns what has these claims; empty if none does."""
+    return next((other for other in _list_labels(nats) if other != label.lower()), "")
+
+
+def _list_labels(nats: Json) -> list[str]:
+    return [tag.removeprefix(f"{LABEL}:") for tag in _list_label_tags(nats)]
+
+
+def _list_label_tags(nats: Json) -> list[str]:
+    return [tag for tag in as_texts(nats.get("tags")) if tag.startswith(f"{LABEL}:")]
+
+
+def _set_label(nats: Json, label: str, *, is_bare: bool = False) -> None:
+    """Make the file with this label the only owner, unless it only names it (`is_bare`)."""
+    if label and not is_bare:
+        tags = [tag for tag in as_texts(nats.get("tags")) if not tag.startswith(f"{LABEL}:")]
+        nats["tags"] = [*tags, f"{LABEL}:{label}".lower()]
 
 
 def _complete_jetstream(nats: Json) -> None:

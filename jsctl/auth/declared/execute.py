@@ -25,6 +25,8 @@ from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import encode_jwt
 from jsctl.auth.keys import ACCOUNT, create_key
 from jsctl.auth.records import Record, build_scoped_user, build_user
+from jsctl.auth.removed import remove_account
+from jsctl.auth.revocations import Revocation, add_revocation
 from jsctl.auth.store import AuthStore
 
 
@@ -36,14 +38,17 @@ def execute_auth(
     advance: Callable[[int], None],
     *,
     prune: bool,
+    revoke_old: bool = False,
 ) -> None:
-    """Carry out the steps of a plan. done: each step is added when it is done. advance: called with 1 for
-    each.
+    """Carry out the steps of a plan.
+
+    done: each step is added when it is done. advance: called with 1 for each. revoke_old: revoke the old
+    credentials of users who may do less.
 
     Raises BadInput, NotFound, OSError.
     """
     for operator in declared:
-        worker = _Worker(AuthStore(folders, operator.name), operator, prune=prune)
+        worker = _Worker(AuthStore(folders, operator.name), operator, prune=prune, revoke_old=revoke_old)
         steps = [step for step in plan.steps if step.operator == operator.name]
         for step, work in worker.order_work(steps):
             work()
@@ -77,7 +82,10 @@ class _NewKeys(KnownKeys):
 class _Worker:
     """The executor of the steps of one operator."""
 
-    def __init__(self, store: AuthStore, declared: DeclaredOperator, *, prune: bool) -> None:
+    def __init__(
+        self, store: AuthStore, declared: DeclaredOperator, *, prune: bool, revoke_old: bool
+    ) -> None:
+        self._revoke_old = revoke_old
         self._store = store
         self._declared = declared
         self._prune = prune
@@ -159,6 +167,8 @@ class _Worker:
             claims = _build_expiry_claim(declared.expires)
             store_changes.create_user(self._store, owner, step.user, nats, signer, claims=claims)
             return
+        if step.old_rights and self._revoke_old:
+            self._revoke(owner, step.user)
         self._change_user(owner, declared, change, signer.public)
 
     def _change_user(
@@ -172,7 +182,7 @@ class _Worker:
 
     def _remove(self, step: AuthStep) -> None:
         if not step.user:
-            self._store.remove_account(step.account)
+            remove_account(self._store, step.account)
             return
         public = self._store.read_user(step.account, step.user).public
 
@@ -181,6 +191,17 @@ class _Worker:
 
         store_changes.change_account(self._store, step.account, revoke)
         self._store.remove_user(step.account, step.user)
+
+    def _revoke(self, owner: Record, name: str) -> None:
+        """Revoke the JWTs of a user that were signed up to now; the next one is signed a second later."""
+        user = self._store.read_user(owner.name, name)
+        issued = int(user.claims.get("iat") or 0)
+        revocation = Revocation("", user.public, issued)
+        store_changes.change_account(
+            self._store, owner.name, lambda nats: add_revocation(nats, revocation, owner.name)
+        )
+        while int(time.time()) <= issued:
+            time.sleep(0.05)
 
     def _find_declared_account(self, name: str) -> DeclaredAccount:
         account = self._declared.find_account(name)

@@ -97,7 +97,9 @@ def _read_account(node: Node, variables: Variables, budget: Budget) -> DeclaredA
     expanded = budget.expand(node, "an account", variables, "for", "users")
     name = _read_name(expanded, "account")
     claims = ACCOUNT.read(expanded, "an account", ignored=_NAMES)
-    lists = {key: claims.pop(key, None) or [] for key in ("exports", "imports", "signing_keys")}
+    lists = ("exports", "imports", "signing_keys")
+    cleared = frozenset(key for key in lists if key in claims and not claims[key])
+    exports, imports, roles = (claims.pop(key, None) or [] for key in lists)
     expires = _read_expiry(claims)
     _validate(ACCOUNT, claims, node)
     users: list[DeclaredUser] = []
@@ -107,8 +109,9 @@ def _read_account(node: Node, variables: Variables, budget: Budget) -> DeclaredA
     by_name: dict[str, DeclaredUser] = {}
     for user in users:
         _refuse_same(by_name, user.name, user, f"user {name}/{user.name} of operator")
-    exports, imports, roles = lists.values()
-    return DeclaredAccount(name, claims, exports, imports, roles, expires, users, _format_position(node))
+    return DeclaredAccount(
+        name, claims, cleared, exports, imports, roles, expires, users, _format_position(node)
+    )
 
 
 def _read_user(node: Node, variables: Variables, budget: Budget) -> DeclaredUser:

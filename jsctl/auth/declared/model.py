@@ -29,18 +29,26 @@ class DeclaredAccount:
     """An account.
 
     claims: the declared keys except the lists below; None removes a key. exports, imports, roles: the
-    declared ones; an import names its account. expires: seconds since 1970; 0 for never, None when the file
+    declared ones; an import names its account. cleared: those of these lists that the file declares as empty
+    or null. expires: seconds since 1970; 0 for never, None when the file
     does not say.
     """
 
     name: str
     claims: Json
+    cleared: frozenset[str]
     exports: Sequence[Json]
     imports: Sequence[Json]
     roles: Sequence[Json]
     expires: int | None
     users: Sequence[DeclaredUser]
     position: str
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the file only names it, for its users."""
+        settings = (self.claims, self.exports, self.imports, self.roles, self.cleared)
+        return not any(settings) and self.expires is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,11 @@ class DeclaredOperator:
     accounts: Sequence[DeclaredAccount]
     label: str
     position: str
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the file only names it, for its accounts."""
+        return not self.claims and not self.system_account
 
     def find_account(self, name: str) -> DeclaredAccount | None:
         """Return the declared account of this name; None when there is none."""

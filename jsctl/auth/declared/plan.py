@@ -10,15 +10,18 @@ from jsctl.auth.declared.changes import (
     build_account_change,
     build_operator_change,
     build_user_change,
+    find_other_label,
     find_role_key,
     has_label,
 )
 from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
+from jsctl.auth.declared.narrowing import is_narrowed
 from jsctl.auth.environment import Account, Claimed, Environment, User, read_environment
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.keys import find_key_kind
 from jsctl.auth.records import build_account, build_operator, build_scoped_user, build_user
+from jsctl.auth.removed import find_removed, list_owed
 from jsctl.auth.store import AuthStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.differences import Difference, find_differences
@@ -28,6 +31,8 @@ from jsctl.units import SECOND, format_rfc3339
 
 Action = Literal["create", "change", "remove"]
 
+FOREVER = "for ever"
+
 _DEFAULTS = {"operator": build_operator, "account": build_account, "user": build_user}
 """Functions that build the claims of new operators, accounts and users, by noun."""
 
@@ -36,7 +41,9 @@ class AuthStep(NamedTuple):
     """A change of a store.
 
     account, user: both empty for the operator; user is empty for an account. position: file:line; empty for
-    removals. users: how many users are removed together with an account.
+    removals. users: those that are removed together with an account, by name. streams, messages: what such an
+    account holds on servers; None if they were not asked. old_rights: for a user who may do less, until when
+    old credentials may do as much as before.
     """
 
     action: Action
@@ -45,16 +52,30 @@ class AuthStep(NamedTuple):
     user: str
     position: str
     changes: Sequence[Difference] = ()
-    users: int = 0
+    users: Sequence[str] = ()
+    streams: int | None = None
+    messages: int | None = None
+    old_rights: str = ""
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What it changes, to compare it with a later plan."""
+        changes = [f"{change.key}: {change.before!r} -> {change.after!r}" for change in self.changes]
+        return self.action, self.operator, self.account, self.user, *self.users, *changes
 
 
 class AuthPlan(NamedTuple):
-    """The steps to take. operators, accounts, users: how many are already as declared."""
+    """The steps to take.
+
+    operators, accounts, users: how many are already as declared. owed: removed accounts that servers may
+    still have.
+    """
 
     steps: Sequence[AuthStep]
     operators: int = 0
     accounts: int = 0
     users: int = 0
+    owed: Sequence[str] = ()
 
     @property
     def unchanged(self) -> int:
@@ -62,29 +83,45 @@ class AuthPlan(NamedTuple):
         return self.operators + self.accounts + self.users
 
 
-def make_auth_plan(folders: StoreFolders, declared: Sequence[DeclaredOperator], *, prune: bool) -> AuthPlan:
-    """Compare what is declared with a store. Raises BadInput, OSError."""
+def make_auth_plan(
+    folders: StoreFolders,
+    declared: Sequence[DeclaredOperator],
+    *,
+    prune: bool,
+    take_ownership: bool = False,
+) -> AuthPlan:
+    """Compare what is declared with a store. take_ownership: take over what belongs to another label.
+
+    Raises NotGenuine for claims in the store that would be changed and signed, BadInput, OSError.
+    """
     steps: list[AuthStep] = []
     counts = [0, 0, 0]
     for operator in declared:
-        planner = _Planner(AuthStore(folders, operator.name), operator, prune)
+        store = AuthStore(folders, operator.name)
+        planner = _Planner(store, operator, prune, take_ownership)
         for level, step in planner.plan():
             if step is None:
                 counts[level] += 1
             else:
                 steps.append(step)
-    return AuthPlan(steps, *counts)
+    removed = {record.name for one in declared for record in list_owed(AuthStore(folders, one.name))}
+    return AuthPlan(steps, counts[0], counts[1], counts[2], sorted(removed))
 
 
 class _Planner:
     """The plan of one operator."""
 
-    def __init__(self, store: AuthStore, declared: DeclaredOperator, prune: bool) -> None:
+    def __init__(
+        self, store: AuthStore, declared: DeclaredOperator, prune: bool, take_ownership: bool
+    ) -> None:
         self._store = store
+        self._take_ownership = take_ownership
         self._declared = declared
         self._prune = prune
         exists = declared.name in store.folders.list_operators()
         self._environment = read_environment(store.folders, declared.name) if exists else None
+        if exists:
+            store.read_operator()
         self._keys = KnownKeys(self._environment)
         nats: Json = copy.deepcopy(self._environment.operator.nats) if self._environment else build_operator()
         build_operator_change(declared, self._keys)(nats)
@@ -95,6 +132,8 @@ class _Planner:
         """Yield steps (None for what is already as declared), each with its level: operator, account or
         user."""
         operator = self._environment.operator if self._environment else None
+        if operator and not self._declared.is_bare:
+            self._check_owner(operator, f"operator {operator.name}", self._declared.position)
         yield 0, self._build_step(OPERATOR, operator, self._nats, "", "", self._declared.position)
         self._refuse_unknown_accounts()
         for account in self._declared.accounts:
@@ -104,6 +143,10 @@ class _Planner:
 
     def _plan_account(self, declared: DeclaredAccount) -> Iterator[tuple[int, AuthStep | None]]:
         live = self._find_account(declared.name)
+        if live:
+            self._store.read_account(declared.name)
+            if not declared.is_bare:
+                self._check_owner(live, f"account {live.name}", declared.position)
         nats: Json = copy.deepcopy(live.nats) if live else build_account()
         build_account_change(
             declared,
@@ -114,6 +157,10 @@ class _Planner:
             strict=self._strict,
         )(nats)
         extra_changes = _build_expiry_changes(live, declared.expires)
+        if not live and (removed := find_removed(self._store, declared.name)):
+            has_key = self._store.has_seed(removed.public)
+            text = removed.public if has_key else "a new key: the streams of the removed account are lost"
+            extra_changes.append(_build_text_change("key", None, text))
         if live and self._environment and not self._may_sign(live.issuer):
             extra_changes.append(_build_text_change("iss", live.issuer, "a signing key"))
         yield 1, self._build_step(ACCOUNT, live, nats, declared.name, "", declared.position, extra_changes)
@@ -125,6 +172,9 @@ class _Planner:
     ) -> AuthStep | None:
         role_key = find_role_key(nats, declared.role, account.name) if declared.role else ""
         live = next((user for user in owner.users if user.name == declared.name), None) if owner else None
+        if live:
+            self._store.read_user(account.name, live.name)
+            self._check_owner(live, f"user {account.name}/{live.name}", declared.position)
         claims: Json = build_scoped_user() if declared.role else build_user()
         if live:
             claims = copy.deepcopy(live.nats)
@@ -137,9 +187,12 @@ class _Planner:
             if live.credentials != live.token and self._store.has_seed(live.public):
                 current = "of another JWT" if live.credentials else None
                 extra_changes.append(_build_text_change("credentials", current, "written"))
-        return self._build_step(
+        step = self._build_step(
             USER, live, claims, account.name, declared.name, declared.position, extra_changes
         )
+        if step and live and owner and is_narrowed(live, owner, claims, role_key):
+            return step._replace(old_rights=_format_end(live.expires) or FOREVER)
+        return step
 
     def _find_signing_changes(self, live: User, owner: Account, role_key: str) -> list[Difference]:
         scoped = owner.signing_keys.get(live.issuer) is not None
@@ -162,11 +215,12 @@ class _Planner:
         label, name = self._declared.label, self._declared.name
         for account in environment.accounts:
             declared = self._declared.find_account(account.name)
-            if declared is None:
-                if has_label(account.nats, label) and account.public != environment.operator.system_account:
-                    yield AuthStep("remove", name, account.name, "", "", users=len(account.users))
+            is_system = account.public == environment.operator.system_account
+            if declared is None and has_label(account.nats, label) and not is_system:
+                users = [user.name for user in account.users]
+                yield AuthStep("remove", name, account.name, "", "", users=users)
                 continue
-            names = {user.name for user in declared.users}
+            names = {user.name for user in declared.users} if declared else set()
             for user in account.users:
                 if user.name not in names and has_label(user.nats, label):
                     yield AuthStep("remove", name, account.name, user.name, "")
@@ -200,6 +254,13 @@ class _Planner:
     def _find_account(self, name: str) -> Account | None:
         accounts = self._environment.accounts if self._environment else ()
         return next((account for account in accounts if account.name == name), None)
+
+    def _check_owner(self, live: Claimed, name: str, position: str) -> None:
+        """Raise BadInput for what belongs to the label of another file."""
+        label = self._declared.label
+        other = find_other_label(live.nats, label) if label and not self._take_ownership else ""
+        if other:
+            raise BadInput(f"{position}: {name} belongs to label {other}", "--take-ownership takes it over")
 
     def _refuse_unknown_accounts(self) -> None:
         """Raise BadInput for an import from an account that neither the files nor

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jsctl.auth.check.across import build_add_import_line
-from jsctl.auth.check.fixes import build_line
+from jsctl.auth.check.fixes import build_user_line
 from jsctl.auth.check.model import find_owner
 from jsctl.auth.claims import as_object, as_text, as_texts
 from jsctl.auth.environment import Account, Environment, User
@@ -110,6 +110,4 @@ def _find_fix(
         return ""
     texts = [*as_texts(as_object(user.nats.get(action)).get("allow")), question.subject]
     flags = [word for text in texts for word in (f"--{action}-allow", text)]
-    return build_line(
-        "user", "edit", user.name, account.name, *flags, "--operator", environment.operator.name
-    )
+    return build_user_line(find_owner(environment.operator, account, user), "edit", *flags)

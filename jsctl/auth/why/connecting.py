@@ -8,7 +8,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from jsctl.auth.check.accounts import check_account
-from jsctl.auth.check.fixes import build_line, build_operator_line
+from jsctl.auth.check.fixes import build_operator_line, build_owner_line
 from jsctl.auth.check.model import Finding, find_owner
 from jsctl.auth.check.permissions import CONNECTION_TYPES, is_zone, list_networks
 from jsctl.auth.check.users import check_user
@@ -99,7 +99,7 @@ def _make_checks(
     if account is None:
         yield _check_expiry(user, visit.now)
         if visit.trust:
-            fix = build_line("account", "push", "--all", "--operator", environment.operator.name)
+            fix = build_owner_line(find_owner(environment.operator), "account push", flags=["--all"])
             yield Check("the account", visit.trust, f"user {user.name}", "issuer_account", fix)
             return
         reason = f"account {user.issuer_account} is not in the store, and servers may not have it either"

@@ -13,10 +13,10 @@ from jsctl.auth.environment import (
     Account,
     Environment,
     User,
-    extract_jwt,
     read_claims,
     read_environment,
 )
+from jsctl.auth.store import extract_jwt
 from jsctl.auth.why.answer import CONNECT, IMPORT, PUBLISH, SUBSCRIBE, Question, answer
 from jsctl.auth.why.connecting import Visit
 from jsctl.commands.auth.servers import OnServers, ask_servers, servers_flags

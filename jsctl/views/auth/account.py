@@ -6,7 +6,15 @@ from jsctl.auth.fields import ACCOUNT, ACCOUNT_LIMITS, JETSTREAM_LIMITS
 from jsctl.auth.records import Json, Record, has_jetstream, list_signing_keys, list_tiers, read_objects
 from jsctl.auth.store import AuthStore
 from jsctl.jetstream.config.schema import get_value
-from jsctl.views.auth.common import build_claim_fields, build_permission_fields, build_validity_fields
+from jsctl.views.auth.common import (
+    build_claim_fields,
+    build_document,
+    build_doubt_fields,
+    build_permission_fields,
+    build_validity_fields,
+    format_doubt,
+    list_users,
+)
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
 _COLUMNS = (
@@ -15,13 +23,15 @@ _COLUMNS = (
     Column("Users", "users", "count"),
     Column("JetStream", "jetstream", "bool"),
     Column("System", "system", "bool"),
+    Column("Not Genuine", "not_genuine", "prose"),
 )
 _LIMIT_KEYS = tuple(field.key for field in ACCOUNT_LIMITS)
 _ALWAYS_SHOWN = tuple(key for key in _LIMIT_KEYS if key != "limits.data")
 
 
 def sheet(account: Record, store: AuthStore | None = None) -> Result:
-    """Show an account; the document is its claims. store: its store; None for an account from a server."""
+    """Show an account; the document is its claims, with its JWT and users as in `nats`, without seeds. store:
+    its store; None for an account from a server."""
     nats = account.nats
     heading = f"Account {account.name} ({account.public})"
     sections = [
@@ -41,7 +51,10 @@ def sheet(account: Record, store: AuthStore | None = None) -> Result:
             ACCOUNT, nats, "default_permissions.resp.max", "default_permissions.resp.ttl"
         )
         sections.append(Section("Default Permissions", permissions))
-    return Result([Sheet(heading, sections)], data=account.claims)
+    data = {**build_document(account), "token": account.token}
+    if store:
+        data["users"] = list_users(store, account)
+    return Result([Sheet(heading, sections)], data=data)
 
 
 def listing(store: AuthStore, accounts: Sequence[Record], system: str) -> Result:
@@ -53,10 +66,21 @@ def listing(store: AuthStore, accounts: Sequence[Record], system: str) -> Result
             len(store.list_user_names(account.name)),
             _format_flag(has_jetstream(account.nats)),
             _format_flag(account.public == system),
+            format_doubt(account),
         )
         for account in accounts
     ]
-    return Result([Table(f"Accounts of {store.operator}", _COLUMNS, rows, empty="No accounts")])
+    return Result(
+        [
+            Table(
+                f"Accounts of {store.operator}",
+                _COLUMNS,
+                rows,
+                empty="No accounts",
+                optional=("not_genuine",),
+            )
+        ]
+    )
 
 
 def _format_flag(value: bool) -> Cell:
@@ -96,9 +120,9 @@ def _fill_tier_limits(place: Json) -> Json:
 
 def _build_configuration_fields(account: Record, store: AuthStore | None) -> list[Field]:
     nats = account.nats
-    fields = [Field("Name", account.name), Field("Issuer", account.issuer)]
+    fields = [*build_doubt_fields(account), Field("Name", account.name), Field("Issuer", account.issuer)]
     if store:
-        operator = store.read_operator()
+        operator = store.load_operator()
         is_system = operator.nats.get("system_account") == account.public
         fields += [Field("Operator", operator.name), Field("System Account", is_system, "bool")]
     if account.tags:

@@ -8,8 +8,8 @@ from jsctl.views.result import Field, Result, Section, Sheet
 def sheet(store: AuthStore, account: Record) -> Result:
     """Show an account's callout; the document is its claim."""
     callout = account.nats.get("authorization") or {}
-    users = {user.public: user.name for user in store.read_users(account.name)}
-    accounts = {other.public: other.name for other in store.read_accounts()}
+    users = {user.public: user.name for user in store.load_users(account.name)}
+    accounts = {other.public: other.name for other in store.load_accounts()}
     fields = [Field("Enabled", bool(callout.get("auth_users")), "bool")]
     if listed := callout.get("auth_users"):
         fields.append(Field("Users of the Service", [_format_name(key, users) for key in listed]))

@@ -5,12 +5,34 @@ from typing import Any, cast
 
 from jsctl.auth.fields import UNLIMITED, Cap, CapBytes
 from jsctl.auth.records import Json, Record
+from jsctl.auth.store import AuthStore
 from jsctl.jetstream.config.field import Field as ConfigField
 from jsctl.jetstream.config.kinds import Choice, Switch
 from jsctl.jetstream.config.schema import Schema, get_value
 from jsctl.units import SECOND, format_bytes, format_count, format_exact_duration
 from jsctl.views import result
 from jsctl.views.result import Cell, Field
+
+
+def list_users(store: AuthStore, account: Record) -> list[Json]:
+    """Return the users of an account for the document of an operator or account. Their JWTs, which may be all
+    that a login needs, are left out."""
+    return [{"name": name} for name in store.list_user_names(account.name)]
+
+
+def build_doubt_fields(record: Record) -> list[Field]:
+    """Return the field that says why a JWT is not genuine; none when it is."""
+    return [Field("Not Genuine", Cell(str(record.doubt), str(record.doubt), "bad"))] if record.doubt else []
+
+
+def build_document(record: Record) -> Json:
+    """Return the claims as they are in the JWT, with `not_genuine` beside them if it is not."""
+    return {**record.claims, "not_genuine": str(record.doubt)} if record.doubt else record.claims
+
+
+def format_doubt(record: Record) -> Cell:
+    """Return the cell of a list for a JWT that is not genuine; an empty one when it is."""
+    return Cell(str(record.doubt) if record.doubt else "", record.doubt.reason if record.doubt else "", "bad")
 
 
 def build_validity_fields(record: Record) -> list[Field]:

@@ -21,7 +21,7 @@ _COLUMNS = (
 
 def listing(store: AuthStore, account: Record) -> Result:
     """Show the signing keys of an account."""
-    issuers = [user.issuer for user in store.read_users(account.name)]
+    issuers = [user.issuer for user in store.load_users(account.name)]
     rows = [
         (
             key.role or Cell("", "(no scope)"),
@@ -49,7 +49,7 @@ def listing(store: AuthStore, account: Record) -> Result:
 def sheet(store: AuthStore, account: Record, public: str) -> Result:
     """Show a signing key; the document is its object in the claims."""
     key = get_signing_key(account.nats, public) or SigningKey(public)
-    users = [user.name for user in store.read_users(account.name) if user.issuer == public]
+    users = [user.name for user in store.load_users(account.name) if user.issuer == public]
     fields = [
         Field("Account", f"{account.name} ({account.public})"),
         *([Field("Description", text)] if (text := _get_description(key)) else []),

@@ -28,7 +28,7 @@ def listing(account: Record) -> Result:
 
 
 def sheet(account: Record, mappings: Mapping[str, Sequence[Json]]) -> Result:
-    """Show some mappings; the document is the claim."""
+    """Show some mappings; the document has the keys of `nats`, capitalized, beside those of the claim."""
     sections = []
     for source, targets in mappings.items():
         fields = [
@@ -36,7 +36,17 @@ def sheet(account: Record, mappings: Mapping[str, Sequence[Json]]) -> Result:
             for target in targets
         ]
         sections.append(Section(source, fields))
-    return Result([Sheet(f"Subject Mappings of Account {account.name}", sections)], data=dict(mappings))
+    data = {source: [_build_record(target) for target in targets] for source, targets in mappings.items()}
+    return Result([Sheet(f"Subject Mappings of Account {account.name}", sections)], data=data)
+
+
+def _build_record(target: Json) -> Json:
+    capitalized = {
+        "Subject": target.get("subject", ""),
+        "Weight": get_weight(target),
+        "Cluster": target.get("cluster") or "",
+    }
+    return {**target, **capitalized}
 
 
 def _format_weight(target: Json) -> Cell:

@@ -5,7 +5,13 @@ from collections.abc import Sequence
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.records import Record, list_signing_keys
 from jsctl.auth.store import AuthStore
-from jsctl.views.auth.common import build_validity_fields
+from jsctl.views.auth.common import (
+    build_document,
+    build_doubt_fields,
+    build_validity_fields,
+    format_doubt,
+    list_users,
+)
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
 _COLUMNS = (
@@ -14,15 +20,17 @@ _COLUMNS = (
     Column("Accounts", "accounts", "count"),
     Column("Account Server", "account_server", "url"),
     Column("Signing Keys", "signing_keys", "count"),
+    Column("Not Genuine", "not_genuine", "prose"),
 )
 
 
 def sheet(store: AuthStore) -> Result:
-    """Show an operator; the document is its claims."""
-    operator = store.read_operator()
+    """Show an operator; the document is its claims, with its JWT and accounts as in `nats`, without seeds."""
+    operator = store.load_operator()
     nats = operator.nats
     system = str(nats.get("system_account") or "")
     fields = [
+        *build_doubt_fields(operator),
         Field("Name", operator.name),
         Field("Subject", operator.public),
         *([Field("Tags", operator.tags)] if operator.tags else []),
@@ -38,8 +46,13 @@ def sheet(store: AuthStore) -> Result:
         Field("Strict Signing", bool(nats.get("strict_signing_key_usage")), "bool"),
         *build_validity_fields(operator),
     ]
+    accounts = [
+        {"name": account.name, "token": account.token, "users": list_users(store, account)}
+        for account in store.load_accounts()
+    ]
+    data = {**build_document(operator), "token": operator.token, "accounts": accounts}
     heading = f"Operator {operator.name} ({operator.public})"
-    return Result([Sheet(heading, [Section("Configuration", fields)])], data=operator.claims)
+    return Result([Sheet(heading, [Section("Configuration", fields)])], data=data)
 
 
 def listing(folders: StoreFolders, operators: Sequence[Record], selected: str) -> Result:
@@ -51,10 +64,13 @@ def listing(folders: StoreFolders, operators: Sequence[Record], selected: str) -
             len(folders.list_accounts(operator.name)),
             str(operator.nats.get("account_server_url") or ""),
             len(list_signing_keys(operator.nats)),
+            format_doubt(operator),
         )
         for operator in operators
     ]
-    table = Table("Operators", _COLUMNS, rows, empty="No operators", optional=("account_server",))
+    table = Table(
+        "Operators", _COLUMNS, rows, empty="No operators", optional=("account_server", "not_genuine")
+    )
     return Result([table])
 
 
@@ -69,5 +85,5 @@ def keys(rows: Sequence[tuple[str, bool, int]]) -> Result:
 
 def _format_account(store: AuthStore, public: str) -> str:
     """Return an account's name and key; only the key when the store does not have the account."""
-    name = next((account.name for account in store.read_accounts() if account.public == public), "")
+    name = next((account.name for account in store.load_accounts() if account.public == public), "")
     return f"{name} ({public})" if name else public

@@ -17,8 +17,8 @@ _COLUMNS = (
 
 def listing(store: AuthStore, account: Record) -> Result:
     """Show the revocations of an account."""
-    names = {user.public: user.name for user in store.read_users(account.name)}
-    names |= {other.public: other.name for other in store.read_accounts()} | {ALL: "(all)"}
+    names = {user.public: user.name for user in store.load_users(account.name)}
+    names |= {other.public: other.name for other in store.load_accounts()} | {ALL: "(all)"}
     rows = [
         (
             "activation" if revocation.export else "user",

@@ -5,6 +5,7 @@ from typing import Any
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.records import Json, Record, find_local_subject
 from jsctl.auth.sharing import SERVICE, get_kind, list_exports, list_importers, list_imports
+from jsctl.auth.signatures import find_activation_problem
 from jsctl.auth.store import AuthStore
 from jsctl.errors import BadInput
 from jsctl.units import SECOND, format_exact_duration
@@ -57,7 +58,7 @@ def exports(account: Record, store: AuthStore) -> Result:
 
 def imports(account: Record, store: AuthStore) -> Result:
     """Show the imports of an account."""
-    names = {other.public: other.name for other in store.read_accounts()}
+    names = {other.public: other.name for other in store.load_accounts()}
     rows = [
         (
             str(claim.get("name", "")),
@@ -103,7 +104,7 @@ def export_sheet(export: Json, store: AuthStore, account: Record) -> Result:
         fields.append(Field("Imported by", names))
     sections = [Section("Configuration", fields)]
     if revoked := export.get("revocations"):
-        account_names = {other.public: other.name for other in store.read_accounts()}
+        account_names = {other.public: other.name for other in store.load_accounts()}
         lines = [
             Field(account_names.get(key, key), int(time) * SECOND, "time")
             for key, time in sorted(revoked.items())
@@ -115,7 +116,7 @@ def export_sheet(export: Json, store: AuthStore, account: Record) -> Result:
 def import_sheet(imported: Json, store: AuthStore, account: Record) -> Result:
     """Show an import; the document is its claim."""
     source = str(imported.get("account", ""))
-    name = next((other.name for other in store.read_accounts() if other.public == source), "")
+    name = next((other.name for other in store.load_accounts() if other.public == source), "")
     fields = [
         Field("Name", str(imported.get("name", ""))),
         Field("From Account", f"{name} ({source})" if name else source),
@@ -128,12 +129,12 @@ def import_sheet(imported: Json, store: AuthStore, account: Record) -> Result:
     else:
         fields.append(Field("Allows Tracing", bool(imported.get("allow_trace")), "bool"))
     if token := imported.get("token"):
-        fields += _build_token_fields(str(token))
+        fields += _build_token_fields(str(token), str(imported.get("account")))
     heading = f"Import {find_local_subject(imported)} of Account {account.name}"
     return Result([Sheet(heading, [Section("Configuration", fields)])], data=imported)
 
 
-def _build_token_fields(token: str) -> list[Field]:
+def _build_token_fields(token: str, source: str) -> list[Field]:
     if token.startswith(("http://", "https://")):
         return [Field("Activation Token", token)]
     try:
@@ -141,6 +142,8 @@ def _build_token_fields(token: str) -> list[Field]:
     except BadInput:
         return [Field("Activation Token", Cell("broken", "damaged", "bad"))]
     fields = [Field("Activation Token", f"for {claims['nats'].get('subject')}")]
+    if problem := find_activation_problem(token, claims, source):
+        fields.append(Field("Not Genuine", Cell(problem, problem, "bad")))
     expiry = claims.get("exp")
     return [*fields, Field("Token Expiry", expiry * SECOND, "time")] if isinstance(expiry, int) else fields
 

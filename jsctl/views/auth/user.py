@@ -7,9 +7,12 @@ from jsctl.auth.fields import USER
 from jsctl.auth.records import Json, Record, get_signing_key
 from jsctl.views.auth.common import (
     build_claim_fields,
+    build_document,
+    build_doubt_fields,
     build_permission_fields,
     build_validity_fields,
     format_cap,
+    format_doubt,
 )
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
@@ -22,6 +25,7 @@ _COLUMNS = (
     Column("Max Subs", "subscriptions"),
     Column("Revoked", "revoked", "bool"),
     Column("Expiry", "expiry", "time"),
+    Column("Not Genuine", "not_genuine", "prose"),
 )
 LIMITS = (
     "payload",
@@ -39,6 +43,7 @@ def sheet(user: Record, account: Record) -> Result:
     """Show a user with the permissions and limits in effect; the document is its claims."""
     role, rules = find_effective_rules(user, account)
     fields = [
+        *build_doubt_fields(user),
         Field("Account", f"{account.name} ({account.public})"),
         Field("Issuer", user.issuer),
         Field("Scoped", role is not None, "bool"),
@@ -54,7 +59,7 @@ def sheet(user: Record, account: Record) -> Result:
         Section("Limits", build_claim_fields(USER, fill_zero_limits(rules), *LIMITS)),
         Section("Permissions", build_permission_lines(rules)),
     ]
-    return Result([Sheet(f"User {user.name} ({user.public})", sections)], data=user.claims)
+    return Result([Sheet(f"User {user.name} ({user.public})", sections)], data=build_document(user))
 
 
 def listing(account: Record, users: Sequence[Record]) -> Result:
@@ -73,9 +78,10 @@ def listing(account: Record, users: Sequence[Record]) -> Result:
                 format_cap(rules.get("subs", 0)),
                 Cell(is_revoked(user, account), "yes" if is_revoked(user, account) else "", "bad"),
                 expiry * 1_000_000_000 if isinstance(expiry, int) else None,
+                format_doubt(user),
             )
         )
-    optional = ("role", "revoked", "expiry")
+    optional = ("role", "revoked", "expiry", "not_genuine")
     return Result([Table(f"Users of {account.name}", _COLUMNS, rows, empty="No users", optional=optional)])
 
 

@@ -1,5 +1,8 @@
 """`apply` and `diff` of operators, accounts and users."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -224,3 +227,122 @@ def test_killed_in_the_middle(declared: Declared, tmp_path: Path) -> None:
     declared.apply()
     assert check(declared.read()) == []
     assert "Nothing to change" in declared.diff(status=0)
+
+
+OTHER = """
+label: other
+operators:
+  - name: ACME
+    accounts:
+      - name: SALES
+        users: [{name: guest}]
+"""
+
+
+def test_one_label_owns_an_account(declared: Declared, tmp_path: Path) -> None:
+    """A file that only adds a user to an account does not take it over."""
+    declared.apply()
+    declared.write(OTHER)
+    declared.apply()
+    assert "Nothing to change" in declared.diff(status=0)
+    declared.write(OTHER.replace("users: [{name: guest}]", "users: []"))
+    assert "- user SALES/guest" in declared.diff("--prune")
+    declared.apply("--prune --force")
+    assert {account.name for account in declared.read().accounts} >= {"SALES", "SHOP_north"}
+    declared.write(OTHER.replace("- name: SALES", "- name: SALES\n        limits: {conn: 7}"))
+    refused = declared.cli(f"apply -f {declared.file} --force", status=64).err
+    assert "account SALES belongs to label prod; --take-ownership takes it over" in refused
+    declared.apply("--force --take-ownership")
+    tags = declared.read().find_account("SALES").nats["tags"]
+    assert "jsctl.label:other" in tags and "jsctl.label:prod" not in tags
+    declared.write(OTHER.replace("SALES", "NEW"))
+    assert "- account SALES (2 users): clerk, guest" in declared.diff("--prune")
+
+
+def test_lists_that_are_declared_as_empty(declared: Declared) -> None:
+    for value in ("[]", "null"):
+        declared.write(FILE)
+        declared.apply()
+        before, _, rest = FILE.partition("        exports:\n")
+        declared.write(f"{before}        exports: {value}\n{rest[rest.index('        users:') :]}")
+        assert "- export stream orders.>" in declared.diff()
+        declared.apply()
+        assert declared.read().find_account("SALES").exports == []
+        assert "Nothing to change" in declared.diff(status=0)
+
+
+def test_a_removed_account_that_is_declared_again_has_its_key(declared: Declared) -> None:
+    declared.apply()
+    before = declared.read().find_account("SHOP_south").public
+    declared.replace(("[north, south]", "[north]"))
+    assert "Servers may still have account SHOP_south" in declared.apply("--prune --force")
+    assert "Servers may still have account SHOP_south" in declared.diff(status=0)
+    document = declared.cli(f"diff -f {declared.file} --json", status=0).json
+    assert document["auth"]["owed"] == ["SHOP_south"]
+    declared.replace(("[north]", "[north, south]"))
+    assert f"key: {before}" in declared.diff()
+    declared.apply()
+    assert declared.read().find_account("SHOP_south").public == before
+    assert "Servers may still" not in declared.diff(status=0)
+    declared.cli("auth account rm SHOP_south --force --keys --operator ACME", status=0)
+    assert "the streams of the removed account are lost" in declared.diff()
+
+
+def test_narrowing_a_user(declared: Declared) -> None:
+    """What was signed before still allows what it did: the plan says so, and --revoke-old revokes it."""
+    declared.apply()
+    sales = declared.read().find_account("SALES")
+    [clerk] = sales.users
+    declared.replace(('["orders.>"]}}', '["orders.>", "news.>"]}}'))
+    assert "old credentials" not in declared.diff(), "it may do more"
+    declared.apply()
+    declared.replace(('["orders.>", "news.>"]}}', '["orders.new"]}}'))
+    assert (
+        "old credentials may do as before until they are revoked (--revoke-old), or for ever"
+        in declared.diff()
+    )
+    declared.apply("--force --revoke-old")
+    sales = declared.read().find_account("SALES")
+    revoked = sales.nats["revocations"][clerk.public]
+    assert clerk.issued <= revoked < sales.users[0].issued
+    assert check(declared.read()) == []
+
+
+@pytest.mark.slow
+def test_two_applies_wait_for_each_other(declared: Declared, tmp_path: Path) -> None:
+    declared.apply()
+    lines = []
+    for name in ("EAST", "WEST"):
+        file = tmp_path / f"{name}.yaml"
+        users = ", ".join(f"{{name: u{number}}}" for number in range(20))
+        file.write_text(
+            "operators:\n- name: ACME\n  accounts:\n"
+            f"  - {{name: {name}, users: [{users}]}}\n"
+            f"  - {{name: SALES, users: [{{name: {name.lower()}}}]}}\n"
+        )
+        lines.append([sys.executable, "-m", "jsctl", "apply", "-f", str(file), "--force"])
+    environ = {**os.environ, **declared.cli.environ}
+    processes = [subprocess.Popen(line, env=environ, stderr=subprocess.PIPE, text=True) for line in lines]
+    errors = [process.communicate()[1] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], errors
+    environment = declared.read()
+    assert {"east", "west"} <= {user.name for user in environment.find_account("SALES").users}
+    assert [len(environment.find_account(name).users) for name in ("EAST", "WEST")] == [20, 20]
+    assert check(environment) == []
+
+
+def test_what_changes_after_the_plan(declared: Declared) -> None:
+    """Nothing that nobody has seen is done."""
+    declared.apply()
+    declared.replace(("conn: 100", "conn: 50"))
+
+    class ChangeByHand:
+        """The answer yes, after a while."""
+
+        def __bool__(self) -> bool:
+            declared.cli("auth account edit SALES --connections 70 --operator ACME", status=0)
+            return True
+
+    refused = declared.cli(f"apply -f {declared.file}", tty=True, answers=[ChangeByHand()], status=1)
+    assert "account SALES has changed since the plan was made" in refused.err
+    assert declared.read().find_account("SALES").limits["conn"] == 70

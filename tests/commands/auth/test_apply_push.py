@@ -97,6 +97,30 @@ def test_an_account_that_is_no_longer_declared_is_removed_from_the_servers(site:
     site.run("diff", "--prune")
 
 
+def test_a_pruned_account_does_not_live_on(site: Declared) -> None:
+    """What was pruned without the servers is named as owed by each later run, until they do not have it."""
+    site.run("apply", "--force")
+    creds = site.file.parent / "till.creds"
+    site.cli(f"auth user credential {creds} till SHOP --operator ACME", status=0)
+    publish = f"pub --server {site.server.url} --creds {creds} shop.x y"
+    shop = site.store.read_account("SHOP").public
+    site.cli(publish, status=0)
+    site.file.write_text(FILE[: FILE.index("      - name: SHOP")] + FILE[FILE.index("streams:") :])
+    site.replace("  - {name: COPY, account: SHOP", "#")
+    assert "- account SHOP (1 user, 1 stream with 0 messages): till" in site.run("diff", "--prune", status=2)
+    site.run("apply", "--prune --no-push --force")
+    for verb, flags in (("diff", "--no-push"), ("apply", "--no-push --force"), ("diff", "--no-push --prune")):
+        assert "Servers may still have account SHOP" in site.run(verb, flags), (verb, flags)
+    assert "Servers may still have account SHOP" in site.run("apply", "--force"), "only --prune removes"
+    site.cli(publish, status=0)
+    assert "removed  SHOP" in site.run("diff", "--prune", status=2)
+    site.run("apply", "--prune --force")
+    site.cli(publish, status=5)
+    for verb in ("diff", "apply --force"):
+        assert "Servers may still" not in site.run(verb, "--prune")
+    assert shop not in site.cli("auth account push --all --diff --operator ACME", status=0).out
+
+
 def test_accounts_without_streams_are_sent_when_asked(site: Declared) -> None:
     site.file.write_text(FILE[: FILE.index("streams:")].replace("account: SALES\noperators", "operators"))
     assert "jsctl apply --push sends the accounts to the servers" in site.run("apply", "--force")

@@ -33,7 +33,9 @@ def test_killed(line: str, acme: AuthStore, auth_cli: Cli, tmp_path: Path) -> No
             for account in store.read_accounts():
                 read += 1
                 assert store.has_seed(account.public)
-                for user in store.read_users(account.name):
+                for user in (
+                    store.read_user(account.name, name) for name in store.list_user_names(account.name)
+                ):
                     if "rm" not in line:
                         assert store.has_seed(user.public)
             named = store.read_operator().nats.get("system_account")

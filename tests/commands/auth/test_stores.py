@@ -1,6 +1,7 @@
 """What holds for the verbs that read and write the store."""
 
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +119,22 @@ def test_claims_of_another_shape(
 def test_no_store(auth_cli: Cli) -> None:
     for verb in ("validate", "why --user x", "expirations", "diagram"):
         assert len(auth_cli(f"auth {verb}", status=3).err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "operator add ../evil",
+        "operator add NEW --system-account ../../../evil",
+        "account add ../../evil",
+        "user add ../evil ORDERS --defaults",
+        "user add eve ORDERS --defaults --save-context ../evil",
+        "user credential {folder}/x.creds alice ORDERS --save-context ../evil",
+    ],
+)
+def test_names_that_lead_elsewhere_leave_nothing(
+    line: str, acme: AuthStore, auth_cli: Cli, tmp_path: Path
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    assert "evil" in auth_cli(f"auth {line.format(folder=tmp_path)}", status=64).err
+    assert sorted(tmp_path.rglob("*")) == before

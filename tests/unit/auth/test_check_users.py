@@ -1,5 +1,6 @@
 """What is wrong with users, credentials and JWTs, and what a push refuses."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from jsctl.auth.check import Finding, check, check_for_push
 from jsctl.auth.keys import ACCOUNT, create_key
 from tests.support.auth_store import UNLIMITED, Store
-from tests.unit.auth.test_check import SERVICE, Change, assert_lines_parse, found, user
+from tests.unit.auth.test_check import SERVICE, Change, assert_line_fixes, assert_lines_parse, found, user
 
 
 def role_of(store: Store, **template: Any) -> Any:
@@ -55,12 +56,18 @@ USERS: list[tuple[str, Change]] = [
 ]
 
 
+NOT_FIXED = {"permission-subject", "user-source", "user-times", "user-locale", "user-connection-types"}
+"""Codes of findings for which a person has to choose: an empty list would allow everything."""
+
+
 @pytest.mark.parametrize(("code", "change"), USERS)
-def test_users(store: Store, code: str, change: Change) -> None:
+def test_users(store: Store, tmp_path: Path, code: str, change: Change) -> None:
     change(store)
     assert_lines_parse(check(store.read()))
     errors = [finding for finding in check(store.read()) if finding.severity == "error"]
     assert [(finding.code, finding.where) for finding in errors] == [(code, "user IMP/app")]
+    if errors[0].fix or code not in NOT_FIXED:
+        assert_line_fixes(store, tmp_path, errors[0])
 
 
 def test_bearer_tokens_and_revocations(store: Store) -> None:

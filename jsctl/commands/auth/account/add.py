@@ -1,6 +1,6 @@
 """`jsctl auth account add`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jsctl.auth.changes import create_account
 from jsctl.auth.settings import parse_expiry
@@ -42,6 +42,8 @@ async def add(env: Env, options: Options) -> Result:
     store = await pick_operator(env, options.operator)
     name = await ask_name(env, options.account, "account")
     settings = options.flags.build_settings()
+    if options.defaults and settings.jetstream is None and settings.limits_jetstream:
+        settings = replace(settings, jetstream=True)
     if env.can_ask and not options.defaults:
         settings = await questions.ask_account(env.prompter, env.say, settings)
     claims = parse_expiry(options.flags.expiry, seconds_to_ns(env.clock()))

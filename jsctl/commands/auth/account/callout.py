@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from jsctl.auth.changes import change_account
 from jsctl.auth.keys import ACCOUNT, CURVE, USER, is_public_key
 from jsctl.auth.records import Json
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.pick_auth import (
     account_argument,
@@ -35,7 +36,8 @@ class Options:
             raise BadInput("--off cannot be used with other settings")
         if self.xkey and not is_public_key(self.xkey, CURVE):
             raise BadInput(
-                f"{self.xkey!r} is not a public curve key", "jsctl auth nkey gen curve --public creates one"
+                f"{self.xkey!r} is not a public curve key",
+                f"{build_line('auth nkey gen')} curve --public creates one",
             )
         if _ANY in self.allow and len(self.allow) > 1:
             raise BadInput("* allows all accounts", "do not combine it with others")

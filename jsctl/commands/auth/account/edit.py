@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.settings import parse_expiry, refuse_jetstream_of_system
+from jsctl.auth.store import require_genuine
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.shared.signing import SigningFlags, accept_claims, signing_flags
 from jsctl.env import Env
 from jsctl.units import seconds_to_ns
 from jsctl.views.auth import account as view
@@ -20,6 +22,7 @@ class Options:
     key: str
     no_tags: tuple[str, ...]
     flags: AccountFlags
+    signing: SigningFlags
 
 
 @command(
@@ -33,22 +36,29 @@ class Options:
 @option("--key", metavar="KEY", default="", help="Public key of the operator that signs the account")
 @account_flags("edit")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
+@signing_flags()
 async def edit(env: Env, options: Options) -> Result:
-    """Change what the flags name; other settings stay as they are. An account whose signing key no longer
-    exists is signed again.
+    """Change what the flags name; other settings stay as they are. An account that a key signed which is no
+    longer the operator's needs --accept-claims: what it claims is shown first.
 
     jsctl auth account push sends the change to the servers.
     """
     flags = options.flags
     settings = flags.build_settings(options.no_tags)
-    store, account = await pick_operator_account(env, options.operator, options.account)
+    store, account = await pick_operator_account(env, options.operator, options.account, doubted=True)
+    store.read_operator()
+    accepted = await accept_claims(env, account, options.signing)
+    require_genuine(account, accepted)
     claims = parse_expiry(flags.expiry, seconds_to_ns(env.clock()))
+    if options.signing.sign_again:
+        claims["nbf"] = None
 
     def change(nats: dict[str, object]) -> None:
         settings.apply(nats)
         refuse_jetstream_of_system(nats, account.public, store.read_operator())
 
-    record = change_account(store, account.name, change, claims, options.key)
+    again = options.signing.sign_again
+    record = change_account(store, account.name, change, claims, options.key, again=again, accepted=accepted)
     if record.token == account.token:
         env.say(f"account {account.name} was not changed")
     return view.sheet(record, store)

@@ -11,6 +11,6 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 async def info(env: Env, account: str, operator: str) -> Result:
-    """Print the claims as they are in the JWT with --json."""
-    store, owner = await pick_operator_account(env, operator, account)
+    """Print the claims as they are in the JWT with --json, with the JWT itself and the names of the users."""
+    store, owner = await pick_operator_account(env, operator, account, doubted=True)
     return view.sheet(owner, store)

@@ -19,7 +19,7 @@ async def ls(env: Env, operator: str, names: bool) -> Result:
     accounts = []
     for name in store.list_account_names():
         try:
-            accounts.append(store.read_account(name))
+            accounts.append(store.load_account(name))
         except JsctlError as error:
             env.say(f"jsctl: {error}")
-    return view.listing(store, accounts, str(store.read_operator().nats.get("system_account") or ""))
+    return view.listing(store, accounts, str(store.load_operator().nats.get("system_account") or ""))

@@ -7,7 +7,8 @@ from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.records import Record
 from jsctl.auth.resolver import compare, count_servers, fetch_account_jwt, list_accounts
 from jsctl.auth.shapes import check_shape
-from jsctl.auth.store import AuthStore, check_name
+from jsctl.auth.store import AuthStore, check_name, require_genuine
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_account, pick_operator
 from jsctl.commands.shared.system import connect_to_system
@@ -73,7 +74,7 @@ async def query(env: Env, options: Options) -> Result:
     servers = await count_servers(connection)
     if options.all:
         public_keys = await list_accounts(connection, servers)
-    fetched = [await _fetch_account(connection, public, servers) for public in public_keys]
+    fetched = [await _fetch_account(connection, store, public, servers) for public in public_keys]
     if options.output and env.dry_run:
         env.announce(file_intent(f"the JWT of {fetched[0].name}", expand_home(options.output), {}))
     if options.output:
@@ -83,16 +84,19 @@ async def query(env: Env, options: Options) -> Result:
     return view.sheet(fetched[0])
 
 
-async def _fetch_account(connection: Connection, public: str, servers: int) -> Record:
+async def _fetch_account(connection: Connection, store: AuthStore, public: str, servers: int) -> Record:
     token = await fetch_account_jwt(connection, public, servers)
     if not token:
-        raise NotFound(f"no server has account {public}", "jsctl auth account push sends it")
+        raise NotFound(f"no server has account {public}", f"{build_line('auth account push')} sends it")
     claims = check_shape(decode_jwt(token), ACCOUNT)
-    return Record(str(claims.get("name") or public), token, claims)
+    account = Record(str(claims.get("name") or public), token, claims)
+    return account._replace(doubt=store.find_account_doubt(account))
 
 
 def _save(env: Env, store: AuthStore, fetched: list[Record], *, force: bool) -> list[changes_view.Difference]:
-    names = {account.public: account.name for account in store.read_accounts()}
+    for account in fetched:
+        require_genuine(account)
+    names = {account.public: account.name for account in store.load_accounts()}
     differences = []
     with store.locked():
         for account in fetched:
@@ -105,7 +109,7 @@ def _save(env: Env, store: AuthStore, fetched: list[Record], *, force: bool) -> 
                     )
                 differences.append(changes_view.Difference(name, account.public, "added"))
             else:
-                local = store.read_account(name)
+                local = store.load_account(name)
                 change = compare(Record(name, account.token, account.claims), local.token)
                 if change.state == "newer on servers" and not force:
                     raise BadInput(f"account {name} is newer in the store", "replace it with --force")

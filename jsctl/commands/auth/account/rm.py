@@ -1,6 +1,8 @@
 """`jsctl auth account rm`."""
 
 from jsctl.auth.records import list_signing_keys, read_objects
+from jsctl.auth.removed import remove_account
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
@@ -14,24 +16,24 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 @option("--keys", "remove_keys", is_flag=True, help="Remove the seeds of the account and its users, too")
-@destructive("Remove without asking")
+@destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bool) -> Result:
     """Remove its users and their credentials, too. jsctl auth account push --all --prune removes them from
     the servers.
     """
     if force and not account:
         raise BadInput("--force needs the account's name", "specify ACCOUNT")
-    store, owner = await pick_operator_account(env, operator, account, default=False)
-    if store.read_operator().nats.get("system_account") == owner.public:
+    store, owner = await pick_operator_account(env, operator, account, default=False, doubted=True)
+    if store.load_operator().nats.get("system_account") == owner.public:
         raise BadInput(
             f"{owner.name} is the system account",
             "make another account the system account first:"
-            f" jsctl auth operator edit {store.operator} --system-account NAME",
+            f" {build_line('auth operator edit', store.operator, flags=['--system-account', 'NAME'])}",
         )
-    users = store.read_users(owner.name)
+    users = store.load_users(owner.name)
     importing = [
         other.name
-        for other in store.read_accounts()
+        for other in store.load_accounts()
         if any(claim.get("account") == owner.public for claim in read_objects(other.nats, "imports"))
     ]
     if importing:
@@ -40,7 +42,7 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
     data = {"removed": owner.name, "key": owner.public, "users": [user.name for user in users]}
     await env.confirm(Intent(f"remove {description}", data), force=force)
     with store.locked():
-        store.remove_account(owner.name)
+        remove_account(store, owner.name)
         if remove_keys:
             for public in [
                 owner.public,

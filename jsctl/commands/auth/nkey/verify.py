@@ -4,6 +4,7 @@ import base64
 import binascii
 
 from jsctl.auth.keys import is_seed, parse_seed, verify_signature
+from jsctl.command_lines import build_line
 from jsctl.commands.auth.nkey.files import read_data, read_key_text
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
@@ -23,7 +24,9 @@ def verify(env: Env, file: str, signature: str, key_file: str) -> Result:
     try:
         raw = base64.b64decode(encoded + b"=" * (-len(encoded) % 4), altchars=b"-_", validate=True)
     except binascii.Error:
-        raise BadInput(f"{signature} is not a signature", "create one with jsctl auth nkey sign") from None
+        raise BadInput(
+            f"{signature} is not a signature", f"create one with {build_line('auth nkey sign')}"
+        ) from None
     if not verify_signature(public, read_data(file), raw):
         raise JsctlError(f"{public} did not sign {file}", "check the file, the signature and the key")
     return Result([Text("Verified OK", "good")], data={"public": public, "verified": True})

@@ -6,6 +6,7 @@ from jsctl.auth.archive import export_operator
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
+from jsctl.commands.shared.signing import report_doubts
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import escape_path, write_atomically
@@ -33,6 +34,7 @@ async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Res
         raise BadInput(f"the file {escape_path(path)} exists", "overwrite it with --force")
     pair = read_key_file(key) if key else None
     store = await pick_operator(env, name, flag="NAME")
+    report_doubts(env, store)
     text = export_operator(store)
     if pair:
         text = base64.b64encode(pair.seal(text.encode(), pair.public)).decode()

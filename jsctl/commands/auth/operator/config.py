@@ -7,6 +7,7 @@ import click
 from jsctl.auth.claims import as_object, as_texts
 from jsctl.auth.resolver import CACHE, FULL, MEMORY, build_server_config, format_config
 from jsctl.auth.store import AuthStore
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.pick_auth import operator_argument, pick_operator, pick_user, pick_user_account
 from jsctl.env import Env
@@ -95,11 +96,12 @@ async def _find_sentinel(env: Env, store: AuthStore, sentinel: str) -> str:
     if not user.nats.get("bearer_token"):
         raise BadInput(
             f"user {user.name} must sign with a key, which clients that use a sentinel do not have",
-            f"change that with jsctl auth user edit {user.name} {account.name} --bearer",
+            f"change that with {build_line('auth user edit', user.name, account.name, flags=['--bearer'])}",
         )
     if not as_texts(as_object(account.nats.get("authorization")).get("auth_users")):
+        flags = ["--auth-user", "USER", "--allow", "ACCOUNT"]
         raise BadInput(
             f"account {account.name} has no auth callout, so anybody could log in as {user.name}",
-            f"add one with jsctl auth account callout {account.name} --auth-user USER --allow ACCOUNT",
+            f"add one with {build_line('auth account callout', account.name, flags=flags)}",
         )
     return user.token

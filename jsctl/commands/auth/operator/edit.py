@@ -3,11 +3,16 @@
 from dataclasses import dataclass
 
 from jsctl.auth.changes import change_operator
+from jsctl.auth.check.operators import is_version
 from jsctl.auth.records import Json
-from jsctl.auth.settings import change_tags, check_url
+from jsctl.auth.settings import change_tags, check_url, parse_expiry
+from jsctl.auth.store import require_genuine
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.pick_auth import operator_argument, pick_account, pick_operator
+from jsctl.commands.shared.signing import SigningFlags, accept_claims, signing_flags
 from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.units import seconds_to_ns
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
 
@@ -21,6 +26,9 @@ class Options:
     strict: bool | None
     tags: tuple[str, ...]
     no_tags: tuple[str, ...]
+    expiry: str
+    require_version: str | None
+    signing: SigningFlags
 
 
 @command(
@@ -35,14 +43,36 @@ class Options:
 @option("--strict/--no-strict", default=None, help="Let only signing keys sign accounts and users, or not")
 @option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
+@option(
+    "--expiry",
+    metavar="DURATION|TIME",
+    default="",
+    help="How long, or until when, the operator is valid; 0 is forever",
+)
+@option(
+    "--require-version",
+    metavar="VERSION",
+    default=None,
+    help="Oldest version of servers, MAJOR.MINOR.PATCH; empty removes it",
+)
+@signing_flags()
 async def edit(env: Env, options: Options) -> Result:
     """Change what the flags name; other settings stay as they are. Servers need the operator's
     new JWT, which jsctl auth operator config prints.
     """
     store = await pick_operator(env, options.name, flag="NAME")
+    operator = store.load_operator()
+    accepted = await accept_claims(env, operator, options.signing)
+    require_genuine(operator, accepted)
+    claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
+    if options.signing.sign_again:
+        claims["nbf"] = None
+    version = options.require_version
+    if version and not is_version(version):
+        raise BadInput(f"{version!r} is not a version", "use MAJOR.MINOR.PATCH, such as 2.11.0")
     system = ""
     if options.system_account:
-        system = (await pick_account(env, store, options.system_account)).public
+        system = (await pick_account(env, store, options.system_account, doubted=bool(accepted))).public
 
     def change(nats: Json) -> None:
         change_tags(nats, options.tags, options.no_tags)
@@ -54,11 +84,18 @@ async def edit(env: Env, options: Options) -> Result:
             nats["system_account"] = system
         if options.strict is not None:
             nats["strict_signing_key_usage"] = options.strict
-        for key in ("operator_service_urls", "account_server_url", "strict_signing_key_usage"):
+        if version is not None:
+            nats["assert_server_version"] = version
+        for key in (
+            "operator_service_urls",
+            "account_server_url",
+            "strict_signing_key_usage",
+            "assert_server_version",
+        ):
             if not nats.get(key):
                 nats.pop(key, None)
 
-    before = store.read_operator().token
-    if change_operator(store, change).token == before:
+    again = options.signing.sign_again
+    if change_operator(store, change, claims, again=again, accepted=accepted).token == operator.token:
         env.say(f"operator {store.operator} was not changed")
     return view.sheet(store)

@@ -2,12 +2,13 @@
 
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.records import list_signing_keys
+from jsctl.auth.signatures import find_operator_doubt
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick_auth import read_choices
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.files import read_text
 from jsctl.user_folders import expand_home
 from jsctl.views.auth import operator as view
@@ -37,6 +38,9 @@ def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Res
     for key_file, pair in zip(key_files, pairs, strict=True):
         if pair.public not in operator_keys:
             raise BadInput(f"{key_file}: {pair.public} is not a key of operator {name}")
+    given_keys = {pair.public for pair in pairs}
+    if doubt := find_operator_doubt(name, text, claims, given_keys.__contains__):
+        raise JsctlError(str(doubt), "get the operator's JWT from where you trust")
     store = AuthStore(read_choices(env).folders, name)
     if store.operator_jwt.exists() and not force:
         raise BadInput(f"operator {name!r} already exists", "replace its JWT with --force")

@@ -10,5 +10,5 @@ from jsctl.views.result import Result
 @command("info", examples=["jsctl auth operator info ACME", "jsctl auth operator info --json"])
 @operator_argument()
 async def info(env: Env, name: str) -> Result:
-    """Print the claims as they are in the JWT with --json."""
+    """Print the claims as they are in the JWT with --json, with the JWT itself and the accounts."""
     return view.sheet(await pick_operator(env, name, flag="NAME"))

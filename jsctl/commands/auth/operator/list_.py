@@ -20,7 +20,7 @@ def list_(env: Env, names: bool) -> Result:
     operators = []
     for name in operator_names:
         try:
-            operators.append(AuthStore(choices.folders, name).read_operator())
+            operators.append(AuthStore(choices.folders, name).load_operator())
         except JsctlError as error:
             env.say(f"jsctl: {error}")
     return view.listing(choices.folders, operators, choices.operator.value)

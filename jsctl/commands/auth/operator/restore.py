@@ -8,6 +8,7 @@ from jsctl.auth.store import AuthStore
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick_auth import read_choices
+from jsctl.commands.shared.signing import report_doubts
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import CONFIG_SIZE, read_text
@@ -34,4 +35,5 @@ def restore(env: Env, name: str, input: str, key: str) -> Result:
         raise BadInput(f"{input} is encrypted, or not a backup", "decrypt it with --key")
     store = AuthStore(read_choices(env).folders, name)
     import_operator(store, text)
+    report_doubts(env, store)
     return view.sheet(store)

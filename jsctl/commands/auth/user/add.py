@@ -64,6 +64,8 @@ async def add(env: Env, options: Options) -> Result:
     With --save-context, --server is the server that the context connects to.
     """
     check_free(options.credential, force=options.force)
+    if options.save_context:
+        env.contexts.path(options.save_context)  # BadInput before anything is written
     if options.public_key and not is_public_key(options.public_key, USER_KEY):
         raise BadInput(f"{options.public_key!r} is not a public key of a user", "such keys start with U")
     if options.public_key and (options.credential or options.save_context):

@@ -6,6 +6,7 @@ from pathlib import Path
 from jsctl.auth.changes import sign_copy
 from jsctl.auth.settings import parse_expiry
 from jsctl.auth.store import AuthStore
+from jsctl.command_lines import build_line
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick_auth import (
@@ -57,6 +58,8 @@ class Options:
 async def credential(env: Env, options: Options) -> Result:
     """Sign a new JWT for the file if --expire is used; the user in the store does not change."""
     check_free(options.file, force=options.force)
+    if options.save_context:
+        env.contexts.path(options.save_context)  # BadInput before anything is written
     store = await pick_operator(env, options.operator)
     _refuse_user_as_file(store, options)
     account = await pick_user_account(env, store, options.name, options.account)
@@ -84,5 +87,5 @@ def _refuse_user_as_file(store: AuthStore, options: Options) -> None:
         for account_name in store.list_account_names()
         if account in ("", account_name)
     ):
-        line = f"jsctl auth user credential {name}.creds {name} {account}".rstrip()
+        line = build_line("auth user credential", f"{name}.creds", name, *([account] if account else []))
         raise BadInput("the file to write is missing", f"use {line}")

@@ -14,13 +14,13 @@ from jsctl.views.result import Result
 @operator_option()
 @option("--names", is_flag=True, help="Only names, one per line")
 async def ls(env: Env, account: str, operator: str, names: bool) -> Result:
-    store, owner = await pick_operator_account(env, operator, account)
+    store, owner = await pick_operator_account(env, operator, account, doubted=True)
     if names:
         return names_result(store.list_user_names(owner.name))
     users = []
     for name in store.list_user_names(owner.name):
         try:
-            users.append(store.read_user(owner.name, name))
+            users.append(store.load_user(owner.name, name))
         except JsctlError as error:
             env.say(f"jsctl: {error}")
     return view.listing(owner, users)

@@ -24,7 +24,7 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 @option("--revoke", is_flag=True, help="Revoke the user, too, so that servers refuse them after a push")
-@destructive("Remove without asking")
+@destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, force: bool) -> Result:
     """Remove the credentials and the seed from the store. Without --revoke, copies of the credentials remain
     valid.
@@ -32,10 +32,10 @@ async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, for
     if force and not name:
         raise BadInput("--force needs the user's name", "specify NAME")
     store = await pick_operator(env, operator)
-    owner = await pick_user_account(env, store, name, account)
+    owner = await pick_user_account(env, store, name, account, doubted=True)
     public = ""
     try:
-        user = await pick_user(env, store, owner, name)
+        user = await pick_user(env, store, owner, name, doubted=True)
         name, public = user.name, user.public
     except (NotFound, BadInput):
         raise

@@ -51,3 +51,11 @@ def test_questions_on_a_terminal(acme: AuthStore, auth_cli: Cli) -> None:
     terminal.expect(pexpect.EOF)
     terminal.close()
     assert acme.read_account("SHOP").nats["limits"]["conn"] == -1
+
+
+def test_limits_without_a_flag_are_unlimited(acme: AuthStore, auth_cli: Cli) -> None:
+    for name, flags in (("A", "--jetstream --js-disk 1GB"), ("B", "--js-disk 1GB"), ("C", "--jetstream")):
+        auth_cli(f"auth account add {name} --defaults {flags}", status=0)
+        limits = acme.read_account(name).nats["limits"]
+        assert limits["disk_storage"] == (-1 if name == "C" else 1 << 30)
+        assert (limits["mem_storage"], limits["streams"], limits["consumer"]) == (-1, -1, -1), name

@@ -110,7 +110,7 @@ def test_an_operator_that_servers_do_not_know_yet(site: Site) -> None:
     cli(f"auth account edit SIGNED --key {key}", status=0)
     assert "operator config" in cli("auth account push SIGNED", status=1).err
     cli(f"auth operator keys rm ACME {key} --force", status=0)
-    cli("auth account edit SIGNED", status=0)
+    cli("auth account edit SIGNED --accept-claims --force", status=0)
     cli("auth account push SIGNED", status=0)
 
 

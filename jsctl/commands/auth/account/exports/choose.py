@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from jsctl.auth.records import Json, Record, find_local_subject
 from jsctl.auth.sharing import find_export, find_import, list_exports, list_imports
+from jsctl.command_lines import build_line
 from jsctl.commands.shared.pick_auth import pick_text
 from jsctl.env import Env
 from jsctl.errors import NotFound
@@ -25,5 +26,7 @@ async def pick_import(env: Env, account: Record, subject: str) -> Json:
 
 async def _pick(env: Env, account: Record, subjects: Sequence[str], noun: str) -> str:
     if not subjects:
-        raise NotFound(f"account {account.name} has no {noun}s", f"jsctl auth account {noun}s add adds one")
+        raise NotFound(
+            f"account {account.name} has no {noun}s", f"{build_line('auth account')} {noun}s add adds one"
+        )
     return await pick_text(env, subjects, noun, noun.capitalize(), "SUBJECT")

@@ -11,7 +11,7 @@ from jsctl.auth.sharing import (
     check_activation,
     find_matching_exports,
     get_kind,
-    sign_activation,
+    sign_import,
 )
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import argument, command, option
@@ -83,7 +83,9 @@ async def add(env: Env, options: Options) -> Result:
     if options.traceable:
         imported["allow_trace"] = True
     if options.token:
-        imported["token"] = check_activation(read_text(expand_home(options.token)), account.public, public)
+        imported["token"] = check_activation(
+            store, read_text(expand_home(options.token)), account.public, public
+        )
     elif source:
         _activate(env, store, source, account, imported)
     change_account(store, account.name, lambda nats: add_import(nats, imported, account.name))
@@ -114,9 +116,7 @@ def _activate(env: Env, store: AuthStore, source: Record, account: Record, impor
             f"jsctl: account {source.name} does not export {imported['subject']} as a {get_kind(imported)}"
         )
     elif all(export.get("token_req") for export in exports):
-        if not store.has_seed(source.public):
+        imported["token"] = sign_import(store, account, imported)
+        if not imported["token"]:
             raise BadInput("the export is private", "specify the file of an activation token with --token")
-        imported["token"] = sign_activation(
-            store, source, exports[0], imported["subject"], account.public, {}
-        )
         env.say(f"jsctl: the export is private; signed an activation token with the key of {source.name}")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.records import Json, find_local_subject
-from jsctl.auth.sharing import SERVICE, check_activation, check_local, find_import, get_kind
+from jsctl.auth.sharing import SERVICE, check_activation, check_local, find_import, get_kind, sign_import
 from jsctl.commands.auth.account.exports.choose import pick_import
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
@@ -25,6 +25,11 @@ class Options:
     share: bool | None
     traceable: bool | None
     token: str | None
+    activate: bool
+
+    def __post_init__(self) -> None:
+        if self.token and self.activate:
+            raise BadInput("--token and --activate cannot be used together", "leave out one of them")
 
 
 @command(
@@ -39,9 +44,10 @@ class Options:
 @option("--share/--no-share", default=None, help="Share the requester's identity with the service, or not")
 @option("--traceable/--no-traceable", default=None, help="Let traces of messages come through, or not")
 @option("--token", metavar="FILE", default=None, help="File of a new activation token; empty removes it")
+@option("--activate", is_flag=True, help="Sign a new activation token with the key of the exporting account")
 async def edit(env: Env, options: Options) -> Result:
     """Change what the flags name; other settings stay as they are. SUBJECT is the subject in this account."""
-    flags = (options.token, options.share, options.traceable)
+    flags = (options.token, options.share, options.traceable, options.activate or None)
     if not options.local and all(flag is None for flag in flags):
         raise BadInput("there is nothing to change", "use flags for what to set")
     store, account = await pick_operator_account(env, options.operator, options.account)
@@ -53,10 +59,14 @@ async def edit(env: Env, options: Options) -> Result:
         raise BadInput(
             f"--traceable is only for streams; {options.subject} is a service", "leave out --traceable"
         )
-    token = ""
-    if options.token:
-        text = read_text(expand_home(options.token))
-        token = check_activation(text, account.public, str(imported.get("account")))
+    token, file = "", options.token
+    if options.activate:
+        token = sign_import(store, account, imported)
+        if not token:
+            file = await env.prompter.text("File of the activation token", flag="--token")
+    if file:
+        text = read_text(expand_home(file))
+        token = check_activation(store, text, account.public, str(imported.get("account")))
 
     def change(nats: Json) -> None:
         claim = find_import(nats, options.subject, account.name)

@@ -15,7 +15,7 @@ from jsctl.views.result import Result
 @argument("subject")
 @account_argument()
 @operator_option()
-@destructive("Remove without asking")
+@destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -> Result:
     """Remove the import at SUBJECT in this account."""
     store, owner = await pick_operator_account(env, operator, account)

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.fields import USER
-from jsctl.auth.records import Json, get_signing_key
+from jsctl.auth.records import USER_SCOPE, Json, get_signing_key
 from jsctl.auth.settings import UserSettings
+from jsctl.command_lines import build_line
 from jsctl.commands.auth.user.flags import SECTIONS
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
 from jsctl.commands.shared.pick_auth import (
     account_argument,
+    key_option,
     operator_option,
     pick_operator_account,
     pick_signing_key,
@@ -25,6 +27,7 @@ from jsctl.views.result import Result
 class Options:
     account: str
     role: str
+    key: str
     operator: str
     description: str | None
     config: ConfigFlags
@@ -38,6 +41,7 @@ class Options:
 )
 @account_argument()
 @argument("role", default="", metavar="[ROLE|KEY]")
+@key_option()
 @operator_option()
 @option("--description", metavar="TEXT", default=None, help="Description of the role")
 @config_flags(USER, "edit")
@@ -45,15 +49,17 @@ async def edit(env: Env, options: Options) -> Result:
     """Change what the flags name; other settings stay as they are. The change applies to the key's users once
     the account is pushed; they need no new credentials.
     """
-    if not options.config.values and options.description is None:
-        raise BadInput("there is nothing to change", "use flags for what to set")
     store, account = await pick_operator_account(env, options.operator, options.account)
-    key = await pick_signing_key(env, account, options.role, "ROLE")
+    key = await pick_signing_key(env, account, options.role or options.key, "ROLE")
     if key.scope is None:
         raise BadInput(
             f"the key {key.public} has no scope",
-            "its users have permissions of their own: jsctl auth user edit",
+            f"its users have permissions of their own: {build_line('auth user edit')}",
         )
+
+    has_kind = key.scope.get("kind") == USER_SCOPE
+    if has_kind and not options.config.values and options.description is None:
+        raise BadInput("there is nothing to change", "use flags for what to set")
 
     def change(nats: Json) -> None:
         current = get_signing_key(nats, key.public)
@@ -61,7 +67,7 @@ async def edit(env: Env, options: Options) -> Result:
             raise BadInput(f"the key {key.public} no longer exists")
         template = dict(current.template)
         UserSettings(options.config.values).apply_permissions(template)
-        current.scope["template"] = template
+        current.scope.update(kind=USER_SCOPE, template=template)
         if options.description is not None:
             current.scope["description"] = options.description
 

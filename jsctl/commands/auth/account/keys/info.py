@@ -3,6 +3,7 @@
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.pick_auth import (
     account_argument,
+    key_option,
     operator_option,
     pick_operator_account,
     pick_signing_key,
@@ -15,8 +16,9 @@ from jsctl.views.result import Result
 @command("info", examples=["jsctl auth account keys info ORDERS shipper"])
 @account_argument()
 @argument("role", default="", metavar="[ROLE|KEY]")
+@key_option()
 @operator_option()
-async def info(env: Env, account: str, role: str, operator: str) -> Result:
+async def info(env: Env, account: str, role: str, key: str, operator: str) -> Result:
     store, owner = await pick_operator_account(env, operator, account)
-    key = await pick_signing_key(env, owner, role, "ROLE")
-    return view.sheet(store, owner, key.public)
+    signing_key = await pick_signing_key(env, owner, role or key, "ROLE")
+    return view.sheet(store, owner, signing_key.public)

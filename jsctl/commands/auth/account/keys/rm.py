@@ -2,9 +2,10 @@
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.records import Json
-from jsctl.commands.cli import command, destructive, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick_auth import (
     account_argument,
+    key_option,
     operator_option,
     pick_operator_account,
     pick_signing_key,
@@ -14,16 +15,17 @@ from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
-@command("rm", examples=["jsctl auth account keys rm ORDERS --key shipper --force"])
+@command("rm", examples=["jsctl auth account keys rm ORDERS shipper --force"])
 @account_argument()
-@option("--key", metavar="ROLE|KEY", default="", help="The key to remove, by its role or public key")
+@argument("role", default="", metavar="[ROLE|KEY]")
+@key_option()
 @operator_option()
-@destructive("Remove without asking")
-async def rm(env: Env, account: str, key: str, operator: str, force: bool) -> Result:
+@destructive("Remove without asking", missing_ok=True)
+async def rm(env: Env, account: str, role: str, key: str, operator: str, force: bool) -> Result:
     """Remove the key and its seed. Once the account is pushed, servers refuse the users that it signed."""
     store, owner = await pick_operator_account(env, operator, account)
-    signing_key = await pick_signing_key(env, owner, key, "--key")
-    signed = [user.name for user in store.read_users(owner.name) if user.issuer == signing_key.public]
+    signing_key = await pick_signing_key(env, owner, role or key, "ROLE")
+    signed = [user.name for user in store.load_users(owner.name) if user.issuer == signing_key.public]
     if signed:
         env.say(f"jsctl: the key signed {', '.join(signed)}; these users will not be able to log in")
     label = f"{signing_key.role} {signing_key.public}".strip()

@@ -2,6 +2,7 @@
 
 from jsctl.auth.mappings import list_mappings
 from jsctl.auth.records import Record
+from jsctl.command_lines import build_line
 from jsctl.commands.shared.pick_auth import pick_text
 from jsctl.env import Env
 from jsctl.errors import NotFound
@@ -15,5 +16,7 @@ async def pick_source(env: Env, account: Record, source: str) -> str:
         return source
     sources = list(list_mappings(account.nats))
     if not sources:
-        raise NotFound(f"account {account.name} has no mappings", "jsctl auth account mappings add adds one")
+        raise NotFound(
+            f"account {account.name} has no mappings", f"{build_line('auth account mappings add')} adds one"
+        )
     return await pick_text(env, sources, "mapping", "Mapping", "SOURCE")

@@ -15,7 +15,7 @@ from jsctl.views.result import Result
 @account_argument()
 @argument("source", default="")
 @operator_option()
-@destructive("Remove without asking")
+@destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, account: str, source: str, operator: str, force: bool) -> Result:
     """Remove all targets of SOURCE."""
     store, owner = await pick_operator_account(env, operator, account)

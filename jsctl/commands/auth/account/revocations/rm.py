@@ -3,7 +3,7 @@
 import copy
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.revocations import find_key, remove_revocation
+from jsctl.auth.revocations import find_key, list_revocations, remove_revocation
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
@@ -19,11 +19,12 @@ from jsctl.views.result import Result
 @option(
     "--export", metavar="SUBJECT", default="", help="Export whose activation tokens the revocation is for"
 )
-@destructive("Remove without asking")
+@destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, name: str, account: str, operator: str, export: str, force: bool) -> Result:
     """Make old credentials valid again, once the account is pushed."""
     store, owner = await pick_operator_account(env, operator, account)
-    key = find_key(store, owner, name, of_export=bool(export))
+    listed = {revocation.key for revocation in list_revocations(owner.nats)}
+    key = name if name in listed else find_key(store, owner, name, of_export=bool(export))
     remove_revocation(copy.deepcopy(owner.nats), export, key, owner.name)  # NotFound before the question
     facts = {"account": owner.name, "key": key, "export": export}
     await env.confirm(Intent(f"accept what was signed for {name} again", facts), force=force)

@@ -16,7 +16,7 @@ async def list_(env: Env, name: str) -> Result:
     operator = store.read_operator()
     signers = [key.public for key in list_signing_keys(operator.nats)]
     issued = dict.fromkeys(signers, 0)
-    for account in store.read_accounts():
+    for account in store.load_accounts():
         if account.issuer in issued:
             issued[account.issuer] += 1
     return view.keys([(public, store.has_seed(public), count) for public, count in issued.items()])

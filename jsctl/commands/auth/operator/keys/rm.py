@@ -2,6 +2,7 @@
 
 from jsctl.auth.changes import change_operator
 from jsctl.auth.records import Json, list_signing_keys
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick_auth import operator_argument, pick_operator, pick_text
 from jsctl.env import Env
@@ -13,18 +14,18 @@ from jsctl.views.result import Result
 @command("rm", examples=["jsctl auth operator keys rm ACME OC6UDG77GH... --force"])
 @operator_argument()
 @argument("public", metavar="[KEY]", default="")
-@destructive("Remove without asking")
+@destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, name: str, public: str, force: bool) -> Result:
     """Remove the key and its seed. Accounts that it signed must be signed again: auth account edit --key."""
     store = await pick_operator(env, name, flag="NAME")
-    signers = [signer.public for signer in list_signing_keys(store.read_operator().nats)]
+    signers = [signer.public for signer in list_signing_keys(store.load_operator().nats)]
     key = public or await pick_text(env, signers, "signing key", "Signing Key", "KEY")
     if key not in signers:
         raise NotFound(
             f"operator {store.operator} has no signing key {key}",
-            f"jsctl auth operator keys ls {store.operator} lists them",
+            f"{build_line('auth operator keys ls', store.operator)} lists them",
         )
-    signed = [account.name for account in store.read_accounts() if account.issuer == key]
+    signed = [account.name for account in store.load_accounts() if account.issuer == key]
     if signed:
         env.say(f"jsctl: it signed {', '.join(signed)}, which must be signed again")
     data = {"operator": store.operator, "removed": key, "signed": signed}
