@@ -1,58 +1,86 @@
 """`jsctl apply`."""
 
 import asyncio
-import shlex
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any
 
-from jsctl.commands.cli import command, option
+from jsctl.command_lines import build_flag, build_line
+from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.shared.applied_places import save_places
 from jsctl.commands.shared.declared import (
-    ask_servers,
-    file_flags,
-    open_targets,
-    plan_operators,
-    push_flags,
-    read_texts,
+    Comparison,
+    SourceOptions,
+    Sources,
+    compare_sources,
+    plan_streams,
+    source_flags,
 )
 from jsctl.commands.shared.declared_push import CONTINUE
+from jsctl.commands.shared.saved_plan import read_plan, refuse_stale
 from jsctl.env import Env
-from jsctl.errors import BadInput, ExitStatus, JsctlError
+from jsctl.errors import BadInput, ExitStatus, Unreachable
+from jsctl.jetstream.declared.compare import Rules
+from jsctl.jetstream.declared.current import wait_until_current
 from jsctl.jetstream.declared.execute import execute
-from jsctl.jetstream.declared.load import load
-from jsctl.jetstream.declared.model import Declared
-from jsctl.jetstream.declared.plan import Plan, Step, make_plan
-from jsctl.jetstream.declared.variables import parse_variables
+from jsctl.jetstream.declared.plan import Plan
+from jsctl.jetstream.declared.step import Step
+from jsctl.jetstream.message.data_loss import add_losses
+from jsctl.units import SECOND, format_duration
 from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 
-if TYPE_CHECKING:
-    from jsctl.commands.shared.declared_accounts import AccountLogins
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """plan: the file of a plan, instead of declared files; empty for none."""
+
+    plan: str
+    sources: SourceOptions
+    dry_run: bool
+    exit_code: bool
+    force: bool
+    allow_data_loss: bool
+    revoke_old: bool
+    wait: int | None
+
+    def read(self, env: Env) -> tuple[Sources, Any]:
+        """Return what to apply, and the document of the plan that it must agree with, if there is one. Raises
+        BadInput."""
+        if not self.plan:
+            return self.sources.read(env), None
+        if self.sources != SourceOptions((), (), "", False, None, False, (), ()):
+            raise BadInput("a plan says what is applied", "leave out -f and its flags, or the plan")
+        return read_plan(self.plan)
 
 
 @command(
     "apply",
+    options=Options,
     examples=[
         "jsctl apply -f streams.yaml",
         "jsctl apply -f streams.yaml --dry-run",
         "jsctl apply -f streams/ --var keep=7d --prune",
+        "jsctl apply plan.json",
     ],
 )
-@file_flags
-@push_flags
-@option("--prune", is_flag=True, help="Remove what carries a label of the files and is no longer declared")
+@argument("plan", metavar="FILE", default="")
+@source_flags
 @option("--dry-run", is_flag=True, help="Only show what would change")
+@option("--exit-code", is_flag=True, help="With --dry-run, exit with 2 for changes (1: not all can be done)")
 @option("--force", "--yes", "-y", "force", is_flag=True, help="Change and remove without asking")
-async def apply(
-    env: Env,
-    files: tuple[str, ...],
-    var: tuple[str, ...],
-    store: str,
-    prune: bool,
-    push: bool | None,
-    dry_run: bool,
-    force: bool,
-) -> Result:
+@option("--revoke-old", is_flag=True, help="Revoke the old credentials of users who may do less")
+@option("--allow-data-loss", is_flag=True, help="Change and remove even if it deletes messages")
+@option(
+    "--wait",
+    type=DURATION,
+    is_flag=False,
+    flag_value="1m",
+    default=None,
+    metavar="[DURATION]",
+    help="Wait until replicas and mirrors are current (1m)",
+)
+async def apply(env: Env, options: Options) -> Result:
     """Read the streams, operators, accounts and users of YAML or JSON files such as this one:
 
     \b
@@ -85,87 +113,126 @@ async def apply(
     key; a key that jsctl does not know yet goes below `extra:`. {{name}} is a variable, \\{{name}} plain
     text. On a terminal it asks before it changes what exists; only --prune removes anything.
     With --push, accounts are sent to the servers before streams are created.
+
+    A change that deletes messages says how many. Where nobody is asked, it needs --allow-data-loss, or
+    `allow_data_loss: true` on the stream. Right before each change the server is asked again: if somebody
+    else has changed what the file names, nothing is overwritten, and the status is 1. FILE is a plan of
+    jsctl diff --out: just what it says is done, or nothing.
     """
-    texts, variables = read_texts(env, files), parse_variables(var)
-    declared = load(texts, variables)
-    auth = plan_operators(env, texts, variables, store, prune=prune)
-    if prune and not (declared.labels or (auth and auth.has_label)):
-        raise BadInput("--prune needs a label", "add `label: NAME` to the file")
-    logins = await ask_servers(env, declared, auth, store, push, is_planning=dry_run)
-    apply_streams = partial(_apply_streams, env, declared, logins, prune=prune, dry_run=dry_run, force=force)
+    sources, planned = options.read(env)
+    rules = sources.build_rules(allow_loss=options.allow_data_loss)
+    if planned is not None or options.dry_run:
+        result = await _preview(env, sources, rules)
+        if planned is not None:
+            refuse_stale(planned, result.document(), allow_loss=options.allow_data_loss)
+        if options.dry_run:
+            status = result.status
+            if status is ExitStatus.DIFFERENT and not options.exit_code:
+                status = ExitStatus.OK
+            return result._replace(status=status)
+    comparison = await compare_sources(env, sources, is_planning=False)
+    auth, logins = comparison.auth, comparison.logins
     if auth is None:
-        return await apply_streams()
-    if dry_run:
-        return auth.show_plan(await apply_streams())._replace(status=ExitStatus.OK)
-    outcome = await auth.apply(env, force)
+        return await _apply_streams(env, sources, comparison, rules, options, planned)
+    outcome = await auth.apply(env, options.force, revoke_old=options.revoke_old)
     if auth.new_operators:
-        env.say(_format_next(auth.new_operators, files, var, store, push))
+        env.say(_format_next(auth.new_operators, options))
         return auth.show_outcome(Result([], data={"unchanged": {}}), outcome)._replace(
             status=ExitStatus.FAILURE
         )
     if logins:
         logins.pushed = frozenset(name for name, _, _ in outcome.sent)
-    return auth.show_outcome(await apply_streams(), outcome)
+    return auth.show_outcome(await _apply_streams(env, sources, comparison, rules, options, None), outcome)
 
 
-def _format_next(
-    operators: Sequence[str], files: Sequence[str], var: Sequence[str], store: str, push: bool | None
-) -> str:
+async def _preview(env: Env, sources: Sources, rules: Rules) -> Result:
+    """Return what would change, as diff shows it."""
+    comparison = await compare_sources(env, sources, is_planning=True)
+    plan, _ = await plan_streams(env, sources, comparison, rules)
+    result = view.plan_result(plan)
+    return comparison.auth.show_plan(result) if comparison.auth else result
+
+
+def _format_next(operators: Sequence[str], options: Options) -> str:
     """Return the commands that make new operators known to the servers, and then apply the rest."""
-    store_flags = ["--store", store] if store else []
+    sources = options.sources
+    files, var, store, push = sources.files, sources.var, sources.store, sources.push
+    store_flags = build_flag("--store", store) if store else []
     lines = [
         "servers do not know "
         f"{'operator' if len(operators) == 1 else 'operators'} {', '.join(operators)} yet; accounts were not"
         " sent to them, and streams were not made. Next:"
     ]
     for name in operators:
-        line = shlex.join(
-            ["jsctl", "auth", "operator", "config", name, "--output", f"{name}.conf", *store_flags]
-        )
+        flags = [*build_flag("--output", f"{name}.conf"), *store_flags]
+        line = build_line("auth operator config", name, flags=flags, place=[])
         lines += [f"  {line}", f"  include ./{name}.conf in the configuration of each server, and restart it"]
-    flags = [word for file in files for word in ("-f", file)] + [
-        word for value in var for word in ("--var", value)
-    ]
-    lines.append(f"  {shlex.join(['jsctl', 'apply', *flags, *store_flags, *(['--push'] if push else [])])}")
+    flags = [word for file in files for word in ("-f", file)]
+    flags += [word for value in var for word in ("--var", value)]
+    flags += [*store_flags, *(["--push"] if push else [])]
+    lines.append(f"  {build_line('apply', flags=flags)}")
     return "\n".join(lines)
 
 
 async def _apply_streams(
-    env: Env, declared: Declared, logins: "AccountLogins | None", *, prune: bool, dry_run: bool, force: bool
+    env: Env,
+    sources: Sources,
+    comparison: Comparison,
+    rules: Rules,
+    options: Options,
+    planned: Any,
 ) -> Result:
-    plan = await make_plan(declared, await open_targets(env, declared, logins), prune=prune)
-    for warning in plan.warnings:
-        env.say(f"warning: {warning}")
-    if dry_run or not plan.steps:
-        return view.plan_result(plan)._replace(status=ExitStatus.OK)
+    """Plan, ask, and change streams. planned: the document that the plan must agree with; None for any."""
+    plan, targets = await plan_streams(env, sources, comparison, rules)
+    result = view.plan_result(plan)
+    if planned is not None:
+        refuse_stale(planned, result.document(), allow_loss=options.allow_data_loss)
     if plan.refused:
-        env.say(view.format_plan(plan))
-        raise JsctlError(
-            f"nothing was changed: {view.format_counts(plan.refused)} cannot be changed as declared",
-            "remove and create them again, or declare the present settings",
+        return view.refusal(plan)
+    if plan.steps:
+        await _confirm(env, plan, options)
+        result = await _run(env, plan, rules)
+    if options.wait and result.status is ExitStatus.OK:
+        streams = comparison.declared.streams
+        behind = await wait_until_current(streams, targets, options.wait / SECOND)
+        if behind:
+            error = Unreachable(f"not current after {format_duration(options.wait)}: {'; '.join(behind[:5])}")
+            return result._replace(error=error, status=ExitStatus.UNREACHABLE)
+    if result.status is ExitStatus.OK:
+        save_places(env, comparison.labels, targets, pruned=sources.prune)
+    return result
+
+
+async def _confirm(env: Env, plan: Plan, options: Options) -> None:
+    """Ask before removals, and on a terminal before changes. Raises Cancelled, BadInput; the latter also for
+    deleted messages where nobody is asked."""
+    is_asked = env.can_ask and not options.force
+    losing = [step for step in plan.steps if step.loss and not step.allows_loss]
+    if losing and not options.allow_data_loss and not is_asked:
+        flags = (
+            "--allow-data-loss" if options.force or not plan.count("remove") else "--force --allow-data-loss"
         )
-    await _confirm(env, plan, force)
-    return await _run(env, plan)
-
-
-async def _confirm(env: Env, plan: Plan, force: bool) -> None:
-    """Ask before removals, and on a terminal before changes. Raises Cancelled, BadInput."""
-    removals = [step for step in plan.steps if step.action == "remove"]
-    if force or not (removals or (plan.count("change") and env.can_ask)):
+        names = ", ".join(map(view.format_name, losing[:3])) + (", ..." if len(losing) > 3 else "")
+        raise BadInput(
+            f"this deletes {add_losses([step.loss for step in losing])} of {names}",
+            f"{flags} permits it, or `allow_data_loss: true` in the file",
+        )
+    removals = plan.count("remove")
+    if options.force or not (removals or (plan.count("change") and env.can_ask)):
         return
     env.say(view.format_plan(plan))
     env.say("")
     await env.require_yes(view.format_question(plan))
 
 
-async def _run(env: Env, plan: Plan) -> Result:
+async def _run(env: Env, plan: Plan, rules: Rules) -> Result:
     done: list[Step] = []
     try:
         with env.progress("Applying", len(plan.steps)) as advance:
-            outcome = await execute(plan.steps, done, advance)
+            outcome = await execute(plan.steps, rules, done, advance)
     except asyncio.CancelledError:
         env.say(f"{len(done)} of {len(plan.steps)} were done; {CONTINUE}")
         raise
     for step, error in outcome.failed:
-        env.say(f"jsctl: error: {view.format_name(step)}: {error}")
+        env.say(f"jsctl: error: {view.format_name(step)}: {view.format_failure(error)}")
     return view.apply_result(outcome, plan)

@@ -1,43 +1,72 @@
 """`jsctl diff`."""
 
-from jsctl.commands.cli import command, option
+from dataclasses import dataclass
+
+from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.shared.declared import (
-    ask_servers,
-    file_flags,
+    SourceOptions,
+    compare_sources,
     open_targets,
-    plan_operators,
-    push_flags,
-    read_texts,
+    plan_streams,
+    source_flags,
 )
+from jsctl.commands.shared.saved_plan import write_plan
+from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
-from jsctl.jetstream.declared.load import load
-from jsctl.jetstream.declared.plan import make_plan
-from jsctl.jetstream.declared.variables import parse_variables
+from jsctl.errors import BadInput
+from jsctl.jetstream.declared.owners import fetch_owners
+from jsctl.views.declared import owners
 from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """out: the file for the plan; empty for none."""
+
+    sources: SourceOptions
+    out: str
+    owners: bool
+    watch: int | None
+
+
 @command(
     "diff",
+    options=Options,
     examples=[
         "jsctl diff -f streams.yaml",
         "jsctl diff -f streams.yaml --var keep=7d --json",
         "jsctl diff -f streams/ --prune",
+        "jsctl diff -f streams.yaml --out plan.json",
     ],
 )
-@file_flags
-@push_flags
-@option("--prune", is_flag=True, help="Also show what apply --prune would remove")
-async def diff(
-    env: Env, files: tuple[str, ...], var: tuple[str, ...], store: str, prune: bool, push: bool | None
-) -> Result:
-    """See jsctl apply --help for the form of the files."""
-    texts, variables = read_texts(env, files), parse_variables(var)
-    declared = load(texts, variables)
-    auth = plan_operators(env, texts, variables, store, prune=prune)
-    logins = await ask_servers(env, declared, auth, store, push, is_planning=True)
-    plan = await make_plan(declared, await open_targets(env, declared, logins), prune=prune)
-    for warning in plan.warnings:
-        env.say(f"warning: {warning}")
+@source_flags
+@option("--out", metavar="FILE", default="", help="Also write the plan to a file, for jsctl apply FILE")
+@option("--owners", is_flag=True, help="Show who owns each key, instead of what differs")
+@option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
+async def diff(env: Env, options: Options) -> Report:
+    """See jsctl apply --help for the form of the files. The status is 2 for differences, and 1 if some of
+    them cannot be applied."""
+    check_interval(options.watch)
+    if options.watch is not None and "-" in options.sources.files:
+        raise BadInput("--watch reads the files again, and stdin can be read once", "name a file")
+
+    async def compare() -> Result:
+        return await _compare(env, options)
+
+    return await fetch_or_watch(compare, options.watch)
+
+
+async def _compare(env: Env, options: Options) -> Result:
+    sources = options.sources.read(env)
+    comparison = await compare_sources(env, sources, is_planning=True)
+    if options.owners:
+        targets = await open_targets(env, comparison.declared, comparison.logins)
+        return owners.owners_result(await fetch_owners(comparison.declared, targets))
+    plan, _ = await plan_streams(env, sources, comparison, sources.build_rules())
     result = view.plan_result(plan)
-    return auth.show_plan(result) if auth else result
+    if comparison.auth:
+        result = comparison.auth.show_plan(result)
+    if options.out:
+        write_plan(options.out, sources, result.document())
+    return result

@@ -123,8 +123,10 @@ def test_what_the_server_refuses_is_reported_before(files: Files, before: str, a
     files.cli("stream add A --subjects a --defaults", status=0)
     files("apply", f"streams: [{before}]", status=0)
     wanted = f"streams: [{after}, {{name: T, subjects: t}}]"
-    shown = files("diff", wanted, status=2)
+    shown = files("diff", wanted, status=1)
     assert f"    {key}: " in shown.out
+    assert files("apply", wanted, "--dry-run", status=1).out == shown.out
+    assert files("apply", wanted, "--dry-run --exit-code", status=1).out == shown.out
     assert "(cannot be changed: remove and add)" in shown.out
     refused = files("apply", wanted, "--force", status=1)
     assert "nothing was changed" in refused.err.splitlines()[-1]
@@ -150,14 +152,16 @@ def test_origins_go_first_and_subjects_move(files: Files) -> None:
     assert config(files.cli, "NEW")["subjects"] == ["b"]
 
 
-def test_the_first_failure_stops(files: Files, url: str) -> None:
-    js.stream(url, "TAKEN", "a")
-    text = "streams: [{name: A, subjects: a}, {name: B, mirror: A}, {name: C, subjects: c}]"
+def test_the_first_failure_stops(files: Files) -> None:
+    cycle = "republish: {src: '>', dest: a.x}"  # what only the server knows
+    text = f"streams: [{{name: A, subjects: a.>, {cycle}}}, {{name: B, mirror: A}}, {{name: C, subjects: c}}]"
     failed = files("apply", text, "--json", status=1)
     results = {one["stream"]: one["status"] for one in failed.json["applied"]}
     assert (results["A"], results["B"]) == ("failed", "not done")
     assert results["C"] == "created"
-    assert "jsctl: error: stream A: subjects overlap with an existing stream (10065)" in failed.err
+    assert (
+        "jsctl: error: stream A: stream configuration for republish destination forms a cycle" in failed.err
+    )
     shown = files("apply", text, status=1).out
     assert "1 stream failed, 1 stream not tried" in shown
 
@@ -183,7 +187,9 @@ def test_prune(files: Files, url: str) -> None:
     assert "--force" in refused.err
     no = files("apply", less, "--prune", answers=[False], status=0)
     (questions,) = no.asked
-    assert questions.startswith("Really remove consumer A > D, stream B (3 messages, ")
+    assert questions.startswith(
+        "Really remove consumer A > D (0 messages pending, ack floor 0), stream B (3 mess"
+    )
     assert files.cli("stream ls --json").json == ["A", "B", "MINE", "O"]
     files("apply", less, "--prune", answers=[True], status=0)
     assert files.cli("stream ls --json").json == ["A", "MINE", "O"]
@@ -229,7 +235,6 @@ def test_a_source_of_another_domain_is_not_a_difference(files: Files) -> None:
     "consumer",
     [
         "{name: C, max_ack_pending: 0, ack_wait: 0, max_deliver: 0}",
-        "{name: C, backoff: [1s, 10s], max_deliver: 5, ack_wait: 30s}",
         "{name: C, filter_subjects: s}",
         "{name: C, deliver_policy: by_start_time, opt_start_time: 2026-01-01T01:00:00.500+01:00}",
         "{name: C, sample_freq: 100, priority_policy: overflow, priority_groups: [g]}",
@@ -254,7 +259,8 @@ def test_a_folder_and_json_and_stdin(cli: Cli, tmp_path: Path) -> None:
     cli(f"apply -f {folder}", status=0)
     cli("apply -f -", stdin="streams: [{name: D, subjects: d}]", status=0)
     assert cli("stream ls --json").json == ["A", "B", "C", "D"]
-    assert "no .yaml" in cli(f"diff -f {tmp_path}", status=3).err
+    (tmp_path / "empty").mkdir()
+    assert "no .yaml" in cli(f"diff -f {tmp_path}/empty", status=3).err
     assert "cannot read" in cli(f"diff -f {tmp_path}/nope.yaml", status=64).err
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.declared import BUCKETS, Files
+from tests.support.declared import BUCKETS, Files, Meanwhile
 
 
 def test_buckets(files: Files) -> None:
@@ -60,7 +60,7 @@ def test_object_buckets(files: Files, tmp_path: Path) -> None:
     assert "object_buckets:\n- name: FILES\n" in written
     assert "as declared" in files("diff", written, status=0).out
     less = "label: files\nobject_buckets: [{name: FILES, storage: memory}]\n"
-    planned = files("diff", less, "--prune", status=2).out
+    planned = files("diff", less, "--prune", status=1).out
     assert "- object bucket SITE_2" in planned and "file -> memory  (cannot be changed" in planned
     files("apply", less.replace(", storage: memory", ""), "--prune --force", status=0)
     assert cli("object ls --names", status=0).out == "FILES\n"
@@ -75,7 +75,7 @@ def test_object_buckets(files: Files, tmp_path: Path) -> None:
 def test_buckets_that_no_file_declares_any_more(files: Files) -> None:
     files("apply", BUCKETS, status=0)
     less = "label: config\nbuckets: [{name: CONFIG, storage: memory}]\n"
-    planned = files("diff", less, "--prune", status=2).out
+    planned = files("diff", less, "--prune", status=1).out
     assert "- bucket MIRROR_2" in planned
     assert "storage: file -> memory  (cannot be changed: remove and add)" in planned
     files("apply", less.replace(", storage: memory", ""), "--prune --force", status=0)
@@ -96,3 +96,35 @@ def test_buckets_that_cannot_be(files: Files, bucket: str, words: str) -> None:
     refused = files("diff", f"buckets:\n  - {bucket}\n", status=64)
     assert words in refused.err
     assert ":2" in refused.err
+
+
+def test_declared_values(files: Files) -> None:
+    (files.path.parent / "more.yaml").write_text("b: from file\nc: 1.10\n")
+    text = "buckets: [{name: V, history: 5, values_from: more.yaml, values: {a: one, x.y: two}}]"
+    shown = files("diff", text, status=2).out
+    assert "~ values of bucket V" in shown and "    values.c: (not set) -> 1.10" in shown
+    files("apply", text, status=0)
+    for key, value in {"a": "one", "b": "from file", "c": "1.10", "x.y": "two"}.items():
+        assert files.cli(f"kv get V {key} --raw", status=0).out == value
+    assert "Nothing to change" in files("apply", text, status=0).out
+    files.cli("kv put V a changed", status=0)
+    files.cli("kv put V other stays", status=0)
+    assert "    values.a: changed -> one" in files("diff", text, status=2).out
+    files("apply", text, status=0)
+    assert files.cli("kv get V a --raw", status=0).out == "one"
+    assert files.cli("kv get V other --raw", status=0).out == "stays"
+    for wrong in ("values: {'a b': x}", "values: [a]", "values: {a: {b: c}}", "values_from: nowhere.yaml"):
+        assert files("diff", f"buckets: [{{name: V, {wrong}}}]", status=64).err
+    assert (
+        "unknown key 'values'" in files("diff", "object_buckets: [{name: F, values: {a: b}}]", status=64).err
+    )
+
+
+def test_a_value_that_changes_meanwhile_is_not_overwritten(files: Files) -> None:
+    text = "buckets: [{name: V, values: {a: one}}]"
+    files("apply", "buckets: [{name: V}]", status=0)
+    files.cli("kv put V a first", status=0)
+    answer = Meanwhile(lambda: files.cli("kv put V a second", status=0))
+    refused = files("apply", text, answers=[answer], status=1)
+    assert "values.a: second -> one" in refused.err
+    assert files.cli("kv get V a --raw", status=0).out == "second"

@@ -1,5 +1,7 @@
 """Files of declared streams, and what comes of them."""
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,19 @@ class Files:
     def __call__(self, verb: str, text: str, more: str = "", **how: Any) -> Outcome:
         self.path.write_text(text)
         return self.cli(f"{verb} -f {self.path} {more}", **how)
+
+
+class Meanwhile:
+    """An answer of yes; while the question stands, somebody else acts."""
+
+    def __init__(self, act: Callable[[], Any]) -> None:
+        self._act = act
+
+    def __bool__(self) -> bool:
+        other = threading.Thread(target=self._act)  # this one has an event loop, which waits
+        other.start()
+        other.join()
+        return True
 
 
 def config(cli: Cli, stream: str, consumer: str = "") -> dict[str, Any]:

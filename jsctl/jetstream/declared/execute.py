@@ -1,20 +1,38 @@
 """The execution of a plan: in order, in parallel where the order allows it, up to the first failure."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.declared.plan import Step
+from jsctl.jetstream.declared.compare import Rules, Stale, build_summary, compare_again, plan_again
+from jsctl.jetstream.declared.handover import list_handovers, list_releasing
+from jsctl.jetstream.declared.rename import copy_renamed
+from jsctl.jetstream.declared.step import Key, Step
+from jsctl.jetstream.declared.values import store_values
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import domain_to_api, list_origins
-from jsctl.nats.subjects import overlaps
+from jsctl.nats.awaiting import gather_or_cancel
 
 MAX_PARALLEL = 16
 
-Key = tuple[tuple[int, str], str, str]
+_SEALED = ("sealed", "deny_delete", "deny_purge")
+"""Keys that a sealed stream has, and with which it cannot be created or sealed."""
+
+_READS, _FRESH_SECONDS = 3, 0.1
+"""What is sent is based on a state that was asked for no longer ago than this; otherwise it is asked for
+again."""
+
+_VERIFICATIONS, _SETTLING_SECONDS = 3, 0.5
+"""The server replaces a whole configuration with what was sent last. Whoever asked before our change, and
+sends after it, undoes it; by the time of the verification such requests have arrived, and ours is sent
+again."""
 
 
 class Outcome(NamedTuple):
@@ -30,12 +48,15 @@ class Outcome(NamedTuple):
         return self.failed[0][1] if self.failed else None
 
 
-async def execute(steps: Sequence[Step], done: list[Step], advance: Callable[[int], None]) -> Outcome:
-    """Execute the steps; after a failure no further step is started.
+async def execute(
+    steps: Sequence[Step], rules: Rules, done: list[Step], advance: Callable[[int], None]
+) -> Outcome:
+    """Execute the steps; after a failure no further step is started. At the end, changes are verified.
 
-    done: receives each step that is done. advance: called with 1 for each.
+    Each change or removal is compared again right before it is sent, and refused (Stale) if it is not what
+    the plan said. done: receives each step that is done. advance: called with 1 for each.
     """
-    by_key = {_build_key(step): step for step in steps}
+    by_key = {step.key: step for step in steps}
     sorter = TopologicalSorter(find_dependencies(steps))
     sorter.prepare()
     failed: list[tuple[Step, JsctlError]] = []
@@ -46,7 +67,7 @@ async def execute(steps: Sequence[Step], done: list[Step], advance: Callable[[in
             ready.extend(sorter.get_ready())
             while ready and not failed and len(running) < MAX_PARALLEL:
                 key = ready.pop(0)
-                running[asyncio.create_task(_send(by_key[key]))] = key
+                running[asyncio.create_task(_send(by_key[key], rules))] = key
             if not running:
                 break
             finished, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
@@ -63,12 +84,17 @@ async def execute(steps: Sequence[Step], done: list[Step], advance: Callable[[in
     finally:
         for task in running:
             task.cancel()
-    position = {_build_key(step): number for number, step in enumerate(steps)}
-    started = {_build_key(step) for step in done} | {_build_key(step) for step, _ in failed}
+    if failed:
+        await _take_back([step for step in done if step.is_release], {step.key for step in done})
+    failed += await _verify([step for step in done if step.action == "change" and not step.part], rules)
+    failed_keys = {step.key for step, _ in failed}
+    done[:] = [step for step in done if step.key not in failed_keys]
+    position = {step.key: number for number, step in enumerate(steps)}
+    started = {step.key for step in done} | {step.key for step, _ in failed}
     return Outcome(
-        sorted(done, key=lambda step: position[_build_key(step)]),
+        sorted(done, key=lambda step: position[step.key]),
         failed,
-        [step for step in steps if _build_key(step) not in started],
+        [step for step in steps if step.key not in started],
     )
 
 
@@ -76,36 +102,27 @@ def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
     """Return for each step the steps that must be done before it.
 
     Origins come before their mirrors, streams before their consumers, a stream that gives up a subject before
-    the one that takes it over, removals last.
+    the one that takes it, removals last.
     """
-    required: dict[Key, set[Key]] = {_build_key(step): set() for step in steps}
-    existing = [step for step in steps if not step.consumer and step.before is not None]
-    removed_early: set[Key] = set()
+    required: dict[Key, set[Key]] = {step.key: set() for step in steps}
     names = _group_by_name(steps)
     for step in steps:
-        required_here = required[_build_key(step)]
-        stream_key = (step.target.key, step.stream, "")
-        if step.consumer:
+        required_here = required[step.key]
+        stream_key = (step.target.key, step.stream, "", "")
+        if step.consumer or step.part == "values":
             if stream_key in required:
                 required_here.add(stream_key)
         elif step.after is not None:
             required_here.update(_find_origin_keys(step, names))
-            for other in existing:
-                if (
-                    other.target.key == step.target.key
-                    and other.stream != step.stream
-                    and _is_giving_up_subject(other, step)
-                ):
-                    required_here.add(_build_key(other))
-                    removed_early.add(_build_key(other))
+    for key, needed in [*list_handovers(steps), *list_releasing(steps)]:
+        required[key].add(needed)
     removals = [step for step in steps if step.action == "remove"]
-    lasting = {_build_key(step) for step in steps if step.action != "remove"}
+    lasting = {step.key for step in steps if step.action != "remove"}
     removals_by_name = _group_by_name(removals)
     for step in removals:
-        if _build_key(step) not in removed_early:
-            required[_build_key(step)] |= lasting
+        required[step.key] |= lasting
         for key in _find_origin_keys(step, removals_by_name):
-            required[key].add(_build_key(step))
+            required[key].add(step.key)
     return _break_cycles(required)
 
 
@@ -132,8 +149,8 @@ def _find_origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iter
                 is_origin = api in (other.target.api.prefix, domain_to_api(other.target.domain))
             else:
                 is_origin = not same if api else same
-            if is_origin and _build_key(other) != _build_key(step):
-                yield _build_key(other)
+            if is_origin and other.key != step.key:
+                yield other.key
 
 
 def _group_by_name(steps: Iterable[Step]) -> dict[str, list[Step]]:
@@ -144,24 +161,88 @@ def _group_by_name(steps: Iterable[Step]) -> dict[str, list[Step]]:
     return by_name
 
 
-def _is_giving_up_subject(releasing: Step, claiming: Step) -> bool:
-    """Return whether the step `releasing` removes a subject that the stream of `claiming` will have."""
-    before: list[Any] = (releasing.before or {}).get("subjects") or []
-    after: list[Any] = (releasing.after or {}).get("subjects") or []
-    subjects: list[Any] = (claiming.after or {}).get("subjects") or []
-    if set(before) <= set(after):
-        return False
-    return any(
-        any(overlaps(own, subject) for own in before) and not any(overlaps(own, subject) for own in after)
-        for subject in subjects
-    )
+async def _take_back(releases: Sequence[Step], done: Set[Key]) -> None:
+    """Give subjects back to streams that released them for steps that were not done."""
+    for step in releases:
+        if step._replace(part="").key not in done:
+            with contextlib.suppress(JsctlError):  # somebody has the subject already
+                await streams.update(step.target.api, step.before or {})
 
 
-async def _send(step: Step) -> None:
+async def _verify(steps: Sequence[Step], rules: Rules) -> list[tuple[Step, JsctlError]]:
+    """Send changes again that somebody else's request has undone; return those that are not there at the end.
+
+    What somebody else has set to a value of their own is not undone but changed, and stays.
+    """
+    slots = asyncio.Semaphore(MAX_PARALLEL)
+    failed: list[tuple[Step, JsctlError]] = []
+
+    async def verify(step: Step) -> Step | None:
+        """Return the step if it must be verified again."""
+        async with slots:
+            now = await compare_again(step, rules)
+            if now is None:
+                return None
+            if now.refused or build_summary(now) != build_summary(step):
+                failed.append((step, Stale("somebody else has changed it since", now)))
+                return None
+            await _request(now)
+            return step
+
+    for _ in range(_VERIFICATIONS):
+        if not steps:
+            return failed
+        await asyncio.sleep(_SETTLING_SECONDS)
+        steps = [step for step in await gather_or_cancel(map(verify, steps)) if step]
+    return [*failed, *((step, Stale("somebody else changes it at the same time", step)) for step in steps)]
+
+
+async def _send(step: Step, rules: Rules) -> None:
+    """Do a step if it still is what the plan said; nothing if it is done already. Raises Stale, and what
+    requests raise."""
+    fresh: Step | None = step
+    for _ in range(_READS if step.action != "create" else 0):
+        began = time.monotonic()
+        fresh = await plan_again(step, rules)
+        if time.monotonic() - began < _FRESH_SECONDS:
+            break
+    if fresh:
+        await _request(fresh)
+
+
+async def _create(api: Api, config: Json) -> None:
+    """Create a stream; a sealed one is sealed afterwards, as the server creates none that is
+    (checkStreamCfg)."""
+    if not config.get("sealed"):
+        await streams.create(api, config)
+        return
+    info, _ = await streams.create(api, {key: value for key, value in config.items() if key not in _SEALED})
+    await streams.update(api, {**STREAM.without_server_keys(info["config"]), "sealed": True})
+
+
+async def _update_consumer(step: Step) -> None:
+    """Update a consumer, and pause or resume it: an update leaves a pause as it is (server: consumer.go)."""
+    api, before, after = step.target.api, step.before or {}, step.after or {}
+    if any(change.key != "pause_until" for change in step.changes):
+        await consumers.update(api, step.stream, {**after, "pause_until": before.get("pause_until")})
+    if before.get("pause_until") == after.get("pause_until"):
+        return
+    if until := after.get("pause_until"):
+        await consumers.pause(api, step.stream, step.consumer, until)
+    else:
+        await consumers.resume(api, step.stream, step.consumer)
+
+
+async def _request(step: Step) -> None:
     api = step.target.api
+    if step.part == "values":
+        await store_values(step)
+        return
     match step.action, bool(step.consumer):
+        case "create", False if step.other_name:
+            await copy_renamed(step)
         case "create", False:
-            await streams.create(api, step.after or {})
+            await _create(api, step.after or {})
         case "change", False:
             await streams.update(api, step.after or {})
         case "remove", False:
@@ -169,10 +250,6 @@ async def _send(step: Step) -> None:
         case "create", True:
             await consumers.create(api, step.stream, step.after or {})
         case "change", True:
-            await consumers.update(api, step.stream, step.after or {})
+            await _update_consumer(step)
         case _:
             await consumers.delete(api, step.stream, step.consumer)
-
-
-def _build_key(step: Step) -> Key:
-    return step.target.key, step.stream, step.consumer

@@ -18,20 +18,23 @@ object_buckets:                 # with those of `jsctl object add`
   - {name: FILES, ttl: 30d}
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
 
 from jsctl.contexts.settings import check_subject
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, collecting, raise_all
 from jsctl.jetstream.config.documents import parse_documents
 from jsctl.jetstream.config.kind import Json, merge
 from jsctl.jetstream.config.nodes import Node
-from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.config.numbers import Duration, Number
+from jsctl.jetstream.config.schema import Object, Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import KINDS, BucketKind
-from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream
+from jsctl.jetstream.declared.buckets import KEY_VALUE, KINDS, BucketKind
+from jsctl.jetstream.declared.model import Consumer, Declared, Place, Stream
+from jsctl.jetstream.declared.values import read_values
 from jsctl.jetstream.declared.variables import (
     Budget,
     Variables,
@@ -42,79 +45,190 @@ from jsctl.jetstream.declared.variables import (
 )
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import list_origins
+from jsctl.jetstream.stream.protection import PROTECT
 from jsctl.nats.subjects import validate_name
+from jsctl.units import MS, pluralize
 
 _PLACE_KEYS = ("context", "domain", "account")
 _DOCUMENT_KEYS = ("label", *_PLACE_KEYS, "vars", "streams", *(kind.key for kind in KINDS), "operators")
 """`operators` has nothing to do with JetStream, and is read in jsctl.auth.declared."""
 
 _HEAD_KEYS = ("label", *_PLACE_KEYS)
-_STREAM_KEYS = frozenset({"for", "consumers", *_PLACE_KEYS})
-_BUCKET_KEYS = frozenset({"for", *_PLACE_KEYS})
+_BUCKET_KEYS = frozenset({"for", "allow_data_loss", "protect", *_PLACE_KEYS})
+_VALUE_KEYS = frozenset({"values", "values_from"})
+_STREAM_KEYS = frozenset({"consumers", "renamed_from", *_BUCKET_KEYS})
 _CONSUMER_KEYS = frozenset({"for"})
 
 
 def load(files: Iterable[tuple[str, str]], variables: Variables) -> Declared:
     """Return what the files (name and text of each) declare.
 
-    variables: from the command line; they replace those of a file. Raises BadInput with file and line.
+    variables: from the command line; they replace those of a file. Raises BadInput with file and line,
+    BadInputs for several errors.
     """
-    streams: list[Stream] = []
-    labels: dict[Place, set[str]] = {}
-    used: set[str] = set()
-    budget = Budget()
+    reader = _Reader(variables)
     for name, text in files:
-        for document in parse_documents(text, name):
-            _read_document(document, variables, streams, labels, used, budget)
-    if unknown := sorted(variables.keys() - used):
-        raise BadInput(f"--var {unknown[0]}: no file has this variable in its vars")
-    _refuse_same_streams(streams)
-    _refuse_cycles(streams)
-    return Declared(tuple(streams), {place: frozenset(names) for place, names in labels.items()})
+        with collecting(reader.errors):
+            for document in parse_documents(text, name):
+                with collecting(reader.errors):
+                    reader.read_document(document)
+    raise_all(reader.errors)
+    return reader.finish()
 
 
-def _read_document(
-    document: Node,
-    variables: Variables,
-    streams: list[Stream],
-    labels: dict[Place, set[str]],
-    used: set[str],
-    budget: Budget,
-) -> None:
-    """Add a document's streams to `streams`, its label to `labels` and its variables' names to `used`."""
-    keys = document.as_object("a file of declared streams")
-    for key, node in keys.items():
-        if key not in _DOCUMENT_KEYS:
-            raise node.error(f"unknown key {key!r}", f"the keys of a file are {', '.join(_DOCUMENT_KEYS)}")
-    resolved: dict[str, Node] = {}
-    if "vars" in keys and keys["vars"].value is not None:
-        used.update(keys["vars"].as_object("vars"))
-        resolved = resolve_variables(keys["vars"], variables)
-    header_keys = {key: expand(keys[key], resolved) for key in _HEAD_KEYS if key in keys}
-    label = header_keys["label"].as_text("label") if "label" in header_keys else ""
-    place = _read_place(header_keys, Place())
-    before = len(streams)
-    nodes = document.list_below("streams")
-    for node in nodes:
-        _count(node, resolved, budget)
-    bucket_nodes = [(kind, node) for kind in KINDS for node in document.list_below(kind.key)]
-    for _, node in bucket_nodes:
-        budget.add_rounds(count_rounds(_get_loop(node, "bucket"), resolved), node)
-    for node in nodes:
-        for round_variables in iterate_loop(_get_loop(node, "stream"), resolved):
-            streams.append(_read_stream(node, round_variables, place, label, budget))
-    for kind, node in bucket_nodes:
-        for round_variables in iterate_loop(_get_loop(node, "bucket"), resolved):
-            streams.append(_read_bucket(kind, node, round_variables, place, label, budget))
-    if label:
-        # --prune looks for streams that are no longer declared in every place that the file names, even when
-        # it declares no stream there.
-        places = {stream.place for stream in streams[before:]}
-        names_place = bool(header_keys.keys() & {*_PLACE_KEYS})
-        if names_place or not (places or ("operators" in keys and not {"streams", "buckets"} & keys.keys())):
-            places.add(place)
-        for labelled in places:
-            labels.setdefault(labelled, set()).add(label)
+class _Reader:
+    """What documents declare, collected. errors: all that is wrong with them."""
+
+    def __init__(self, variables: Variables) -> None:
+        self.errors: list[BadInput] = []
+        self._variables = variables
+        self._streams: list[Stream] = []
+        self._labels: dict[Place, set[str]] = {}
+        self._used: set[str] = set()  #: names of variables
+        self._budget = Budget()
+        self._warnings: list[str] = []
+
+    def finish(self) -> Declared:
+        """Return everything that is declared. Raises BadInput."""
+        if unknown := sorted(self._variables.keys() - self._used):
+            raise BadInput(f"--var {unknown[0]}: no file has this variable in its vars")
+        _refuse_same_streams(self._streams)
+        _refuse_cycles(self._streams)
+        labels = {place: frozenset(names) for place, names in self._labels.items()}
+        return Declared(tuple(self._streams), labels, warnings=tuple(dict.fromkeys(self._warnings)))
+
+    def read_document(self, document: Node) -> None:
+        """Add a document's streams, buckets and label. Raises BadInput."""
+        keys = document.as_object("a file of declared streams")
+        for key, node in keys.items():
+            if key not in _DOCUMENT_KEYS and not key.startswith("x-"):
+                hint = f"the keys of a file are {', '.join(_DOCUMENT_KEYS)}, and x-... for anchors"
+                raise node.error(f"unknown key {key!r}", hint)
+        resolved: dict[str, Node] = {}
+        if "vars" in keys and keys["vars"].value is not None:
+            self._used.update(keys["vars"].as_object("vars"))
+            resolved = resolve_variables(keys["vars"], self._variables)
+        header_keys = {key: _expand_name(key, keys[key], resolved) for key in _HEAD_KEYS if key in keys}
+        label = header_keys["label"].as_text("label") if "label" in header_keys else ""
+        place = _read_place(header_keys, Place())
+        before = len(self._streams)
+        nodes = document.list_below("streams")
+        bucket_nodes = [(kind, node) for kind in KINDS for node in document.list_below(kind.key)]
+        for node in nodes:
+            _count(node, resolved, self._budget)
+        for _, node in bucket_nodes:
+            self._budget.add_rounds(count_rounds(_get_loop(node, "bucket"), resolved), node)
+        for node in nodes:
+            for variables in iterate_loop(_get_loop(node, "stream"), resolved):
+                with collecting(self.errors):
+                    self._streams.append(self._read_stream(node, variables, place, label))
+        for kind, node in bucket_nodes:
+            for variables in iterate_loop(_get_loop(node, "bucket"), resolved):
+                with collecting(self.errors):
+                    self._streams.append(self._read_bucket(kind, node, variables, place, label))
+        if label:
+            # --prune looks for streams that are no longer declared in every place that the file names, even
+            # when it declares no stream there.
+            places = {stream.place for stream in self._streams[before:]}
+            names_place = bool(header_keys.keys() & {*_PLACE_KEYS})
+            if names_place or not (
+                places or ("operators" in keys and not {"streams", "buckets"} & keys.keys())
+            ):
+                places.add(place)
+            for labelled in places:
+                self._labels.setdefault(labelled, set()).add(label)
+
+    def _read_stream(self, node: Node, variables: Variables, place: Place, label: str) -> Stream:
+        expanded = self._budget.expand(node, "a stream", variables, "for", "consumers")
+        errors: list[BadInput] = []
+        consumers: list[Consumer] = []
+        for item in node.list_below("consumers"):
+            for inner in iterate_loop(_get_loop(item, "consumer"), variables):
+                with collecting(errors):
+                    consumers.append(self._read_consumer(item, inner, label))
+        with collecting(errors):
+            name = _read_name(expanded, "stream")
+            place = _read_place(_check_place(node, expanded), place)
+            declared = STREAM.read(expanded, "a stream", ignored=_STREAM_KEYS)
+            config = _with_protection({**declared, "name": name}, expanded)
+            _validate(STREAM, config, expanded)
+            _refuse_same_consumers(consumers, name)
+            self._warn_of_numbers(STREAM, expanded)
+            position, allows_loss = f"{node.file}:{node.line}", _read_flag(expanded, "allow_data_loss")
+            stream = Stream(
+                name,
+                config,
+                position,
+                place,
+                label,
+                tuple(consumers),
+                allows_data_loss=allows_loss,
+                renamed_from=_read_old_name(expanded, name),
+            )
+        raise_all(errors)
+        return stream
+
+    def _read_bucket(
+        self, kind: BucketKind, node: Node, variables: Variables, place: Place, label: str
+    ) -> Stream:
+        expanded = self._budget.expand(node, "a bucket", variables, "for")
+        name = _read_name(expanded, "bucket")
+        place = _read_place(_check_place(node, expanded), place)
+        value_keys = _VALUE_KEYS if kind is KEY_VALUE else frozenset[str]()
+        declared = kind.schema.read(expanded, kind.schema.what, ignored=_BUCKET_KEYS | value_keys)
+        config = _with_protection({**declared, "name": name}, expanded)
+        _validate(kind.schema, config, expanded)
+        self._warn_of_numbers(kind.schema, expanded)
+        stream, position = kind.bucket_to_stream(name), f"{node.file}:{node.line}"
+        allows_loss = _read_flag(expanded, "allow_data_loss")
+        values = read_values(expanded) if value_keys else {}
+        return Stream(
+            stream,
+            config,
+            position,
+            place,
+            label,
+            kind=kind,
+            allows_data_loss=allows_loss,
+            values=values,
+        )
+
+    def _read_consumer(self, node: Node, variables: Variables, label: str) -> Consumer:
+        expanded = self._budget.expand(node, "a consumer", variables, "for")
+        name = _read_name(expanded, "consumer")
+        declared = CONSUMER.read(expanded, "a consumer", ignored=_CONSUMER_KEYS)
+        config = {"durable_name": name, **declared, "name": name}
+        if config["durable_name"] not in (name, None):
+            raise expanded.error(f"the durable_name of consumer {name} must be equal to its name, or null")
+        if config.get("filter_subject") and config.get("filter_subjects"):
+            raise expanded.error(f"consumer {name} cannot have both filter_subject and filter_subjects")
+        waits = config.get("backoff") or [config.get("ack_wait")]
+        if config.get("ack_wait") not in (None, waits[0]):
+            raise expanded.error(
+                f"ack_wait of consumer {name} is the first step of its backoff", "leave out ack_wait"
+            )
+        _validate(CONSUMER, config, expanded)
+        self._warn_of_numbers(CONSUMER, expanded)
+        return Consumer(name, config, f"{node.file}:{node.line}", label)
+
+    def _warn_of_numbers(self, kind: Object, node: Node) -> None:
+        """Add warnings of numbers that YAML or the server reads otherwise than people."""
+        for key, member in node.as_object("this").items():
+            below = kind.kinds.get(key)
+            if isinstance(below, Object) and isinstance(member.value, dict):
+                self._warn_of_numbers(below, member)
+            if not isinstance(below, Number) or type(member.value) is not int:
+                continue
+            text, number = member.text, member.value
+            place = f"{member.file}:{member.line}: {key}: {text}"
+            if re.fullmatch(r"[-+]?0[0-7_]+", text):
+                self._warnings.append(f"{place} is octal in YAML, {number}")
+            elif ":" in text:
+                self._warnings.append(f"{place} is a number of base 60 in YAML, {number}")
+            elif isinstance(below, Duration) and 0 < number < MS:
+                self._warnings.append(
+                    f"{place} is {pluralize(number, 'nanosecond')}; write a unit such as {text}s"
+                )
 
 
 def _get_loop(node: Node, noun: str) -> Node | None:
@@ -131,44 +245,34 @@ def _count(node: Node, variables: Variables, budget: Budget) -> None:
             budget.add_rounds(count_rounds(inner, round_variables), inner)
 
 
-def _read_stream(node: Node, variables: Variables, place: Place, label: str, budget: Budget) -> Stream:
-    expanded = budget.expand(node, "a stream", variables, "for", "consumers")
-    name = _read_name(expanded, "stream")
-    place = _read_place(expanded.value, place)
-    declared = STREAM.read(expanded, "a stream", ignored=_STREAM_KEYS)
-    config = _with_label({**declared, "name": name}, label)
-    _validate(STREAM, config, expanded)
-    consumers: list[Consumer] = []
-    for item in node.list_below("consumers"):
-        for round_variables in iterate_loop(_get_loop(item, "consumer"), variables):
-            consumers.append(_read_consumer(item, round_variables, label, budget))
-    _refuse_same_consumers(consumers, name)
-    return Stream(name, config, f"{node.file}:{node.line}", place, label, tuple(consumers))
+def _expand_name(key: str, node: Node, variables: Variables) -> Node:
+    """Return the name of a label or place with its variables replaced; an empty one is not meant. Raises
+    BadInput."""
+    expanded = expand(node, variables)
+    if node.text and expanded.value == "":
+        raise node.error(f"{key} is empty: {node.text} has no value", "null stands for none")
+    return expanded
 
 
-def _read_bucket(
-    kind: BucketKind, node: Node, variables: Variables, place: Place, label: str, budget: Budget
-) -> Stream:
-    expanded = budget.expand(node, "a bucket", variables, "for")
-    name = _read_name(expanded, "bucket")
-    place = _read_place(expanded.value, place)
-    declared = kind.schema.read(expanded, kind.schema.what, ignored=_BUCKET_KEYS)
-    config = _with_label({**declared, "name": name}, label)
-    _validate(kind.schema, config, expanded)
-    return Stream(kind.bucket_to_stream(name), config, f"{node.file}:{node.line}", place, label, kind=kind)
+def _check_place(node: Node, expanded: Node) -> Mapping[str, Node]:
+    """Return the keys of a stream. Raises BadInput where a variable leaves the name of a place empty."""
+    written, keys = node.as_object("this"), expanded.as_object("this")
+    for key in _PLACE_KEYS:
+        if key in keys and keys[key].value == "" and written[key].text:
+            raise written[key].error(
+                f"{key} is empty: {written[key].text} has no value", "null stands for none"
+            )
+    return keys
 
 
-def _read_consumer(node: Node, variables: Variables, label: str, budget: Budget) -> Consumer:
-    expanded = budget.expand(node, "a consumer", variables, "for")
-    name = _read_name(expanded, "consumer")
-    declared = CONSUMER.read(expanded, "a consumer", ignored=_CONSUMER_KEYS)
-    config = {"durable_name": name, **declared, "name": name}
-    if config["durable_name"] not in (name, None):
-        raise expanded.error(f"the durable_name of consumer {name} must be equal to its name, or null")
-    if config.get("filter_subject") and config.get("filter_subjects"):
-        raise expanded.error(f"consumer {name} cannot have both filter_subject and filter_subjects")
-    _validate(CONSUMER, config, expanded)
-    return Consumer(name, _with_label(config, label), f"{node.file}:{node.line}")
+def _read_flag(node: Node, key: str) -> bool:
+    """Return a key of a stream that is true or false, and not part of its configuration."""
+    flag = node.as_object("this").get(key)
+    if flag is None or flag.value is None:
+        return False
+    if not isinstance(flag.value, bool):
+        raise flag.error(f"{key} must be true or false")
+    return flag.value
 
 
 def _read_name(node: Node, noun: str) -> str:
@@ -179,6 +283,28 @@ def _read_name(node: Node, noun: str) -> str:
         return validate_name(name.as_text("name"), noun)
     except ValueError as error:
         raise name.error(str(error)) from None
+
+
+def _with_protection(config: Json, node: Node) -> Json:
+    """Return the configuration with the mark of `protect: true`, or without it if the file says false."""
+    if node.as_object("this").get("protect") is None:
+        return config
+    mark = "true" if _read_flag(node, "protect") else None
+    return {**config, "metadata": {**(config.get("metadata") or {}), PROTECT: mark}}
+
+
+def _read_old_name(node: Node, name: str) -> str:
+    """Return the name that a stream has so far; empty if the file names none."""
+    old_name = node.value.get("renamed_from")
+    if old_name is None or old_name.value is None:
+        return ""
+    try:
+        text = validate_name(old_name.as_text("renamed_from"), "stream")
+    except ValueError as error:
+        raise old_name.error(f"renamed_from: {error}") from None
+    if text == name:
+        raise old_name.error("renamed_from must be another name")
+    return text
 
 
 def _read_place(keys: Mapping[str, Node], above: Place) -> Place:
@@ -202,16 +328,18 @@ def _read_place(keys: Mapping[str, Node], above: Place) -> Place:
     return place
 
 
-def _with_label(config: Json, label: str) -> Json:
-    if not label:
-        return config
-    metadata: dict[str, Any] = {**(config.get("metadata") or {}), LABEL: label}
-    return {**config, "metadata": metadata}
-
-
 def _validate(schema: Schema, declared: Json, node: Node) -> None:
-    """Validate a declared configuration as `add` does; errors name the line."""
-    schema.validate(schema.with_defaults(merge({}, declared)), f"{node.file}:{node.line}")
+    """Validate a declared configuration as `add` does; errors name the line, and keys instead of flags."""
+    try:
+        schema.validate(schema.with_defaults(merge({}, declared)), f"{node.file}:{node.line}")
+    except BadInput as error:
+        raise BadInput(re.sub(r"--([a-z][a-z-]*)", partial(_name_key, schema), error.message)) from None
+
+
+def _name_key(schema: Schema, flag: re.Match[str]) -> str:
+    """Return the key that a flag sets."""
+    field = schema.by_flag.get(flag[1])
+    return field.key if field else flag[0]
 
 
 def _refuse_same_consumers(consumers: list[Consumer], stream: str) -> None:

@@ -1,6 +1,7 @@
 """Declared keys applied to a live configuration. Keys that a file does not name stay as they are."""
 
 import json
+import time
 
 from jsctl.jetstream.config.kind import Json, merge, without_empty
 from jsctl.jetstream.config.schema import Object
@@ -8,6 +9,7 @@ from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_filters
 from jsctl.jetstream.declared.buckets import BucketKind
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import Origin
+from jsctl.units import parse_time_ns
 
 _KEPT_FOR_CONSUMERS = ("deliver_policy", "ack_policy", "replay_policy", "max_waiting", "name")
 _ORIGIN: Object = Origin()
@@ -27,6 +29,8 @@ def merge_stream(live: Json, declared: Json) -> Json:
     merged = {**STREAM.initial, **merge(live, declared)}
     if "sources" in declared and merged.get("sources"):
         merged["sources"] = _merge_sources(live.get("sources") or [], merged["sources"])
+    if not (merged.get("subjects") or merged.get("mirror") or merged.get("sources")):
+        merged["subjects"] = [live["name"]]  # server: checkStreamCfg
     window, age = int(merged.get("duplicate_window") or 0), int(merged.get("max_age") or 0)
     if "duplicate_window" not in declared and 0 < age < window:
         merged["duplicate_window"] = age  # the server requires it to be no longer than that
@@ -46,26 +50,43 @@ def merge_consumer(live: Json, declared: Json) -> Json:
         filters = get_filters(declared)
         if sorted(filters) != sorted(get_filters(live)):
             merged = with_filters(merged, filters)
+    if _is_over(merged.get("pause_until")) and not live.get("pause_until"):
+        del merged["pause_until"]  # it ended, and the server no longer has it
     for key in ("ack_wait", "max_deliver", "max_ack_pending"):
         if key in declared and not declared[key] and live.get(key):
             merged[key] = CONSUMER.by_key[key].default  # server: setConsumerConfigDefaults
     for key in _KEPT_FOR_CONSUMERS:
         if not merged.get(key) and live.get(key):
             merged[key] = live[key]
-    if merged.get("backoff"):
+    if merged.get("backoff") and not declared.get("ack_wait"):
         merged["ack_wait"] = merged["backoff"][0]  # as the server does
     return merged
 
 
+def _is_over(pause: str | None) -> bool:
+    """Return whether a consumer's pause has ended."""
+    return pause is not None and parse_time_ns(pause) <= time.time_ns()
+
+
 def _merge_sources(live: list[Json], declared: list[Json]) -> list[Json]:
-    """Return the declared sources; those that exist keep the keys that jsctl does not know."""
+    """Return the declared sources; those that exist, also in another form, keep the keys that jsctl does not
+    know."""
     by_form = {_format_known_keys(source): source for source in live}
+    by_origin: dict[tuple[str, str], list[Json]] = {}
+    for source in live:
+        by_origin.setdefault(_identify(source), []).append(source)
     merged = []
     for source in declared:
-        existing = by_form.get(_format_known_keys(source)) or {}
+        alike = by_origin.get(_identify(source), [])
+        existing = by_form.get(_format_known_keys(source)) or (alike[0] if len(alike) == 1 else {})
         unknown = {key: value for key, value in existing.items() if key not in _ORIGIN.kinds}
         merged.append({**unknown, **source})
     return merged
+
+
+def _identify(source: Json) -> tuple[str, str]:
+    """Return the stream that a source copies from, and the API prefix that it is reached by."""
+    return str(source["name"]), str((source.get("external") or {}).get("api") or "")
 
 
 def _format_known_keys(source: Json) -> str:

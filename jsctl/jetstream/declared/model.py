@@ -1,11 +1,12 @@
 """Declared streams with their consumers, and the places that they belong to."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 
+from jsctl.errors import NotFound
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.schema import without_metadata
-from jsctl.jetstream.declared.buckets import BucketKind
+from jsctl.jetstream.declared.buckets import BucketKind, find_bucket_kind
 
 LABEL = "jsctl.label"
 """The metadata key that marks what a file with `label:` created."""
@@ -15,6 +16,24 @@ def without_label(config: Json) -> Json:
     """Return the configuration for a copy, without the label: no file declares the copy, and --prune must not
     remove it."""
     return without_metadata(config, lambda key: key == LABEL)
+
+
+def with_label(config: Json, label: str) -> Json:
+    """Return the configuration with the label of a file, if it has one."""
+    if not label:
+        return config
+    return {**config, "metadata": {**(config.get("metadata") or {}), LABEL: label}}
+
+
+def list_names_of(stream: str) -> Set[str]:
+    """Return what people call a stream: its name, and that of the bucket that it holds."""
+    kind = find_bucket_kind(stream)
+    return {stream, kind.stream_to_bucket(stream)} if kind else {stream}
+
+
+def get_label(config: Json) -> str:
+    """Return the label of what owns a stream or consumer; empty if no file with a label does."""
+    return str((config.get("metadata") or {}).get(LABEL, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +50,23 @@ class Place:
 class Consumer:
     """A declared consumer.
 
-    config: the declared keys in the server's form; None removes a key. position: file:line.
+    config: the declared keys in the server's form; None removes a key. position: file:line. label: empty if
+    the file has none.
     """
 
     name: str
     config: Json
     position: str
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A declared stream. config, position: as in Consumer. label: empty if the file has none.
+    """A declared stream. config, position, label: as in Consumer.
 
-    kind: set if it was declared as a bucket, whose own keys the configuration then has.
+    kind: set if it was declared as a bucket, whose own keys the configuration then has. allows_data_loss:
+    whether changes of it may delete messages. renamed_from: the name that it has so far. values: of a
+    key-value bucket, by key.
     """
 
     name: str
@@ -53,15 +76,49 @@ class Stream:
     label: str = ""
     consumers: Sequence[Consumer] = ()
     kind: BucketKind | None = None
+    allows_data_loss: bool = False
+    renamed_from: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    def is_called(self, names: Set[str]) -> bool:
+        """Return whether the stream, or the bucket that it holds, has one of the names."""
+        return bool(list_names_of(self.name) & names)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the file says nothing of the stream itself: it is named for its consumers."""
+        return self.config.keys() <= {"name"}
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
     """The declarations of all files. labels: by place, the labels whose streams and consumers --prune may
-    remove."""
+    remove. names: of the streams and buckets that are compared; empty for all. warnings: about numbers that
+    mean something else than they look like."""
 
     streams: Sequence[Stream]
     labels: Mapping[Place, frozenset[str]] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
+    warnings: Sequence[str] = ()
+
+    def select(self, names: Sequence[str], *, prune: bool) -> "Declared":
+        """Return the declarations of the streams and buckets with these names; all without names.
+
+        prune: a name may be one that is no longer declared. Raises NotFound.
+        """
+        if not names:
+            return self
+        streams = [stream for stream in self.streams if stream.is_called(frozenset(names))]
+        known = {name for name in names if any(stream.is_called({name}) for stream in streams)}
+        if not prune and (unknown := sorted({*names} - known)):
+            raise NotFound(
+                f"no file declares a stream or bucket {unknown[0]!r}", "--target takes their names"
+            )
+        return replace(self, streams=streams, names=frozenset(names))
+
+    def is_selected(self, stream: str) -> bool:
+        """Return whether a stream that exists is compared."""
+        return not self.names or bool(list_names_of(stream) & self.names)
 
     @property
     def places(self) -> list[Place]:

@@ -1,78 +1,42 @@
 """The plan of changes after which servers have what is declared."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from jsctl.errors import ApiError, BadInput
-from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.config.differences import Difference, find_differences
-from jsctl.jetstream.config.schema import Schema
+from jsctl.errors import BadInput, Unreachable
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import BucketKind, find_bucket_kind
-from jsctl.jetstream.declared.merge import merge_bucket, merge_consumer, merge_stream, without_none
-from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream
-from jsctl.jetstream.declared.refusals import (
-    find_bucket_refusals,
-    find_consumer_refusals,
-    find_stream_refusals,
+from jsctl.jetstream.declared.checks import refuse_impossible
+from jsctl.jetstream.declared.compare import (
+    Rules,
+    compare_consumer,
+    compare_stream,
+    fetch_stream,
+    plan_consumer_removal,
+    plan_stream_removal,
 )
+from jsctl.jetstream.declared.handover import plan_releases
+from jsctl.jetstream.declared.model import Declared, Place, Stream, get_label
+from jsctl.jetstream.declared.rename import plan_rename
+from jsctl.jetstream.declared.step import Action, Key, Step, Target
+from jsctl.jetstream.declared.values import compare_values
+from jsctl.jetstream.declared.warnings import find_plan_warnings
+from jsctl.jetstream.message.data_loss import DataLoss, add_losses
 from jsctl.jetstream.stream import requests as streams
-from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.nats.awaiting import gather_or_cancel
-from jsctl.nats.error_codes import ErrorCode
-
-T = TypeVar("T")
-Action = Literal["create", "change", "remove"]
-
-
-class Target(NamedTuple):
-    """A place that was resolved to an API. domain: the server's own if the place names none. account: the one
-    that the place names. is_missing: whether servers do not have that account yet; it is empty then."""
-
-    api: Api
-    context: str
-    domain: str
-    account: str = ""
-    is_missing: bool = False
-
-    @property
-    def key(self) -> tuple[int, str]:
-        """A value that is equal for two places that are the same."""
-        return id(self.api.connection), self.domain if self.api.prefix.startswith("$JS.") else self.api.prefix
-
-
-class Step(NamedTuple):
-    """One request. consumer: empty for the stream itself. position: file:line, empty if no file declares it.
-    kind: the kind of bucket that the stream holds; the changes then have the bucket's own keys.
-
-    before: the live configuration, None if there is none; after: the one to send, None for a removal.
-    refused: by key, why the server will not change it. messages, bytes: lost by a removal.
-    """
-
-    action: Action
-    target: Target
-    stream: str
-    consumer: str
-    position: str
-    before: Json | None
-    after: Json | None
-    changes: Sequence[Difference] = ()
-    refused: Mapping[str, str] = {}
-    messages: int = 0
-    bytes: int = 0
-    kind: BucketKind | None = None
+from jsctl.units import pluralize
 
 
 class Plan(NamedTuple):
-    """The steps to do. streams, consumers, buckets: how many already are as declared."""
+    """The steps to do. streams, consumers, buckets: how many already are as declared. warnings: of what
+    servers accept and people hardly mean, each with its position."""
 
     steps: Sequence[Step]
     streams: int
     consumers: int
     buckets: int = 0
+    warnings: Sequence[str] = ()
 
     @property
     def unchanged(self) -> int:
@@ -85,34 +49,18 @@ class Plan(NamedTuple):
         return [step for step in self.steps if step.refused]
 
     @property
-    def warnings(self) -> list[str]:
-        """Warnings about configurations that servers accept but treat unexpectedly, each with its
-        position."""
-        return [
-            f"{step.position}: {warning}"
-            for step in self.steps
-            if step.after is not None and not step.consumer
-            for warning in find_warnings(step.after, step.target.domain)
-        ]
+    def loss(self) -> DataLoss:
+        """The messages that all steps together delete."""
+        return add_losses([step.loss for step in self.steps])
 
     def count(self, action: Action) -> int:
         """Count the steps with an action."""
         return sum(step.action == action for step in self.steps)
 
 
-class _Noun(NamedTuple):
-    """How declared keys of a noun become a request."""
-
-    schema: Schema
-    merge: Callable[[Json, Json], Json]
-    find_refusals: Callable[[Json, Json, Sequence[Difference]], dict[str, str]]
-
-
-_STREAM = _Noun(STREAM, merge_stream, find_stream_refusals)
-_CONSUMER = _Noun(CONSUMER, merge_consumer, find_consumer_refusals)
-
-
-async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prune: bool = False) -> Plan:
+async def make_plan(
+    declared: Declared, targets: Mapping[Place, Target], rules: Rules, *, prune: bool = False
+) -> Plan:
     """Compare what is declared with what exists. prune: plan removals, too. Raises BadInput, and what
     requests raise."""
     _refuse_same_streams(declared.streams, targets)
@@ -120,122 +68,102 @@ async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prun
 
     async def compare(stream: Stream) -> list[Step | None]:
         async with gate:
-            return await _plan_stream(stream, targets[stream.place], declared, prune)
+            return await _plan_stream(stream, targets[stream.place], rules)
 
     planned = await gather_or_cancel(compare(stream) for stream in declared.streams)
     steps = [step for group in planned for step in group if step]
+    for bucket in declared.streams:
+        if bucket.values:
+            target = targets[bucket.place]
+            step = await compare_values(bucket, target, await fetch_stream(target, bucket.name))
+            steps += [step] if step else []
     # The first of each group is the stream itself.
     same = [stream for stream, group in zip(declared.streams, planned, strict=True) if group[0] is None]
     same_buckets = sum(bool(stream.kind) for stream in same)
     same_consumers = sum(step is None for group in planned for step in group[1:])
     if prune:
+        declared_keys = _list_declared_keys(declared, targets)
         removals = await gather_or_cancel(
-            _plan_removals(targets[place], labels, declared, targets)
+            _plan_removals(targets[place], labels, declared, declared_keys, rules)
             for place, labels in declared.labels.items()
             if not targets[place].is_missing
         )
-        unique = {(step.target.key, step.stream): step for group in removals for step in group}
-        steps += unique.values()
-    return Plan(steps, len(same) - same_buckets, same_consumers, same_buckets)
+        planned_keys = {step.key for step in steps}
+        pruned = {step.key: step for group in removals for step in group}
+        steps += [step for key, step in pruned.items() if key not in planned_keys]
+    warnings = await find_plan_warnings(steps)
+    steps = plan_releases(await refuse_impossible(steps))
+    return Plan(steps, len(same) - same_buckets, same_consumers, same_buckets, warnings)
 
 
-async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune: bool) -> list[Step | None]:
+async def _plan_stream(stream: Stream, target: Target, rules: Rules) -> list[Step | None]:
     """Return the steps for a stream and its consumers, with None for each that already is as declared."""
-    live = None
-    if not target.is_missing:
-        live = await _fetch_config(streams.fetch_info(target.api, stream.name), "STREAM_NOT_FOUND")
-    if stream.kind:
-        step = _plan_bucket(stream.kind, stream, target, live)
-    else:
-        step = _plan_step(_STREAM, stream, target, stream.name, "", live)
-    if live is None:
-        return [
-            step,
-            *(
-                _plan_step(_CONSUMER, consumer, target, stream.name, consumer.name, None)
-                for consumer in stream.consumers
-            ),
-        ]
+    if stream.renamed_from and (steps := await plan_rename(stream, target, rules)) is not None:
+        return steps
+    info = await fetch_stream(target, stream.name)
+    step = await compare_stream(stream, target, info, rules)
     consumer_steps = await gather_or_cancel(
-        _plan_consumer(stream, consumer, target) for consumer in stream.consumers
+        compare_consumer(consumer, stream.name, target, info, rules) for consumer in stream.consumers
     )
-    steps = [step, *consumer_steps]
-    labels = declared.labels.get(stream.place, frozenset())
-    if prune and labels:
-        names = {consumer.name for consumer in stream.consumers}
-        for info in (await consumers.list_consumers(target.api, stream.name)).infos:
-            if info["name"] not in names and _get_label(info) in labels:
-                steps.append(Step("remove", target, stream.name, info["name"], "", info["config"], None))
-    return steps
-
-
-async def _plan_consumer(stream: Stream, consumer: Consumer, target: Target) -> Step | None:
-    live = await _fetch_config(
-        consumers.fetch_info(target.api, stream.name, consumer.name), "CONSUMER_NOT_FOUND"
-    )
-    return _plan_step(_CONSUMER, consumer, target, stream.name, consumer.name, live)
-
-
-def _plan_step(
-    noun: _Noun, item: Stream | Consumer, target: Target, stream: str, consumer: str, live: Json | None
-) -> Step | None:
-    """Return the step for a stream or a consumer; None when it already is as declared."""
-    schema = noun.schema
-    if live is None:
-        config = without_none(item.config)
-        changes = find_differences({}, config, schema)
-        after = schema.with_defaults(config)
-        return Step("create", target, stream, consumer, item.position, None, after, changes)
-    before = schema.without_server_keys(live)
-    after = noun.merge(before, item.config)
-    schema.validate(after, item.position)
-    changes = find_differences(before, after, schema)
-    if not changes:
-        return None
-    refused = noun.find_refusals(before, after, changes)
-    return Step("change", target, stream, consumer, item.position, before, after, changes, refused)
-
-
-def _plan_bucket(kind: BucketKind, bucket: Stream, target: Target, live: Json | None) -> Step | None:
-    """Return the step for a bucket, compared in the bucket's own keys and sent as the stream that holds
-    it."""
-    before = None if live is None else STREAM.without_server_keys(live)
-    live_bucket = None if live is None else kind.from_stream(live)
-    noun = _Noun(kind.schema, partial(merge_bucket, kind), partial(find_bucket_refusals, kind))
-    step = _plan_step(noun, bucket, target, bucket.name, "", live_bucket)
-    if step is None or step.after is None:
-        return step
-    return step._replace(before=before, after=kind.to_stream(step.after, before), kind=kind)
+    return [step, *(each and each._replace(allows_loss=stream.allows_data_loss) for each in consumer_steps)]
 
 
 async def _plan_removals(
-    target: Target, labels: frozenset[str], declared: Declared, targets: Mapping[Place, Target]
+    target: Target,
+    labels: frozenset[str],
+    declared: Declared,
+    declared_keys: frozenset[Key],
+    rules: Rules,
 ) -> list[Step]:
-    """Return removals of the streams that carry one of the labels and are no longer declared."""
-    declared_keys = {(targets[stream.place].key, stream.name) for stream in declared.streams}
-    steps = []
-    for info in (await streams.collect(target.api, lambda info: info)).items.values():
-        name = str(info["config"]["name"])
-        if (target.key, name) not in declared_keys and _get_label(info) in labels:
-            size = int(info["state"]["messages"]), int(info["state"]["bytes"])
-            step = Step("remove", target, name, "", "", info["config"], None, (), {}, *size)
-            steps.append(step._replace(kind=find_bucket_kind(name)))
-    return steps
+    """Return removals of the streams and consumers that carry one of the labels and are no longer declared.
 
+    Raises Unreachable when some of them do not answer: they may be among those to remove.
+    """
 
-async def _fetch_config(request: Awaitable[Json], not_found: str) -> Json | None:
-    """Return the configuration in an info; None when the stream or consumer does not exist."""
-    try:
-        config: Json = (await request)["config"]
-    except ApiError as error:
-        if error.err_code == getattr(ErrorCode, not_found):
+    def extract(info: Json) -> Json | None:
+        if not declared.is_selected(str(info["config"]["name"])):
             return None
-        raise
-    return config
+        return info if is_surplus(info) or info["state"].get("consumer_count") else None
+
+    def is_surplus(info: Json) -> bool:
+        key = (target.key, str(info["config"]["name"]), "", "")
+        return key not in declared_keys and get_label(info["config"]) in labels
+
+    collected = await streams.collect(target.api, extract)
+    _refuse_silent("stream", [*collected.missing, *collected.offline], target)
+    surplus = [info for info in collected.items.values() if is_surplus(info)]
+    surplus_names = {str(info["config"]["name"]) for info in surplus}
+    steps = []
+    others = {name: info for name, info in collected.items.items() if name not in surplus_names}
+    for listed in await consumers.list_consumers_of_streams(target.api, others):
+        _refuse_silent("consumer", [f"{listed.stream} > {name}" for name in listed.missing], target)
+        for info in listed.infos:
+            key = (target.key, listed.stream, str(info["name"]), "")
+            if key not in declared_keys and (label := get_label(info["config"])) in labels:
+                steps.append(await plan_consumer_removal(target, others[listed.stream], info, label))
+    removals = (plan_stream_removal(target, info, get_label(info["config"]), rules) for info in surplus)
+    return [*steps, *await gather_or_cancel(removals)]
 
 
-def _get_label(info: Mapping[str, Any]) -> str:
-    return str((info["config"].get("metadata") or {}).get(LABEL, ""))
+def _refuse_silent(noun: str, names: Sequence[str], target: Target) -> None:
+    """Raise Unreachable for streams or consumers that exist and do not answer."""
+    if names:
+        place = f" of domain {target.domain}" if target.domain else ""
+        raise Unreachable(
+            f"{pluralize(len(names), noun)}{place} cannot be seen, so --prune cannot tell what to remove:"
+            f" {', '.join(sorted(names)[:5])}{', ...' if len(names) > 5 else ''}",
+            "start their servers, or leave out --prune",
+        )
+
+
+def _list_declared_keys(declared: Declared, targets: Mapping[Place, Target]) -> frozenset[Key]:
+    """Return the keys of all declared streams and consumers."""
+    keys: set[Key] = set()
+    for stream in declared.streams:
+        target_key = targets[stream.place].key
+        keys.add((target_key, stream.name, "", ""))
+        keys.update((target_key, stream.name, consumer.name, "") for consumer in stream.consumers)
+    return frozenset(keys)
 
 
 def _refuse_same_streams(declared: Sequence[Stream], targets: Mapping[Place, Target]) -> None:

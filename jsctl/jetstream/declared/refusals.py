@@ -12,7 +12,7 @@ from jsctl.jetstream.declared.buckets import BucketKind
 from jsctl.jetstream.stream.config import STREAM
 
 RECREATE = "cannot be changed: remove and add"
-_PAUSE = "cannot be changed here: jsctl consumer pause and resume do"
+_ACK_WAIT = "is the first step of the backoff: leave it out, or declare `backoff: null`"
 
 
 def find_stream_refusals(
@@ -52,8 +52,8 @@ def find_consumer_refusals(
     for change in changes:
         if _is_refused(CONSUMER, change) or (change.key == "deliver_subject" and turned):
             refusals[change.key] = RECREATE
-        elif change.key == "pause_until":
-            refusals[change.key] = _PAUSE
+        elif change.key == "ack_wait" and after.get("backoff"):
+            refusals[change.key] = _ACK_WAIT
     return refusals
 
 

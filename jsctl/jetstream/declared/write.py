@@ -15,6 +15,12 @@ from jsctl.jetstream.declared.buckets import KINDS, BucketKind
 from jsctl.jetstream.declared.variables import escape
 from jsctl.jetstream.stream.config import STREAM
 
+MODELINE = """\
+# yaml-language-server: $schema=jsctl-declared.json
+# jsctl schema info declared > jsctl-declared.json
+"""
+"""The lines from which editors learn the schema of the file."""
+
 _LISTS = ("streams", *(kind.key for kind in KINDS))
 
 
@@ -22,6 +28,8 @@ def declare_stream(config: Json, consumers: Sequence[Json], place: Mapping[str, 
     """Return a stream for a file, in the server's form. place: `context` and `domain`, if the file names
     them."""
     stripped = STREAM.without_server_keys(config)
+    if not stripped.get("mirror"):
+        stripped.pop("mirror_direct", None)  # left of a mirror; the server creates no other stream with it
     declared = {"name": stripped["name"], **place, **_split_unknown(stripped, STREAM)}
     if consumers:
         declared["consumers"] = [_declare_consumer(consumer) for consumer in consumers]
@@ -50,6 +58,7 @@ def render_yaml(document: Json) -> Iterator[str]:
 
     Each piece is a stream or the text between two, so that many streams take little memory.
     """
+    yield MODELINE
     if place := {key: value for key, value in document.items() if key not in _LISTS}:
         yield _format_yaml(place)
     yield "streams:\n" if document["streams"] else "streams: []\n"

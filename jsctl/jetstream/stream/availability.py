@@ -5,6 +5,7 @@ A name or subject that the account may not look up counts as free: the server ha
 
 from collections.abc import Sequence
 
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
@@ -30,7 +31,7 @@ async def check_name_is_free(api: Api, name: str) -> None:
     except JsctlError:
         return
     if exists:
-        raise ValueError(f"stream {name} already exists; jsctl stream edit {name} changes it")
+        raise ValueError(f"stream {name} already exists; {build_line('stream edit', name)} changes it")
 
 
 async def check_subjects_are_free(api: Api, subjects: Sequence[str], name: str = "") -> None:

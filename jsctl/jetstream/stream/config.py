@@ -22,6 +22,9 @@ class StreamSchema(Schema):
         updated = super().apply_flags(config, values)
         if values.get("discard-per-subject"):
             updated["discard"] = "new"
+        age, window = int(updated.get("max_age") or 0), int(updated.get("duplicate_window") or 0)
+        if "max-age" in values and "dupe-window" not in values and 0 < age < window:
+            updated["duplicate_window"] = age  # the server requires it to be no longer than that
         return updated
 
     def with_defaults(self, config: Json) -> Json:
@@ -41,6 +44,8 @@ class StreamSchema(Schema):
             yield "the subject '>' needs --no-ack: acknowledgements would be stored too"
         if int(config.get("max_msg_size") or -1) >= 1 << 31:
             yield "--max-msg-size is at most 2 GiB"
+        if 0 < int(config.get("max_age") or 0) < int(config.get("duplicate_window") or 0):
+            yield "--dupe-window must not be longer than --max-age"
         if int(config.get("num_replicas") or 1) < 1:
             yield "--replicas must be 1 or more"
         if republish is not None and not republish.get("dest"):

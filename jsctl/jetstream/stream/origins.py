@@ -9,7 +9,7 @@ ORDERS@leaf,start=1000,filter=ORDERS.eu.>
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jsctl.errors import BadInput
@@ -78,6 +78,30 @@ def list_origins(config: Json) -> list[Json]:
     """Return the mirror and the sources of a stream's configuration."""
     origins = (config.get("mirror"), *(config.get("sources") or []))
     return [origin for origin in origins if isinstance(origin, dict)]
+
+
+def pair_origins(info: Json) -> Iterator[tuple[Json, Json]]:
+    """Yield the configuration of a stream's mirror and of each source with its part of the stream's info,
+    empty for none. The server changes the order of `sources` from call to call."""
+    config = info["config"]
+    if mirror := config.get("mirror"):
+        yield mirror, info.get("mirror") or {}
+    states = list(info.get("sources") or ())
+    for source in config.get("sources") or ():
+        state = next((state for state in states if _get_key(state) == _get_key(source)), None)
+        if state is not None:
+            states.remove(state)
+        yield source, state or {}
+
+
+def _get_key(origin: Mapping[str, Any]) -> tuple[Any, ...]:
+    external = origin.get("external") or {}
+    return (
+        origin.get("name"),
+        external.get("api") or "",
+        origin.get("filter_subject") or "",
+        repr(origin.get("subject_transforms") or []),
+    )
 
 
 def import_from(origin: Json, *, domain: str = "", api: str = "", deliver: str = "") -> Json:

@@ -32,11 +32,17 @@ def list_info_pages(api: Api) -> AsyncGenerator[list[Json], None]:
     )
 
 
-async def collect(api: Api, extract: Callable[[Json], T | None], *, subject: str = "") -> Collected[T]:
+async def collect(
+    api: Api,
+    extract: Callable[[Json], T | None],
+    *,
+    subject: str = "",
+    memory: "paging.Memory[T] | None" = None,
+) -> Collected[T]:
     """Return what `extract` takes from the STREAM.LIST entry of each stream that stores messages on `subject`
     (see `paging.collect`)."""
     return await paging.collect(
-        api, "STREAM.LIST", "streams", extract, {"subject": subject} if subject else None
+        api, "STREAM.LIST", "streams", extract, {"subject": subject} if subject else None, memory
     )
 
 

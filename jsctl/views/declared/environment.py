@@ -31,7 +31,7 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
     differences: of accounts on servers; None if servers were not asked.
     """
     parts: list[Part] = [Lines([*_lines(step)], MARKS[step.action][1]) for step in plan.steps]
-    parts.append(Text(_build_summary(plan)))
+    parts += [Text(_build_summary(plan)), *_build_owed_parts(plan)]
     data = _with_auth(result, plan)
     if differences is not None:
         rows = [
@@ -57,7 +57,9 @@ def add_outcome(
     rows = [(DONE[step.action], step.operator, step.account, step.user) for step in done]
     table = Table("Applied to the Store", _COLUMNS, rows)
     parts: list[Part] = [table, Text(f"{format_counts(done)} done")] if done else [Text(_build_summary(plan))]
+    parts += _build_owed_parts(plan)
     auth: dict[str, Any] = {"applied": table.records(), "unchanged": _count_unchanged(plan)}
+    auth |= {"owed": list(plan.owed)} if plan.owed else {}
     if sent is not None:
         pushed = Table(
             "Sent to Servers", _SENT, [(name, outcome.server) for name, _, outcome in sent], empty=_ALL_SENT
@@ -67,6 +69,15 @@ def add_outcome(
     streams = [] if _is_empty(result) else result.parts
     data = {**result.document(), "auth": auth}
     return result._replace(parts=[*parts, *streams], data=data)
+
+
+def _build_owed_parts(plan: AuthPlan) -> list[Part]:
+    """Return the line that names the removed accounts that servers may still have; none without any."""
+    if not plan.owed:
+        return []
+    names = f"account{'s' * (len(plan.owed) > 1)} {', '.join(plan.owed)}"
+    lines = f"Servers may still have {names}, removed from the store: apply --prune --push removes it there"
+    return [Text(lines, "warn")]
 
 
 def format_auth_plan(plan: AuthPlan) -> str:
@@ -100,7 +111,8 @@ def format_counts(steps: Sequence[AuthStep]) -> str:
 
 
 def _lines(step: AuthStep) -> Iterator[str]:
-    yield f"{MARKS[step.action][0]} {format_name(step)}{_format_loss(step)}"
+    users = f": {', '.join(step.users)}" if step.users else ""
+    yield f"{MARKS[step.action][0]} {format_name(step)}{_format_loss(step)}{users}"
     for change in step.changes:
         if change.key in _LISTS:
             yield from _list_lines(change)
@@ -108,6 +120,9 @@ def _lines(step: AuthStep) -> Iterator[str]:
             yield f"    {change.key}: {format_value(change.kind, change.after)}"
         else:
             yield f"    {format_change(change)}"
+    if step.old_rights:
+        until = f"until they are revoked (--revoke-old), or {step.old_rights}"
+        yield f"    old credentials may do as before {until}"
 
 
 def _list_lines(change: Difference) -> Iterator[str]:
@@ -157,7 +172,12 @@ _LISTS: dict[str, tuple[str, Callable[[Any], str]]] = {
 def _format_loss(step: AuthStep) -> str:
     if step.action != "remove":
         return ""
-    return " (and revoke it)" if step.user else f" ({pluralize(step.users, 'user')})"
+    if step.user:
+        return " (and revoke it)"
+    users = pluralize(len(step.users), "user")
+    if step.streams is None:
+        return f" ({users})"
+    return f" ({users}, {pluralize(step.streams, 'stream')} with {pluralize(step.messages or 0, 'message')})"
 
 
 def _build_summary(plan: AuthPlan) -> str:
@@ -182,7 +202,8 @@ def _is_empty(result: Result) -> bool:
 
 def _with_auth(result: Result, plan: AuthPlan) -> dict[str, Any]:
     changes = [_record(step) for step in plan.steps]
-    return {**result.document(), "auth": {"changes": changes, "unchanged": _count_unchanged(plan)}}
+    owed = {"owed": list(plan.owed)} if plan.owed else {}
+    return {**result.document(), "auth": {"changes": changes, "unchanged": _count_unchanged(plan), **owed}}
 
 
 def _count_unchanged(plan: AuthPlan) -> dict[str, int]:
@@ -190,6 +211,7 @@ def _count_unchanged(plan: AuthPlan) -> dict[str, int]:
 
 
 def _record(step: AuthStep) -> dict[str, Any]:
+    is_account_removal = step.action == "remove" and not step.user
     return {
         "action": step.action,
         "operator": step.operator,
@@ -197,5 +219,7 @@ def _record(step: AuthStep) -> dict[str, Any]:
         "user": step.user,
         "at": step.position,
         "differences": [change.to_json() for change in step.changes],
-        **({"users": step.users} if step.action == "remove" and not step.user else {}),
+        **({"users": len(step.users), "user_names": list(step.users)} if is_account_removal else {}),
+        **({"streams": step.streams, "messages": step.messages} if is_account_removal else {}),
+        **({"old_credentials": step.old_rights} if step.old_rights else {}),
     }

@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from jsctl.errors import ExitStatus
+from jsctl.errors import ExitStatus, JsctlError
+from jsctl.jetstream.declared.compare import OWNER_KEY, PROTECT_KEY, Stale
 from jsctl.jetstream.declared.execute import Outcome
-from jsctl.jetstream.declared.plan import Plan, Step
+from jsctl.jetstream.declared.plan import Plan
+from jsctl.jetstream.declared.step import Step
+from jsctl.jetstream.message.data_loss import add_losses
 from jsctl.units import format_bytes, pluralize
 from jsctl.views.result import Column, Lines, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
@@ -28,12 +31,27 @@ _COLUMNS = (
 
 
 def plan_result(plan: Plan) -> Result:
-    """Show what would change; the status says whether anything would."""
+    """Show what would change; the status says whether anything would, and whether it can be done."""
     data = {"changes": [_record(step) for step in plan.steps], "unchanged": _count_unchanged(plan)}
     if not plan.steps:
         return Result([Text(_format_unchanged(plan))], data=data)
     parts: list[Part] = [Lines([*_list_lines(step)], _find_style(step)) for step in plan.steps]
-    return Result([*parts, Text(_build_summary(plan))], data=data, status=ExitStatus.DIFFERENT)
+    status = ExitStatus.FAILURE if plan.refused else ExitStatus.DIFFERENT
+    return Result([*parts, Text(_build_summary(plan))], data=data, status=status)
+
+
+def refusal(plan: Plan) -> Result:
+    """Show a plan that cannot be carried out, with the error that says so."""
+    owned = [step for step in plan.refused if OWNER_KEY in step.refused]
+    if any(PROTECT_KEY in step.refused for step in plan.refused):
+        hint = "use --unprotect with its name"
+    elif owned:
+        hint = "declare them in one file, or use --take-ownership"
+    else:
+        hint = "remove and create them again, or declare the present settings"
+    count = format_counts(plan.refused)
+    error = JsctlError(f"nothing was changed: {count} cannot be changed as declared", hint)
+    return plan_result(plan)._replace(status=ExitStatus.FAILURE, error=error)
 
 
 def format_plan(plan: Plan) -> str:
@@ -42,10 +60,12 @@ def format_plan(plan: Plan) -> str:
 
 
 def format_question(plan: Plan) -> str:
-    """Return the question before removals and changes; it names what is removed."""
-    removed = [format_name(step) + _format_loss(step) for step in plan.steps if step.action == "remove"]
+    """Return the question before removals and changes; it names what is removed, and what changes delete."""
+    removed = [format_name(step) + _format_removal(step) for step in plan.steps if step.action == "remove"]
     changed = [step for step in plan.steps if step.action == "change"]
-    return question(removed, format_counts(changed) if changed else "")
+    loss = add_losses([step.loss for step in changed])
+    counts = f"{format_counts(changed)}{f' and delete {loss}' if loss else ''}" if changed else ""
+    return question(removed, counts)
 
 
 def question(removed: Sequence[str], changed: str, sent: str = "") -> str:
@@ -62,7 +82,7 @@ def question(removed: Sequence[str], changed: str, sent: str = "") -> str:
 def apply_result(outcome: Outcome, plan: Plan) -> Result:
     """Show what was done and, after a failure, what was not."""
     rows = [_build_row(step, DONE[step.action]) for step in outcome.done]
-    rows += [_build_row(step, "failed", str(error)) for step, error in outcome.failed]
+    rows += [_build_row(step, "failed", format_failure(error)) for step, error in outcome.failed]
     rows += [_build_row(step, "not done") for step in outcome.not_tried]
     table = Table("Applied", _COLUMNS, rows, optional=("account",))
     status = ExitStatus(outcome.failure.status) if outcome.failure else ExitStatus.OK
@@ -74,8 +94,17 @@ def apply_result(outcome: Outcome, plan: Plan) -> Result:
     return Result([table, Text(summary, "bad" if outcome.failed else "")], data=data, status=status)
 
 
+def format_failure(error: JsctlError) -> str:
+    """Format why a step was not done, in one line; for one that is no longer as planned, with what it would
+    be now."""
+    now = ", ".join(map(format_change, error.step.changes)) if isinstance(error, Stale) else ""
+    return f"{error.message}: {now}; {error.hint}" if now else str(error)
+
+
 def format_name(step: Step) -> str:
     """Format a name with its kind: `stream ORDERS`, `bucket CONFIG` or `consumer ORDERS > NEW`."""
+    if step.kind and step.part == "values":
+        return f"values of {step.kind.word} {step.kind.stream_to_bucket(step.stream)}"
     if step.consumer:
         return f"consumer {step.stream} > {step.consumer}"
     return (
@@ -105,14 +134,25 @@ def join_counts(parts: Sequence[tuple[int, str]]) -> str:
 
 def _list_lines(step: Step) -> Iterator[str]:
     mark = "!" if step.refused else MARKS[step.action][0]
-    yield f"{mark} {format_name(step)}{_format_loss(step)}{_format_place(step)}"
+    removal = _format_removal(step) if step.action == "remove" else ""
+    yield f"{mark} {format_name(step)}{removal}{_format_place(step)}"
+    if step.action == "remove":
+        yield from (f"    - {note}" for note in step.notes if not step.consumer)
+    elif step.other_name:
+        yield f"    copied from {step.other_name}, with its messages and consumers, and compared"
+    elif step.loss:
+        yield f"    deletes {step.loss}"
     for change in step.changes:
         if step.action == "create":
-            if change.key not in ("name", "durable_name"):
-                yield f"    {change.key}: {format_value(change.kind, change.after)}"
+            refused = step.refused.get(change.key)
+            if refused or change.key not in ("name", "durable_name"):
+                value = format_value(change.kind, change.after)
+                yield f"    {change.key}: {value}" + (f"  ({refused})" if refused else "")
         else:
             refused = step.refused.get(change.key)
             yield f"    {format_change(change)}" + (f"  ({refused})" if refused else "")
+    shown = {change.key for change in step.changes}
+    yield from (f"    {key}: {reason}" for key, reason in step.refused.items() if key not in shown)
 
 
 def _find_style(step: Step) -> Style:
@@ -126,17 +166,21 @@ def _format_place(step: Step) -> str:
     return f"  [{words}]" if words else ""
 
 
-def _format_loss(step: Step) -> str:
-    if step.action != "remove" or step.consumer:
-        return ""
-    return f" ({pluralize(step.messages, 'message')}, {format_bytes(step.bytes)})"
+def _format_removal(step: Step) -> str:
+    """Return what a removal takes along: the messages of a stream, the position of a consumer."""
+    if step.consumer:
+        return f" ({'; '.join([*step.notes, *([f'deletes {step.loss}'] if step.loss else [])])})"
+    if step.other_name:
+        return f" (copied to {step.other_name} before)"
+    return f" ({pluralize(step.loss.messages, 'message')}, {format_bytes(step.loss.bytes)})"
 
 
 def _build_summary(plan: Plan) -> str:
     counts = [f"{plan.count('create')} to create", f"{plan.count('change')} to change"]
     counts.append(f"{plan.count('remove')} to remove")
     refused = f", {len(plan.refused)} of them cannot be changed" if plan.refused else ""
-    return f"{', '.join(counts)}{refused}; {plan.unchanged} as declared"
+    loss = f", which deletes {plan.loss}" if plan.loss else ""
+    return f"{', '.join(counts)}{refused}{loss}; {plan.unchanged} as declared"
 
 
 def _format_unchanged(plan: Plan) -> str:
@@ -167,5 +211,9 @@ def _record(step: Step) -> dict[str, Any]:
         "differences": [
             {**change.to_json(), "refused": step.refused.get(change.key)} for change in step.changes
         ],
-        **({"messages": step.messages, "bytes": step.bytes} if step.action == "remove" else {}),
+        "refused": dict(step.refused),
+        **({"other_name": step.other_name} if step.other_name else {}),
+        **step.loss.to_json(),
+        **({"messages": step.loss.messages, "bytes": step.loss.bytes} if step.action == "remove" else {}),
+        **({"notes": list(step.notes)} if step.notes else {}),
     }

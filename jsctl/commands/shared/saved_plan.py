@@ -1,0 +1,92 @@
+"""Plans in files: `diff --out FILE` writes one, `apply FILE` carries out just that, or nothing.
+
+A plan holds the texts of the declared files and the document that `diff --json` showed. `apply` compares
+again, and refuses when the result is another one.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.commands.shared.declared import Sources
+from jsctl.errors import BadInput, JsctlError
+from jsctl.files import read_text, write_atomically
+from jsctl.jetstream.message.data_loss import DataLoss, Precision
+from jsctl.json_text import parse_json
+from jsctl.user_folders import expand_home
+
+_FORM = "io.jsctl.plan.v1"
+_LOSSES = ("deletes_messages", "deletes_bytes", "deletes_precision", "messages", "bytes", "notes")
+"""Keys that move on while a stream is in use; a plan is stale when more would be deleted than it says."""
+
+_SOURCE_KEYS = ("texts", "var", "store", "prune", "push", "take_ownership", "unprotect", "targets")
+_SIZE = 256 << 20  #: bytes
+
+
+def write_plan(path: str, sources: Sources, document: Any) -> None:
+    """Write a plan, readable by its owner only: files may hold addresses with passwords. Raises BadInput."""
+    content = {
+        "type": _FORM,
+        "sources": {key: getattr(sources, key) for key in _SOURCE_KEYS},
+        "plan": document,
+    }
+    target = expand_home(path)
+    try:
+        write_atomically(target, json.dumps(content, indent=2) + "\n")
+    except OSError as error:
+        raise BadInput(f"cannot write {path}: {error.strerror}") from None
+
+
+def read_plan(path: str) -> tuple[Sources, Any]:
+    """Return the sources and the document of a plan. Raises BadInput."""
+    try:
+        content = parse_json(read_text(expand_home(path), "", _SIZE))
+        if content["type"] != _FORM:
+            raise ValueError
+        sources = content["sources"]
+        texts = tuple((str(name), str(text)) for name, text in sources["texts"])
+        names = {key: tuple(sources[key]) for key in ("var", "unprotect", "targets")}
+        return Sources(**{**sources, **names, "texts": texts}), content["plan"]
+    except (ValueError, KeyError, TypeError):
+        raise BadInput(
+            f"{path} is not a plan", "jsctl diff --out FILE writes one; -f names declared files"
+        ) from None
+
+
+def refuse_stale(planned: Any, document: Any, *, allow_loss: bool) -> None:
+    """Raise JsctlError when a document differs from that of a plan. allow_loss: more messages may be
+    deleted."""
+    if _strip(planned) != _strip(document):
+        raise JsctlError(
+            "nothing was changed: the plan is stale, as servers or contexts have changed since", _HINT
+        )
+    if allow_loss:
+        return
+    for before, now in zip(planned["changes"], document["changes"], strict=True):
+        if _read_loss(now).exceeds(_read_loss(before)):
+            raise JsctlError(
+                f"nothing was changed: {now['stream']} now loses {_read_loss(now)}, and the plan says"
+                f" {_read_loss(before)}",
+                _HINT,
+            )
+
+
+_HINT = "make it again with diff --out"
+
+
+def _strip(document: Any) -> Any:
+    """Return a plan's document without what moves on while streams are in use."""
+    changes = [
+        {**{key: value for key, value in change.items() if key not in _LOSSES}, "names": _list_names(change)}
+        for change in document.get("changes", ())
+    ]
+    return parse_json(json.dumps({**document, "changes": changes}))
+
+
+def _list_names(change: Mapping[str, Any]) -> list[str]:
+    return [note.partition(":")[0] for note in change.get("notes", ())] if not change["consumer"] else []
+
+
+def _read_loss(change: Mapping[str, Any]) -> DataLoss:
+    precision = Precision(change["deletes_precision"])
+    return DataLoss(change["deletes_messages"] or 0, change["deletes_bytes"] or 0, precision)

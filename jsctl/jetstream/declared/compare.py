@@ -1,0 +1,278 @@
+"""What is declared, compared with what servers have: the step for a stream, a bucket or a consumer.
+
+A step is computed twice by the same functions: for the plan, and again right before it is done. If anything
+that the file names, or what the plan said of deleted messages, has changed in between, the step is refused.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from jsctl.errors import ApiError, JsctlError
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.config.differences import Difference, find_differences
+from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.declared.buckets import BucketKind, find_bucket_kind
+from jsctl.jetstream.declared.merge import merge_bucket, merge_consumer, merge_stream, without_none
+from jsctl.jetstream.declared.model import LABEL, Consumer, Stream, get_label, list_names_of, with_label
+from jsctl.jetstream.declared.refusals import (
+    find_bucket_refusals,
+    find_consumer_refusals,
+    find_stream_refusals,
+)
+from jsctl.jetstream.declared.step import Step, Target
+from jsctl.jetstream.declared.values import compare_values
+from jsctl.jetstream.message.data_loss import (
+    NOTHING,
+    UNKNOWN,
+    DataLoss,
+    count_outstanding,
+    estimate_consumer_loss,
+    estimate_stream_loss,
+    measure_stream,
+)
+from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.config import STREAM
+from jsctl.jetstream.stream.protection import PROTECT, is_protected
+from jsctl.nats.error_codes import ErrorCode
+from jsctl.units import pluralize
+
+OWNER_KEY = f"metadata.{LABEL}"
+PROTECT_KEY = f"metadata.{PROTECT}"
+
+
+class Stale(JsctlError):
+    """What a step is about has changed since the plan was made. step: what it would be now."""
+
+    def __init__(self, message: str, step: Step) -> None:
+        super().__init__(message, "run it again to see what would change now")
+        self.step = step
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the command line permits. take_ownership: what belongs to another label gets that of the file.
+    allow_loss: any number of messages may be deleted. unprotected: names of protected streams and buckets
+    that may lose messages all the same."""
+
+    take_ownership: bool = False
+    allow_loss: bool = False
+    unprotected: frozenset[str] = frozenset()
+
+    def find_protection(self, config: Json, loss: DataLoss) -> dict[str, str]:
+        """Return the refusal to remove a protected stream, or to delete messages of it."""
+        names = list_names_of(str(config["name"]))
+        if not loss or not is_protected(config) or names & self.unprotected:
+            return {}
+        return {PROTECT_KEY: f"is protected: --unprotect {min(names, key=len)} permits it"}
+
+
+class _Noun(NamedTuple):
+    """How declared keys of a noun become a request."""
+
+    schema: Schema
+    merge: Callable[[Json, Json], Json]
+    find_refusals: Callable[[Json, Json, Sequence[Difference]], dict[str, str]]
+
+
+_STREAM = _Noun(STREAM, merge_stream, find_stream_refusals)
+_CONSUMER = _Noun(CONSUMER, merge_consumer, find_consumer_refusals)
+
+
+async def fetch_stream(target: Target, stream: str) -> Json | None:
+    """Return a stream's info; None when it does not exist, or its account does not yet."""
+    if target.is_missing:
+        return None
+    return await _fetch(streams.fetch_info(target.api, stream), ErrorCode.STREAM_NOT_FOUND)
+
+
+async def fetch_consumer(target: Target, stream: str, consumer: str) -> Json | None:
+    """Return a consumer's info; None when it does not exist."""
+    return await _fetch(consumers.fetch_info(target.api, stream, consumer), ErrorCode.CONSUMER_NOT_FOUND)
+
+
+async def compare_stream(stream: Stream, target: Target, info: Json | None, rules: Rules) -> Step | None:
+    """Return the step for a stream or bucket, without its consumers; None when it already is as declared.
+
+    info: the live stream's, None if there is none.
+    """
+    live = info["config"] if info else None
+    claimed = replace(stream, config=_claim(stream, live))
+    if stream.kind:
+        step = _compare_bucket(stream.kind, claimed, target, live, rules)
+    else:
+        step = _compare(_STREAM, claimed, target, stream.name, "", live, rules)
+    if step is None:
+        return None
+    loss = await estimate_stream_loss(target.api, info, step.after or {}) if info else NOTHING
+    protection = rules.find_protection(info["config"], loss) if info else {}
+    step = step._replace(refused={**step.refused, **protection})
+    return step._replace(item=stream, loss=loss, allows_loss=stream.allows_data_loss)
+
+
+async def compare_consumer(
+    consumer: Consumer, stream: str, target: Target, stream_info: Json | None, rules: Rules
+) -> Step | None:
+    """Return the step for a consumer; None when it already is as declared. stream_info: None if there is no
+    stream yet."""
+    info = await fetch_consumer(target, stream, consumer.name) if stream_info else None
+    live = info["config"] if info else None
+    claimed = replace(consumer, config=with_label(consumer.config, consumer.label))
+    step = _compare(_CONSUMER, claimed, target, stream, consumer.name, live, rules)
+    if step is None:
+        return None
+    loss = NOTHING
+    if info and stream_info:
+        loss = await estimate_consumer_loss(target.api, stream_info, info, step.after)
+    return step._replace(item=consumer, loss=loss)
+
+
+async def plan_stream_removal(target: Target, info: Json, label: str, rules: Rules) -> Step:
+    """Return the removal of a stream that carries a label; its notes name the consumers that do not."""
+    name = str(info["config"]["name"])
+    notes: list[str] = []
+    if int(info["state"].get("consumer_count") or 0):
+        listed = await consumers.list_consumers(target.api, name)
+        notes = [
+            describe_consumer(other, label) for other in listed.infos if get_label(other["config"]) != label
+        ]
+        notes += [f"consumer {missing}, which does not answer" for missing in listed.missing]
+    step = Step("remove", target, name, "", "", info["config"], None, kind=find_bucket_kind(name))
+    loss = measure_stream(info)
+    # An empty stream is protected, too.
+    refused = rules.find_protection(info["config"], UNKNOWN)
+    return step._replace(loss=loss, label=label, notes=notes, refused=refused)
+
+
+async def plan_consumer_removal(target: Target, stream_info: Json, info: Json, label: str) -> Step:
+    """Return the removal of a consumer that carries a label; its note says how far it was."""
+    loss = await estimate_consumer_loss(target.api, stream_info, info, None)
+    step = Step("remove", target, str(info["stream_name"]), str(info["name"]), "", info["config"], None)
+    return step._replace(loss=loss, label=label, notes=[describe_position(info)])
+
+
+def describe_consumer(info: Json, label: str = "") -> str:
+    """Return a consumer with its position, and its owner if that is not `label`."""
+    owner = get_label(info["config"])
+    words = "" if owner == label else f", of label {owner}" if owner else ", which nobody declares"
+    return f"consumer {info['name']}{words}: {describe_position(info)}"
+
+
+def describe_position(info: Json) -> str:
+    """Return how far a consumer is: `12 messages pending, ack floor 88`."""
+    floor = int((info.get("ack_floor") or {}).get("stream_seq") or 0)
+    return f"{pluralize(count_outstanding(info), 'message')} pending, ack floor {floor}"
+
+
+async def plan_again(step: Step, rules: Rules) -> Step | None:
+    """Return the step for what the server has now; None when nothing is left to do.
+
+    Raises Stale when it is not what the plan said: other changes, more deleted messages, another owner.
+    """
+    fresh = await compare_again(step, rules)
+    if fresh is None:
+        return None
+    if build_summary(fresh) != build_summary(step):
+        raise Stale("it was changed since the plan was made", fresh)
+    if not rules.allow_loss and not step.allows_loss and fresh.loss.exceeds(step.loss):
+        raise Stale(f"this now deletes {fresh.loss}, and the plan said {step.loss}", fresh)
+    return fresh
+
+
+async def compare_again(step: Step, rules: Rules) -> Step | None:
+    """Return the step for what the server has now; None when nothing is left to do."""
+    stream_info = await fetch_stream(step.target, step.stream)
+    if isinstance(step.item, Stream) and step.part == "values":
+        return await compare_values(step.item, step.target, stream_info)
+    if isinstance(step.item, Stream):
+        return await compare_stream(step.item, step.target, stream_info, rules)
+    if isinstance(step.item, Consumer):
+        fresh = await compare_consumer(step.item, step.stream, step.target, stream_info, rules)
+        return fresh and fresh._replace(allows_loss=step.allows_loss)
+    if stream_info is None:
+        return None
+    if step.is_release:
+        before = STREAM.without_server_keys(stream_info["config"])
+        after = {**before, "subjects": (step.after or {})["subjects"]}
+        return step._replace(before=before, after=after, changes=find_differences(before, after, STREAM))
+    if not step.consumer:
+        return await plan_stream_removal(step.target, stream_info, get_label(stream_info["config"]), rules)
+    info = await fetch_consumer(step.target, step.stream, step.consumer)
+    if info is None:
+        return None
+    return await plan_consumer_removal(step.target, stream_info, info, get_label(info["config"]))
+
+
+def build_summary(step: Step) -> tuple[Any, ...]:
+    """Return what must be the same when a step is done as when it was planned."""
+    changes = [(change.key, change.before, change.after) for change in step.changes]
+    # The position of consumers that go moves on while they are in use; which ones go is the point.
+    others = [note.partition(":")[0] for note in step.notes] if not step.consumer else []
+    return step.action, changes, sorted(step.refused), step.label, others
+
+
+def _claim(stream: Stream, live: Json | None) -> Json:
+    """Return a stream's declared keys with the label of its file, unless the file only adds consumers to
+    it."""
+    if live is not None and stream.is_bare and get_label(live) != stream.label:
+        return stream.config
+    return with_label(stream.config, stream.label)
+
+
+def _find_other_owner(config: Json, live: Json, rules: Rules) -> Mapping[str, str]:
+    """Return the refusal to take over what belongs to another label."""
+    owner, label = get_label(live), get_label(config)
+    if rules.take_ownership or not owner or not label or owner == label:
+        return {}
+    return {OWNER_KEY: f"belongs to label {owner}: --take-ownership takes it over"}
+
+
+def _compare(
+    noun: _Noun,
+    item: Stream | Consumer,
+    target: Target,
+    stream: str,
+    consumer: str,
+    live: Json | None,
+    rules: Rules,
+) -> Step | None:
+    schema = noun.schema
+    if live is None:
+        config = without_none(item.config)
+        changes = find_differences({}, config, schema)
+        after = schema.with_defaults(config)
+        return Step("create", target, stream, consumer, item.position, None, after, changes, item=item)
+    before = schema.without_server_keys(live)
+    after = noun.merge(before, item.config)
+    schema.validate(after, item.position)
+    changes = find_differences(before, after, schema)
+    if not changes:
+        return None
+    refused = {**noun.find_refusals(before, after, changes), **_find_other_owner(item.config, live, rules)}
+    return Step("change", target, stream, consumer, item.position, before, after, changes, refused, item=item)
+
+
+def _compare_bucket(
+    kind: BucketKind, bucket: Stream, target: Target, live: Json | None, rules: Rules
+) -> Step | None:
+    """Return the step for a bucket, compared in the bucket's own keys and sent as the stream that holds
+    it."""
+    before = None if live is None else STREAM.without_server_keys(live)
+    live_bucket = None if live is None else kind.from_stream(live)
+    noun = _Noun(kind.schema, partial(merge_bucket, kind), partial(find_bucket_refusals, kind))
+    step = _compare(noun, bucket, target, bucket.name, "", live_bucket, rules)
+    if step is None or step.after is None:
+        return step
+    return step._replace(before=before, after=kind.to_stream(step.after, before), kind=kind)
+
+
+async def _fetch(request: Awaitable[Json], not_found: ErrorCode) -> Json | None:
+    try:
+        return await request
+    except ApiError as error:
+        if error.err_code == not_found:
+            return None
+        raise

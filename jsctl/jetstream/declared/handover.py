@@ -1,0 +1,135 @@
+"""Subjects that go from one stream to another: a stream that is removed, or that takes a subject of the other
+in turn, releases them first, by a step of its own.
+
+Creations and changes come before removals, so that a creation that fails costs nothing. A subject belongs to
+one stream only, though: the old one gets a subject of nobody (`RELEASED`) until it is removed, or gets its
+new ones.
+"""
+
+from collections.abc import Iterable, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.config.differences import find_differences
+from jsctl.jetstream.declared.step import Key, Step
+from jsctl.jetstream.stream.config import STREAM
+from jsctl.nats.subjects import overlaps
+
+RELEASED = "_jsctl.released."
+"""Prefix of the subject of a stream that has released its own; its name follows."""
+
+
+def plan_releases(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps, with one before those that must release subjects for others first."""
+    takers = _find_takers(steps)
+    released = {step.key for step in steps if step.action == "remove" and takers.get(step.key)}
+    graph = {key: set(others) for key, others in takers.items() if key not in released}
+    while cycle := _find_cycle(graph):
+        released.add(cycle)
+        del graph[cycle]
+    by_key = {step.key: step for step in steps}
+    result: list[Step] = []
+    for step in steps:
+        if step.key not in released:
+            result.append(step)
+            continue
+        release = _build_release(step, [by_key[key] for key in takers[step.key]])
+        result += [release, _follow(step, release)]
+    return result
+
+
+def list_handovers(steps: Sequence[Step]) -> Iterable[tuple[Key, Key]]:
+    """Yield pairs of steps: the first needs the second one done, as that releases a subject for it."""
+    by_key = {step.key: step for step in steps}
+    for key, others in _find_takers(steps).items():
+        if not by_key[key].is_release and by_key[key]._replace(part="release").key in by_key:
+            continue
+        yield from ((other, key) for other in others)
+
+
+def list_releasing(steps: Sequence[Step]) -> Iterable[tuple[Key, Key]]:
+    """Yield pairs as `list_handovers` does: what a stream gets after it has released its subjects."""
+    keys = {step.key for step in steps}
+    for step in steps:
+        release = step._replace(part="release").key
+        if not step.is_release and release in keys:
+            yield step.key, release
+
+
+def _find_takers(steps: Sequence[Step]) -> dict[Key, list[Key]]:
+    """Return for each step that gives up subjects the steps of other streams that take them."""
+    changing = [step for step in steps if not step.consumer and step.part != "values"]
+    takers: dict[Key, list[Key]] = {}
+    for giver in changing:
+        lost = _list_lost(giver)
+        if not lost:
+            continue
+        takers[giver.key] = [
+            taker.key
+            for taker in changing
+            if taker.target.key == giver.target.key
+            and taker.stream != giver.stream
+            and taker.after is not None
+            and not taker.is_release
+            and any(overlaps(subject, own) for own in _get_subjects(taker.after) for subject in lost)
+        ]
+    return takers
+
+
+def _list_lost(step: Step) -> list[str]:
+    """Return the subjects that a stream no longer has after a step."""
+    remaining = _get_subjects(step.after)
+    return [
+        subject
+        for subject in _get_subjects(step.before)
+        if not any(overlaps(subject, own) for own in remaining)
+    ]
+
+
+def _get_subjects(config: Json | None) -> list[str]:
+    return list((config or {}).get("subjects") or [])
+
+
+def _find_cycle(graph: dict[Key, set[Key]]) -> Key | None:
+    """Return a step of a cycle; None if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        cycle: list[Key] = error.args[1]
+        return next(key for key in cycle if key in graph)
+    return None
+
+
+def _build_release(step: Step, takers: Sequence[Step]) -> Step:
+    """Return the step after which a stream has only the subjects that it keeps, and nobody takes."""
+    before = step.before or {}
+    taken = [subject for taker in takers for subject in _get_subjects(taker.after)]
+    remaining = [
+        subject
+        for subject in _get_subjects(before)
+        if not any(overlaps(subject, other) for other in [*taken, *_list_lost(step)])
+    ]
+    after = {**before, "subjects": remaining or [f"{RELEASED}{step.stream}"]}
+    return Step(
+        "change",
+        step.target,
+        step.stream,
+        "",
+        step.position,
+        before,
+        after,
+        find_differences(before, after, STREAM),
+        label=step.label,
+        part="release",
+    )
+
+
+def _follow(step: Step, release: Step) -> Step:
+    """Return a step as it is after the release."""
+    if step.after is None or release.after is None:
+        return step._replace(before=release.after)
+    changes = [change for change in step.changes if change.key != "subjects"]
+    subjects = find_differences(
+        {"subjects": release.after["subjects"]}, {"subjects": _get_subjects(step.after)}, STREAM
+    )
+    return step._replace(before=release.after, changes=[*changes, *subjects])

@@ -1,0 +1,108 @@
+"""`renamed_from`: a stream is copied with its messages and consumers, the copy is verified, then the old one
+is removed.
+
+The old stream releases its subjects first (`handover`), so that the copy is complete. A run that was killed
+is continued by the next one.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+
+from jsctl.errors import BadInput, JsctlError
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.backup.copy import CopyOptions, copy_stream
+from jsctl.jetstream.backup.copy_transfer import Endpoint
+from jsctl.jetstream.backup.events import Advance, Event, Phase, Question
+from jsctl.jetstream.declared.compare import (
+    Rules,
+    compare_consumer,
+    compare_stream,
+    fetch_stream,
+    plan_stream_removal,
+)
+from jsctl.jetstream.declared.handover import RELEASED
+from jsctl.jetstream.declared.model import Stream, get_label
+from jsctl.jetstream.declared.step import Step, Target
+from jsctl.jetstream.message.data_loss import NOTHING
+from jsctl.jetstream.state import get_mark
+from jsctl.jetstream.stream.config import STREAM
+from jsctl.jetstream.stream.origins import list_origins
+from jsctl.nats.awaiting import gather_or_cancel
+
+
+async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step | None] | None:
+    """Return the steps for a stream that has another name so far, and for its consumers; None if there is no
+    stream of that name any more."""
+    old = await fetch_stream(target, stream.renamed_from)
+    if old is None:
+        return None
+    new = await fetch_stream(target, stream.name)
+    removal = await plan_stream_removal(target, old, get_label(old["config"]), rules)
+    removal = removal._replace(
+        position=stream.position, loss=NOTHING, allows_loss=True, other_name=stream.name
+    )
+    if new is not None and not get_mark(new):
+        return [await compare_stream(stream, target, new, rules), _finish(removal, stream, old, new)]
+    as_new = {**old, "config": {**old["config"], "name": stream.name, "subjects": _get_subjects(stream, old)}}
+    compared = await compare_stream(stream, target, as_new, rules)
+    before = STREAM.without_server_keys(as_new["config"])
+    after = {**(compared.after if compared and compared.after else before), "name": stream.name}
+    step = Step("create", target, stream.name, "", stream.position, None, after, item=stream)
+    step = step._replace(changes=compared.changes if compared else (), other_name=stream.renamed_from)
+    step = step._replace(refused={**(compared.refused if compared else {}), **_refuse(old)})
+    consumer_steps = await gather_or_cancel(
+        compare_consumer(consumer, stream.renamed_from, target, old, rules) for consumer in stream.consumers
+    )
+    consumers = [each and each._replace(stream=stream.name) for each in consumer_steps]
+    return [step, *consumers, removal]
+
+
+def _get_subjects(stream: Stream, old: Json) -> list[str]:
+    """Return the subjects of the old stream; those that the file says if it has released them."""
+    subjects: list[str] = list(old["config"].get("subjects") or [])
+    if subjects != [f"{RELEASED}{stream.renamed_from}"]:
+        return subjects
+    return list(stream.config.get("subjects") or subjects)
+
+
+def _refuse(old: Json) -> dict[str, str]:
+    """Return why a stream cannot be copied under another name."""
+    if list_origins(old["config"]):
+        return {"name": "a mirror, or a stream with sources, is created again: leave out renamed_from"}
+    return {}
+
+
+def _finish(removal: Step, stream: Stream, old: Json, new: Json) -> Step:
+    """Return the removal of the old stream where the copy is complete already; refused if both are in use."""
+    released = [f"{RELEASED}{stream.renamed_from}"]
+    complete = int(new["state"]["last_seq"]) >= int(old["state"]["last_seq"])
+    if old["config"].get("subjects") == released and complete:
+        return removal
+    reason = f"{stream.name} exists, too: leave out renamed_from, or remove one of them"
+    return removal._replace(refused={"name": reason})
+
+
+async def copy_renamed(step: Step) -> None:
+    """Copy a stream under its new name, with its consumers, and compare all messages. Raises JsctlError."""
+    api = step.target.api
+    source, target = Endpoint(api, step.other_name), Endpoint(api, step.stream)
+    copy = await copy_stream(source, target, step.after or {}, CopyOptions(consumers=True), _Observer())
+    if copy.failed:
+        raise JsctlError(
+            f"the copy of {step.other_name} is not equal to it, and both stay",
+            "see jsctl stream copy --data",
+        )
+
+
+class _Observer:
+    """An observer that shows nothing, and permits nothing."""
+
+    def notify(self, event: Event) -> None:
+        return
+
+    async def confirm(self, question: Question) -> None:
+        raise BadInput(
+            "the new name has the remains of another copy or restore", "remove that stream, then apply again"
+        )
+
+    def progress(self, phase: Phase, total: int) -> AbstractContextManager[Advance]:
+        return nullcontext(lambda count: None)

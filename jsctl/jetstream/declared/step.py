@@ -1,0 +1,73 @@
+"""The steps of a plan: each is one request that creates, changes or removes a stream or a consumer."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.differences import Difference
+from jsctl.jetstream.declared.buckets import BucketKind
+from jsctl.jetstream.declared.model import Consumer, Stream
+from jsctl.jetstream.message.data_loss import NOTHING, DataLoss
+
+Action = Literal["create", "change", "remove"]
+Part = Literal["", "release", "values"]
+Key = tuple[tuple[int, str], str, str, Part]
+"""A step of a plan: the key of its target, the names of stream and consumer (empty for the stream itself),
+and what else it is about."""
+
+
+class Target(NamedTuple):
+    """A place that was resolved to an API. domain: the server's own if the place names none. account: the one
+    that the place names. is_missing: whether servers do not have that account yet; it is empty then."""
+
+    api: Api
+    context: str
+    domain: str
+    account: str = ""
+    is_missing: bool = False
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """A value that is equal for two places that are the same."""
+        return id(self.api.connection), self.domain if self.api.prefix.startswith("$JS.") else self.api.prefix
+
+
+class Step(NamedTuple):
+    """One request. consumer: empty for the stream itself. position: file:line, empty if no file declares it.
+    kind: the kind of bucket that the stream holds; the changes then have the bucket's own keys.
+
+    before: the live configuration, None if there is none; after: the one to send, None for a removal.
+    refused: by key, why the change cannot be made. loss: the messages that it deletes; allows_loss: whether
+    the file says that it may. item: what the file declares; None for a removal. label: the label of what is
+    removed. notes: what else a removal takes along. part: "release" if a stream only releases
+    subjects for others, "values" for the values of a bucket. other_name: of a rename, the old name where the
+    copy is made, the new one where the old one goes.
+    """
+
+    action: Action
+    target: Target
+    stream: str
+    consumer: str
+    position: str
+    before: Json | None
+    after: Json | None
+    changes: Sequence[Difference] = ()
+    refused: Mapping[str, str] = {}
+    kind: BucketKind | None = None
+    loss: DataLoss = NOTHING
+    allows_loss: bool = False
+    item: Stream | Consumer | None = None
+    label: str = ""
+    notes: Sequence[str] = ()
+    part: Part = ""
+    other_name: str = ""
+
+    @property
+    def is_release(self) -> bool:
+        """Whether a stream only releases subjects for others."""
+        return self.part == "release"
+
+    @property
+    def key(self) -> Key:
+        """A value that no other step of the plan has."""
+        return self.target.key, self.stream, self.consumer, self.part

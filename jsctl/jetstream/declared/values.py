@@ -1,0 +1,88 @@
+"""Declared values of buckets: `values: {key: text}`, or a file with such an object. Keys that no file names
+stay as they are, and a value that somebody else stores meanwhile is not overwritten."""
+
+from pathlib import Path
+
+from jsctl.errors import BadInput, JsctlError
+from jsctl.files import read_text
+from jsctl.jetstream.config.differences import Difference
+from jsctl.jetstream.config.documents import parse_document
+from jsctl.jetstream.config.kind import Json, Text
+from jsctl.jetstream.config.nodes import Node
+from jsctl.jetstream.declared.model import Stream
+from jsctl.jetstream.declared.step import Step, Target
+from jsctl.jetstream.kv import read, write
+from jsctl.jetstream.kv.bucket import open_bucket
+from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.names import stream_to_bucket, validate_new_key
+from jsctl.nats.awaiting import gather_or_cancel
+from jsctl.user_folders import expand_home
+
+_TEXT = Text()
+
+
+def read_values(bucket: Node) -> dict[str, str]:
+    """Return the values that a bucket of a file declares, by key. Raises BadInput."""
+    keys = bucket.as_object("a bucket")
+    values: dict[str, str] = {}
+    source = keys.get("values_from")
+    if source is not None and source.value is not None:
+        path = expand_home(source.as_text("values_from"))
+        folder = Path(source.file).parent if source.file not in ("stdin", "-") else Path()
+        document = parse_document(read_text(folder / path), str(path))
+        values.update(_read_object(document, str(path)))
+    if "values" in keys and keys["values"].value is not None:
+        values.update(_read_object(keys["values"], "values"))
+    return values
+
+
+def _read_object(node: Node, label: str) -> dict[str, str]:
+    values = {}
+    for key, value in node.as_object(label).items():
+        try:
+            validate_new_key(key)
+        except (BadInput, ValueError) as error:
+            raise value.error(f"{label}: {error}") from None
+        values[key] = value.as_text(f"{label}.{key}")
+    return values
+
+
+async def compare_values(bucket: Stream, target: Target, info: Json | None) -> Step | None:
+    """Return the step that stores the values that differ; None without any. info: of the bucket's stream;
+    None if there is none."""
+    if not bucket.values or bucket.kind is None:
+        return None
+    present: dict[str, str | None] = dict.fromkeys(bucket.values)
+    if info is not None:
+        store = await open_bucket(target.api, bucket.kind.stream_to_bucket(bucket.name))
+        entries = await gather_or_cancel(read.fetch_newest_entry(store, key) for key in bucket.values)
+        present = {key: _get_text(entry) for key, entry in zip(bucket.values, entries, strict=True)}
+    changes = [
+        Difference(f"values.{key}", present[key], value, _TEXT)
+        for key, value in bucket.values.items()
+        if present[key] != value
+    ]
+    if not changes:
+        return None
+    step = Step("change", target, bucket.name, "", bucket.position, {}, {}, changes, kind=bucket.kind)
+    return step._replace(item=bucket, part="values")
+
+
+async def store_values(step: Step) -> None:
+    """Store the values of a step, each only if the present one is that of the plan. Raises ApiError,
+    JsctlError."""
+    store = await open_bucket(step.target.api, stream_to_bucket(step.stream))
+
+    async def put(change: Difference) -> None:
+        key = change.key.partition(".")[2]
+        entry = await read.fetch_newest_entry(store, key)
+        if _get_text(entry) != change.before:
+            raise JsctlError(f"the value of {key} was changed since the plan was made", "run it again")
+        await write.put(store, key, change.after.encode(), expected=entry.revision if entry else 0)
+
+    await gather_or_cancel(put(change) for change in step.changes)
+
+
+def _get_text(entry: Entry | None) -> str | None:
+    """Return the value of an entry as text; None for a key without a value."""
+    return entry.value.decode(errors="backslashreplace") if entry and entry.is_value else None

@@ -1,0 +1,109 @@
+"""What servers accept in a plan, and people hardly mean: found before anything is sent."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+
+from jsctl.errors import ApiError, JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.consumer.config import get_filters
+from jsctl.jetstream.declared.buckets import find_bucket_kind
+from jsctl.jetstream.declared.step import Key, Step
+from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.config import find_warnings
+from jsctl.jetstream.stream.origins import domain_to_api, list_origins
+from jsctl.nats.awaiting import gather_or_cancel
+from jsctl.nats.error_codes import ErrorCode
+from jsctl.nats.subjects import overlaps
+
+_MAX_PARALLEL = 16
+
+
+async def find_plan_warnings(steps: Sequence[Step]) -> list[str]:
+    """Return the warnings about the steps that create or change something, each with its position.
+
+    Asks servers for the origins of mirrors and sources that no step creates, and for the streams whose
+    consumers change.
+    """
+    by_key = {step.key: step for step in steps}
+    changed = [step for step in steps if step.after is not None and not step.part]
+    slots = asyncio.Semaphore(_MAX_PARALLEL)
+
+    async def find(step: Step) -> list[str]:
+        async with slots:
+            if not step.consumer:
+                return [*_iterate_warnings(step), *await _warn_of_origins(step, by_key)]
+            if not any(change.key.startswith("filter_subject") for change in step.changes):
+                return []
+            stream = by_key.get((step.target.key, step.stream, "", ""))
+            config = stream.after if stream else await _fetch_config(step)
+            return list(_warn_of_filters(step.after or {}, config or {}))
+
+    texts = await gather_or_cancel(map(find, changed))
+    return [f"{step.position}: {text}" for step, lines in zip(changed, texts, strict=True) for text in lines]
+
+
+def _iterate_warnings(step: Step) -> Iterator[str]:
+    after, before = step.after or {}, step.before or {}
+    yield from find_warnings(after, step.target.domain)
+    if after.get("sealed") and not before.get("sealed"):
+        yield "sealed: true is final: the stream takes no message and no change any more"
+    kind = find_bucket_kind(step.stream)
+    lost = [
+        subject for subject in before.get("subjects") or () if subject not in (after.get("subjects") or ())
+    ]
+    if kind and not step.kind and lost:
+        yield (
+            f"{kind.word} {kind.stream_to_bucket(step.stream)} loses {', '.join(lost)}, without which clients"
+            " cannot write to it"
+        )
+
+
+async def _warn_of_origins(step: Step, by_key: Mapping[Key, Step]) -> list[str]:
+    """Return warnings about mirrors and sources of streams that do not exist."""
+    if not any(change.key.partition(".")[0] in ("mirror", "sources") for change in step.changes):
+        return []
+    return [
+        f"{origin['name']} does not exist, so nothing is copied from it"
+        for origin in list_origins(step.after or {})
+        if await _is_missing(step, origin, by_key)
+    ]
+
+
+async def _is_missing(step: Step, origin: Json, by_key: Mapping[Key, Step]) -> bool:
+    """Return whether a server says that the origin does not exist. Origins of other accounts are not asked
+    for."""
+    name, prefix = str(origin["name"]), str((origin.get("external") or {}).get("api") or "")
+    for other in by_key.values():
+        if other.stream == name and not other.consumer and other.after is not None:
+            same_place = other.target.key == step.target.key
+            if same_place if not prefix else prefix == domain_to_api(other.target.domain):
+                return False
+    if prefix and not prefix.startswith("$JS."):
+        return False
+    api = Api(step.target.api.connection, prefix=prefix) if prefix else step.target.api
+    try:
+        await streams.fetch_info(api, name)
+    except ApiError as error:
+        return error.err_code == ErrorCode.STREAM_NOT_FOUND
+    except JsctlError:
+        return False  # nobody answers for that domain here, or this login may not ask
+    return False
+
+
+async def _fetch_config(step: Step) -> Json | None:
+    """Return the configuration of a consumer's stream; None if it cannot be had."""
+    try:
+        config: Json = (await streams.fetch_info(step.target.api, step.stream))["config"]
+    except JsctlError:
+        return None
+    return config
+
+
+def _warn_of_filters(consumer: Json, stream: Json) -> Iterator[str]:
+    """Yield warnings about filters that match none of a stream's subjects. A mirror, or a stream with
+    sources, may have any."""
+    if not stream.get("subjects") or list_origins(stream):
+        return
+    for subject in get_filters(consumer):
+        if not any(overlaps(subject, own) for own in stream["subjects"]):
+            yield f"the filter {subject} matches none of the subjects of stream {stream['name']}"

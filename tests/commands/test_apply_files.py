@@ -1,0 +1,143 @@
+"""What the files of `apply` may say, and what is said of those that hardly mean it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.declared import Files, config
+from tests.support.run import Cli
+
+
+def test_a_list_is_never_split(files: Files) -> None:
+    text = """
+streams:
+  - name: S
+    subjects: ["orders.a,b", "orders.c"]
+    consumers:
+      - {name: ONE, filter_subject: "orders.a,b"}
+      - {name: TWO, filter_subjects: ["orders.a,b", orders.c]}
+"""
+    files("apply", text, status=0)
+    assert config(files.cli, "S")["subjects"] == ["orders.a,b", "orders.c"]
+    assert config(files.cli, "S", "ONE")["filter_subject"] == "orders.a,b"
+    assert config(files.cli, "S", "TWO")["filter_subjects"] == ["orders.a,b", "orders.c"]
+    assert "Nothing to change" in files("apply", text, status=0).out
+    refused = files("apply", "streams: [{name: S, subjects: ['a b']}]", status=64)
+    assert "'a b' is not a valid subject" in refused.err
+
+
+def test_no_subjects_are_the_name_as_for_the_server(files: Files) -> None:
+    for subjects in ("[]", "null"):
+        text = f"streams: [{{name: S, subjects: {subjects}}}]"
+        files("apply", text, status=0)
+        assert "Nothing to change" in files("apply", text, status=0).out
+    assert config(files.cli, "S")["subjects"] == ["S"]
+
+
+def test_ack_wait_beside_a_backoff_is_refused(files: Files) -> None:
+    text = "streams: [{name: S, subjects: s, consumers: [{name: C, max_deliver: 5, %s}]}]"
+    refused = files("apply", text % "backoff: [1s, 5s], ack_wait: 30s", status=64)
+    assert "ack_wait of consumer C is the first step of its backoff" in refused.err
+    files("apply", text % "backoff: [1s, 5s], ack_wait: 1s", status=0)
+    refused = files("diff", text % "ack_wait: 30s", status=1)
+    assert "ack_wait: 1.000s -> 30" in refused.out or "ack_wait: 1s -> 30s" in refused.out
+    assert "is the first step of the backoff" in refused.out
+    files("apply", text % "ack_wait: 30s, backoff: null", status=0)
+
+
+def test_a_server_beside_a_context_is_refused(cli: Cli, url: str, tmp_path: Path) -> None:
+    cli(f"context add here --server {url}", status=0)
+    path = tmp_path / "s.yaml"
+    path.write_text("{context: here, streams: [{name: S, subjects: s}]}")
+    refused = cli(f"apply -f {path} --server {url}", status=64)
+    assert "--server cannot be used beside context here of a file" in refused.err
+    cli(f"apply -f {path}", status=0)
+
+
+@pytest.mark.parametrize("key", ["label", "context", "domain", "account"])
+def test_an_empty_variable_is_no_name(files: Files, key: str) -> None:
+    text = f"{{{key}: '{{{{x}}}}', vars: {{x: a}}, streams: [{{name: S, subjects: s}}]}}"
+    assert f"{key} is empty" in files("apply", text, "--var x=", status=64).err
+    text = "{vars: {x: a}, streams: [{name: '{{x}}', subjects: s}]}"
+    assert "streams.yaml:1: " in files("apply", text, "--var x=", status=64).err
+
+
+def test_anchors_have_a_place(files: Files) -> None:
+    text = "x-common: &common {max_msgs: 5}\nstreams:\n- {<<: *common, name: A, subjects: a}\n"
+    files("apply", text, status=0)
+    assert config(files.cli, "A")["max_msgs"] == 5
+    assert "unknown key 'y-common'" in files("apply", text.replace("x-", "y-"), status=64).err
+
+
+def test_a_file_of_a_process(cli: Cli) -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "w") as file:
+        file.write("streams: [{name: S, subjects: s}]")
+    try:
+        cli(f"apply -f /dev/fd/{reader}", status=0)
+    finally:
+        os.close(reader)
+
+
+def test_all_errors_at_once_in_the_words_of_the_file(files: Files) -> None:
+    text = """
+streams:
+  - {name: A, subjects: a, max_age: soon, storage: paper}
+  - name: B
+    subjects: b
+    consumers:
+      - {name: C, max_waiting: 5, deliver_subject: x}
+      - {name: D, nope: 1}
+buckets:
+  - {name: a.b}
+"""
+    refused = files("apply", text, status=64)
+    (line,) = refused.err.splitlines()
+    for words in (
+        "streams.yaml:3: max_age: ",
+        "streams.yaml:3: storage must be one of",
+        "streams.yaml:7: max_waiting is for pull consumers, and deliver_subject makes it a push consumer",
+        "streams.yaml:8: unknown key 'nope' of a consumer",
+        "streams.yaml:10: 'a.b' is not a valid bucket name",
+    ):
+        assert words in line
+    assert "--target" not in line
+
+
+def test_a_tab_is_called_a_tab(files: Files) -> None:
+    refused = files("apply", "streams:\n\t- name: S\n", status=64)
+    assert "streams.yaml:2: a line begins with a tab; indent with spaces" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("keys", "warning"),
+    [
+        ("max_msgs: 010", "max_msgs: 010 is octal in YAML, 8"),
+        ("max_msgs: 1:30", "max_msgs: 1:30 is a number of base 60 in YAML, 90"),
+        ("max_age: 1", "max_age: 1 is 1 nanosecond; write a unit such as 1s"),
+        ("consumers: [{name: C, ack_wait: 30}]", "ack_wait: 30 is 30 nanoseconds; write a unit such as 30s"),
+        ("duplicate_window: 2:00", "duplicate_window: 2:00 is a number of base 60 in YAML, 120"),
+        ("consumer_limits: {max_ack_pending: 020}", "max_ack_pending: 020 is octal in YAML, 16"),
+        ("sealed: true", "sealed: true is final"),
+        ("consumers: [{name: C, filter_subject: other}]", "the filter other matches none of the subjects"),
+    ],
+)
+def test_warnings(files: Files, keys: str, warning: str) -> None:
+    shown = files("diff", f"streams: [{{name: S, subjects: s, {keys}}}]")
+    assert f"streams.yaml:1: {warning}" in shown.err
+
+
+def test_a_mirror_of_nothing(files: Files, url: str) -> None:
+    text = "streams: [{name: M, mirror: GONE}, {name: N, sources: [M, GONE]}]"
+    shown = files("diff", text, status=2)
+    assert shown.err.count("GONE does not exist, so nothing is copied from it") == 2
+    js.stream(url, "GONE", "g")
+    assert files("diff", text, status=2).err == ""
+
+
+def test_a_stream_of_a_bucket_that_loses_its_subjects(files: Files) -> None:
+    files.cli("kv add B", status=0)
+    shown = files("diff", "streams: [{name: KV_B, subjects: [other]}]", status=2)
+    assert "bucket B loses $KV.B.>, without which clients cannot write to it" in shown.err

@@ -1,0 +1,46 @@
+"""`apply --prune` also looks where a label was applied before."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+
+
+@pytest.fixture
+def two(cli: Cli, url: str, tmp_path: Path) -> Cli:
+    """Two contexts, `one` in the JetStream of this test, `two` in one that is reached by another prefix."""
+    cli(f"context add one --server {url}", status=0)
+    cli(f"context add two --server {url} --js-api-prefix '$JS.API'", status=0)
+    cli("context add gone --server nats://127.0.0.1:1", status=0)
+    return cli
+
+
+def test_a_context_that_no_file_names_any_more_is_pruned(two: Cli, url: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text("{label: l, context: one, streams: [{name: A, subjects: a}]}")
+    two(f"apply -f {path}", status=0)
+    state = list((tmp_path / "config").rglob("applied/*.json")) or list(tmp_path.rglob("applied/*.json"))
+    assert [file.stat().st_mode & 0o777 for file in state] == [0o600]
+    js.publish(url, "a")
+    path.write_text("{label: l, context: two, streams: [{name: B, subjects: b}]}")
+    shown = two(f"diff -f {path} --prune", status=2).out
+    assert "- stream A (1 message, " in shown and "[context one" in shown
+    assert two(f"apply -f {path}", status=0)  # without --prune nothing is removed, and the note stays
+    two(f"apply -f {path} --prune --force --allow-data-loss", status=0)
+    assert two("stream ls --json --context one", status=0).json == ["B"]
+    assert "Nothing to change" in two(f"diff -f {path} --prune", status=0).out
+
+
+def test_what_cannot_be_seen_makes_prune_fail(two: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text("{label: l, context: one, streams: [{name: A, subjects: a}]}")
+    two(f"apply -f {path}", status=0)
+    two("context rm one --force", status=0)
+    two("context add one --server nats://127.0.0.1:1", status=0)
+    path.write_text("{label: l, context: two, streams: []}")
+    two(f"apply -f {path} --prune", status=4)
+    two("context rm one --force", status=0)
+    missing = two(f"apply -f {path} --prune", status=3)
+    assert "label l was applied to context one, which does not exist any more" in missing.err
