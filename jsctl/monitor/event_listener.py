@@ -100,7 +100,7 @@ class EventListener:
             note = ", which only users of the system account get" if subject.startswith("$SYS.") else ""
             self._announce(f"Listening for events on {subject}{note}")
             await stack.enter_async_context(self._connection.receive(subject, self._handle))
-        await self._connection.flush()
+        await self._connection.settle()
 
     def _create_reader(self) -> feed.Feed:
         if self._api is None:

@@ -1,9 +1,10 @@
 """Problems in a few words, and those of the replicas of a stream or consumer. No I/O."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from jsctl.command_lines import Suggestion
 from jsctl.jetstream.api import Json
 from jsctl.units import SECOND, compute_age, format_count, format_exact_duration, truncate_to_seconds
 
@@ -12,10 +13,31 @@ YOUNG = 10 * SECOND  #: ns that a new stream needs to find its replicas and orig
 
 
 class Trouble(NamedTuple):
-    """A problem in a few words. bad: whether something does not work; otherwise it may soon fail."""
+    """A problem in a few words.
+
+    bad: whether something does not work; otherwise it may soon fail. code: of its rule in `rules.catalog`.
+    says: a sentence on what was seen; empty when the words say it. help: command lines that fix it, one after
+    the other. advice: what to do, when it is not what the rule says.
+    """
 
     words: str
     bad: bool
+    code: str
+    says: str = ""
+    help: Sequence[Suggestion] = ()
+    advice: str = ""
+
+
+class Gap(NamedTuple):
+    """What was not looked at, and so is neither well nor wrong.
+
+    part: streams, consumers, account (its limits), accounts (their imports) or servers. why: a sentence.
+    is_chosen: whether a flag left it out.
+    """
+
+    part: str
+    why: str
+    is_chosen: bool = False
 
 
 class ReplicaState(NamedTuple):
@@ -28,7 +50,8 @@ class ReplicaState(NamedTuple):
     @property
     def trouble(self) -> Trouble:
         """What is wrong with it."""
-        return Trouble(f"replica {self.server} {self.state}", self.bad)
+        code = "REPLICA_OFFLINE" if self.bad else "REPLICA_BEHIND"
+        return Trouble(f"replica {self.server} {self.state}", self.bad, code)
 
 
 def is_settled(created: str | None, now: datetime | str | None) -> bool:

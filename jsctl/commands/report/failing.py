@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
+from jsctl.command_lines import build_line
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.report.rounds import Round
@@ -17,12 +18,14 @@ _MAX_SHOWN = 5
 
 
 class FailOn:
-    """The condition of --fail-on. status: FAILURE once it held, else OK."""
+    """The condition of --fail-on. It also holds for what could not be looked at, unless that is allowed."""
 
-    def __init__(self, env: Env, condition: Condition | None) -> None:
+    def __init__(self, env: Env, condition: Condition | None, allow_unchecked: bool) -> None:
         self._env = env
         self._condition = condition
+        self._allow_unchecked = allow_unchecked
         self._names: Sequence[str] = ()
+        self._unchecked: Sequence[str] = ()
 
     @property
     def is_wanted(self) -> bool:
@@ -32,26 +35,30 @@ class FailOn:
     @property
     def status(self) -> ExitStatus:
         """The status that the condition gives."""
-        return ExitStatus.FAILURE if self._names else ExitStatus.OK
+        return ExitStatus.FAILURE if self._names or self._unchecked else ExitStatus.OK
 
     def look(self, states: Sequence[DomainState]) -> bool:
-        """Return whether the condition holds for a row. Raises BadInput for one that no row can have."""
+        """Return whether the condition holds for a row, or cannot be answered. Raises BadInput for one that
+        no row can have."""
         if self._condition is None:
             return False
         try:
             self._names = matching_rows(view.document(states, self._env.clock()), self._condition)
         except ValueError as error:
             raise BadInput(
-                f"--fail-on: {error}", "jsctl schema info io.jsctl.v1.report shows the keys"
+                f"--fail-on: {error}", f"{build_line('schema info', 'io.jsctl.v1.report')} shows the keys"
             ) from None
-        return bool(self._names)
+        self._unchecked = () if self._allow_unchecked else view.unchecked(states)
+        return self.status is ExitStatus.FAILURE
 
     def tell(self) -> None:
-        """Name the rows for which it holds."""
+        """Name the rows for which it holds, and what could not be looked at."""
         for name in self._names[:_MAX_SHOWN]:
             self._env.say(f"jsctl: --fail-on holds for {name}")
         if len(self._names) > _MAX_SHOWN:
             self._env.say(f"jsctl: --fail-on holds for {len(self._names) - _MAX_SHOWN:,} more")
+        for sentence in self._unchecked[:_MAX_SHOWN]:
+            self._env.say(f"jsctl: --fail-on: not checked: {sentence}; --allow-unchecked lets it pass")
 
     def judge(self, result: Result, states: Sequence[DomainState]) -> Result:
         """Return the result of a single report with its status, and name the rows."""

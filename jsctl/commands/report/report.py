@@ -3,16 +3,22 @@
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import click
 
-from jsctl import registry
 from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import Duration
 from jsctl.commands.report.failing import Condition, FailOn
+from jsctl.commands.report.flags import Interval, validate_filter
 from jsctl.commands.report.recording import open_recorder, record_rounds
-from jsctl.commands.report.screen import Selection, build_replay_screen, build_screen, watch_places
+from jsctl.commands.report.screen import (
+    Selection,
+    build_replay_screen,
+    build_screen,
+    choose_rows,
+    watch_places,
+)
 from jsctl.commands.shared.criteria import Expression
 from jsctl.commands.shared.targets import resolve_targets
 from jsctl.commands.shared.watch import check_interval
@@ -27,21 +33,10 @@ from jsctl.monitor.report.spark_queries import SparkQuery, read_queries
 from jsctl.spark.session.folders import parse_folder
 from jsctl.units import SECOND
 from jsctl.user_folders import expand_home
-from jsctl.views.board import parse_filter
 from jsctl.views.events import Events
 from jsctl.views.report import report as view
 from jsctl.views.report import rounds as rounds_view
 from jsctl.views.result import Result
-
-
-class _Interval(Duration):
-    """The type of an interval in ns. It refuses the name of a subcommand in its place."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if value in registry.list_children("report"):
-            raise click.UsageError(f"--watch is for jsctl report alone, not for jsctl report {value}", ctx)
-        return super().convert(value, param, ctx)
-
 
 _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
 _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
@@ -65,7 +60,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
 @option(
     "--watch",
     metavar="[INTERVAL]",
-    type=_Interval(),
+    type=Interval(),
     is_flag=False,
     flag_value="2s",
     help="Repeat it every INTERVAL (2s) until ctrl-C or q",
@@ -89,16 +84,16 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
     "--part",
     type=click.Choice(_PARTS),
     metavar="PART",
-    help="Part that the screen of --watch begins with, by name or number (streams): " + ", ".join(PARTS),
+    help="Show only this part, by name or number; the screen of --watch begins with it: " + ", ".join(PARTS),
 )
 @option(
     "--filter",
     "search",
     metavar="REGEX",
     default="",
-    help="Rows that the screen of --watch shows; !REGEX for all others",
+    help="Show only rows whose texts match; !REGEX for all others",
 )
-@option("--problems", is_flag=True, help="Show only what is wrong on the screen of --watch")
+@option("--problems", is_flag=True, help="Show only what is wrong")
 @option(
     "--record",
     metavar="FILE",
@@ -122,14 +117,19 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
 )
 @option(
     "--consumers/--no-consumers",
-    default=None,
-    help="Include consumers (the default if at most 100 streams have any)",
+    default=True,
+    help="Include consumers, a request for each stream (yes)",
 )
 @option(
     "--fail-on",
     type=Expression(),
     metavar="EXPRESSION",
     help="Exit with 1 when this condition holds for a row, with --watch as soon as it does",
+)
+@option(
+    "--allow-unchecked",
+    is_flag=True,
+    help="Let --fail-on pass although something could not be looked at",
 )
 @option(
     "--spark",
@@ -151,19 +151,24 @@ async def report(
     record: str,
     keep: int | None,
     replay: str,
-    consumers: bool | None,
+    consumers: bool,
     fail_on: Condition | None,
+    allow_unchecked: bool,
     spark: str,
 ) -> Result | Events[Round]:
     """Show each domain of each context in a part of its own; --context and --js-domain may be repeated. A
     domain that cannot be reached is named, and does not delay the others.
 
-    With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble", "streams",
-    "replication", "consumers"}]}; with --watch, one on each line. On a terminal, --watch is a screen with
-    keys: ? lists them. None of them changes anything on a server.
+    With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble",
+    "not_checked", "as_of", "streams", "replication", "consumers"}]}; with --watch, one on each line. On a
+    terminal, --watch is a screen with keys: ? lists them. None of them changes anything on a server.
 
     --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind
     (stream, mirror, source or consumer) and problems, their number; lag_messages is of copies and consumers.
+    It is about all rows, also those that --part, --filter and --problems leave out, and so are the first line
+    of a context and its "trouble".
+    What could not be looked at ("not_checked") fails it, too, unless --allow-unchecked is given; what a flag
+    leaves out does not.
 
     The exit status is 4 when a context could not be reached; with --watch it is 0, even after ctrl-C, unless
     --count was not reached, and 1 when the condition of --fail-on held, which ends it.
@@ -172,13 +177,15 @@ async def report(
     queries = partial(_read_queries, parse_folder(spark, "--spark") if spark else None)
     queries()  # a wrong folder fails before anything is shown
     order = cast(Sort, sort or "name")
-    failing = FailOn(env, fail_on)
+    if allow_unchecked and fail_on is None:
+        raise BadInput("--allow-unchecked needs --fail-on", "without it nothing fails")
+    failing = FailOn(env, fail_on, allow_unchecked)
     if keep is not None and not record:
         raise BadInput("--keep needs --record", "it says how long recorded rounds are kept")
     interval = watch or 2 * SECOND
     selection = Selection(
         part=PARTS[int(part) - 1] if part and part.isdigit() else part or "",
-        filter=_validate_filter(search),
+        filter=validate_filter(search),
         sort=sort or "",
         problems=problems,
         pattern=pattern,
@@ -187,14 +194,22 @@ async def report(
         rounds=count or 0,
     )
 
+    choice = choose_rows(selection, has_screen=env.has_screen and bool(watch or count or record or replay))
+
+    def build(states: Sequence[DomainState], *, at: float, timed: bool = False) -> Result:
+        if env.form not in ("csv", "tsv"):
+            return view.result(states, at, order, timed=timed, queries=queries(), choice=choice)
+        for failure in view.failures(states):  # for which CSV and TSV have no place
+            env.say(f"jsctl: {failure}")
+        return view.flat(states, at, choice)
+
     def events(rounds: AsyncIterator[Round]) -> Events[Round]:
         return rounds_view.events(
             rounds,
-            lambda round: _build_round_result(
-                env, round.states, order, queries(), at=round.at or env.clock(), timed=True
-            ),
+            lambda round: build(round.states, at=round.at or env.clock(), timed=True),
             count=count,
             clock=env.clock,
+            choice=choice,
             queries=queries,
         )
 
@@ -209,7 +224,7 @@ async def report(
         states = await fetch_states(places, fetch, clock=env.clock, trace=env.trace)
         if len(states) == 1 and states[0].failure is not None and not env.wants_json:
             raise states[0].failure
-        return failing.judge(_build_round_result(env, states, order, queries(), at=env.clock()), states)
+        return failing.judge(build(states, at=env.clock()), states)
     recorder = open_recorder(record, keep)
     if recorder is not None:
         all_parts = watch_places(env, places, selection, lambda: "all")
@@ -220,30 +235,5 @@ async def report(
     return events(failing.until_found(rounds))._replace(result=lambda: failing.status, live=screen)
 
 
-def _validate_filter(text: str) -> str:
-    try:
-        parse_filter(text)
-    except ValueError as error:
-        raise BadInput(f"--filter: {error}", "write \\ before characters that are meant literally") from None
-    return text
-
-
 def _read_queries(folder: Path | None) -> Sequence[SparkQuery] | None:
     return None if folder is None else read_queries(folder)
-
-
-def _build_round_result(
-    env: Env,
-    states: Sequence[DomainState],
-    sort: Sort,
-    queries: Sequence[SparkQuery] | None,
-    *,
-    at: float,
-    timed: bool = False,
-) -> Result:
-    """Return one round for stdout. CSV and TSV have no place for failures: they go to stderr."""
-    if env.form not in ("csv", "tsv"):
-        return view.result(states, at, sort, timed=timed, queries=queries)
-    for failure in view.failures(states):
-        env.say(f"jsctl: {failure}")
-    return view.flat(states, at)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from jsctl.commands.report.failing import FailOn
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
-from jsctl.errors import JsctlError
+from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.report.pages import History, fetch_consumer_page, fetch_stream_page
 from jsctl.monitor.report.places import Places
 from jsctl.monitor.report.recording import Recorder
@@ -18,9 +18,10 @@ from jsctl.monitor.report.round_json import build_round, build_round_document
 from jsctl.monitor.report.rounds import States
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.units import SECOND, format_time, seconds_to_ns
-from jsctl.views.board import Board, Live, Query, Start
+from jsctl.views.board import Board, Live, Query, Start, parse_filter
 from jsctl.views.report import board as view
 from jsctl.views.report import pages
+from jsctl.views.report.choice import LISTS, Choice
 from jsctl.views.report.grid_cells import Page
 from jsctl.views.result import Result, Text
 
@@ -28,16 +29,25 @@ _SORTS = {"name": "stream", "lag": "lag", "trouble": "trouble"}
 
 
 class Selection(NamedTuple):
-    """The flags of the screen. consumers: None if no flag decides. rounds: 0 for no end."""
+    """What the flags choose. rounds: 0 for no end."""
 
     part: str
     filter: str
     sort: str
     problems: bool
     pattern: str
-    consumers: bool | None
+    consumers: bool
     interval: int
     rounds: int
+
+
+def choose_rows(selection: Selection, *, has_screen: bool) -> Choice:
+    """Return which rows are shown without a screen. Raises BadInput for a part that only a screen has."""
+    if selection.part not in ("", "problems", *LISTS) and not has_screen:
+        raise BadInput(
+            f"--part {selection.part} needs the screen of --watch", f"use {', '.join(LISTS)} or problems"
+        )
+    return Choice(selection.part, selection.problems, parse_filter(selection.filter))
 
 
 def build_screen(
@@ -154,6 +164,8 @@ class _Pages:
         """Fetch the data of a page; the page says what could not be fetched."""
         if page != self._open:
             self._open, self._history = page, History(self._get_earlier_samples(page))
+        if not page.stream:
+            return pages.place_page(self._places.get_failure(page.place), self._places.list_flags(page.place))
         try:
             return await (self._fetch_consumer(page) if page.consumer else self._fetch_stream(page))
         except JsctlError as error:
@@ -163,13 +175,13 @@ class _Pages:
         data = await self._places.ask(page.place, partial(fetch_stream_page, stream=page.stream))
         created, last = data.info.get("created"), int(data.info["state"].get("last_seq", 0))
         self._history.add_counter(monotonic(), created, last)
-        return pages.stream_page(data, self._history.values)
+        return pages.stream_page(data, self._history.values, self._places.list_flags(page.place))
 
     async def _fetch_consumer(self, page: Page) -> Result:
         request = partial(fetch_consumer_page, stream=page.stream, consumer=page.consumer)
         data = await self._places.ask(page.place, request)
         self._history.add(int(data.facts.consumer.get("num_pending", 0)))
-        return pages.consumer_page(data, self._history.values)
+        return pages.consumer_page(data, self._history.values, self._places.list_flags(page.place))
 
     def _get_earlier_samples(self, page: Page) -> Sequence[int]:
         """Return the report's earlier samples of the stream's rates or the consumer's lag."""

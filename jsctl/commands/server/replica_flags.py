@@ -7,11 +7,12 @@ from typing import Any
 import click
 
 from jsctl.commands.cli import DURATION, option
+from jsctl.commands.server.report.flags import ARCHIVE, read_archive
 from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.server.replicas import Replica, parse_replies
-from jsctl.monitor.server.requests import ask_server, fetch_details
+from jsctl.monitor.server.requests import Filter, ask_server, fetch_details
 from jsctl.units import SECOND, pluralize
 from jsctl.views.result import Result
 
@@ -50,6 +51,7 @@ def replica_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
                     "help": "Repeat it every INTERVAL until ctrl-C or q",
                 },
             ),
+            ARCHIVE,
             (("--csv",), {"is_flag": True, "help": "The same as --as csv"}),
         )
     ):
@@ -69,6 +71,8 @@ async def report(
     check_interval(watch)
     if watch is not None and flags.get("stdin"):
         raise BadInput("--stdin and --watch cannot be used together", "standard input is read once")
+    if flags.get("archive") and (other := next((key for key in ("stdin", "health") if flags.get(key)), "")):
+        raise BadInput(f"--archive and --{other} cannot be used together", "leave out one of them")
 
     async def fetch() -> Result:
         return view(*await _fetch_replicas(env, flags, replicas_of, consumer))
@@ -82,7 +86,9 @@ async def _fetch_replicas(
     """Return the replicas that the flags choose, and the health of each if that is wanted."""
     if flags.get("csv"):
         env.flags["form"] = "csv"
-    if flags.get("stdin"):
+    if flags.get("archive"):
+        replies = read_archive(flags, "JSZ", Filter())
+    elif flags.get("stdin"):
         replies = parse_replies(env.streams.stdin.read())
     else:
         expected = flags.get("expected") or 0

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.contexts.store import is_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.localserver import binary, folder
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import Ended, Network, Plan, Server
-from jsctl.localserver.short_forms import build_single_server, load_named
+from jsctl.localserver.short_forms import build_single_server, check_name, load_named
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.topology import Topology, build_configured_topology
 from jsctl.signals import Stopped, stoppable
@@ -48,10 +47,8 @@ class Options:
 
     def _build_spec(self) -> NetworkSpec | None:
         """Return the network to start; None for a configuration of the user's. Raises BadInput, NotFound."""
-        if self.name and not is_name(self.name):
-            raise BadInput(
-                f"{self.name!r} is not a valid name", "use one without slashes, '..' or a leading dot"
-            )
+        if self.name:
+            check_name(self.name)
         if self.kind:
             for flag, value in (("--domain", self.domain), ("--config", self.config)):
                 if value:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from jsctl import registry
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, command, dry_run_flag
 from jsctl.contexts.store import is_name
 from jsctl.env import Env
@@ -32,7 +33,9 @@ async def stop(env: Env, name: str) -> Result:
             raise NotFound(f"context {name!r} does not belong to a server that jsctl started")
         folder = owner
     elif not folder.is_dir():
-        raise NotFound(f"there is no context and no folder {name!r}", registry.find_noun("context").hint)
+        raise NotFound(
+            f"there is no context and no folder {name!r}", registry.find_noun("context").format_hint()
+        )
     if env.dry_run and (names := list_running(folder.absolute())):
         env.announce(intents.change_servers("stop", str(folder), names))
     await stop_network(folder.absolute(), env.environ)
@@ -50,6 +53,8 @@ async def _pick_folder(env: Env) -> str:
         if owner is not None and is_in_use(owner):
             choices.setdefault(owner, f"{context}, in {owner}")
     if not choices:
-        raise NotFound("no server that jsctl started runs on this machine", "jsctl server run starts one")
+        raise NotFound(
+            "no server that jsctl started runs on this machine", f"{build_line('server run')} starts one"
+        )
     entries = [Choice(title, str(folder)) for folder, title in choices.items()]
     return str(await env.prompter.select("Select the servers to stop", entries, flag="CONTEXT|DIR"))

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput
 from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.json_text import parse_json
@@ -29,7 +30,7 @@ def analyze(archive: Archive, skip: Collection[str], max_examples: int, now: flo
     """
     skipped = {code.upper() for code in skip}
     if unknown := skipped - {check.code for check in CHECKS}:
-        raise BadInput(f"there is no check {min(unknown)}", "jsctl audit checks lists them")
+        raise BadInput(f"there is no check {min(unknown)}", f"{build_line('audit checks')} lists them")
     try:
         doctor = [_build_finding_record(finding) for finding in diagnose_archive(archive)]
     except BadInput as error:

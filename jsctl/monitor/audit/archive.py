@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from jsctl.errors import BadInput
-from jsctl.files import open_regular
+from jsctl.files import open_seekable
 from jsctl.json_text import parse_json
 from jsctl.zip_files import open_zip, read_entry
 
@@ -25,8 +25,9 @@ Tags = Mapping[str, str]
 UNCLUSTERED = "unclustered"  #: the cluster of servers without one
 MANIFEST, METADATA, LOG = "manifest", "audit_gather_metadata", "audit_gather_log"
 
+PROFILE = "profile"  #: the type of files that hold something else than JSON
+
 _ROOT = "capture"
-_PROFILE = "profile"
 _MAX_FILE_SIZE = 96 << 20  #: bytes of a file in an archive; see codec.compute_message_limit
 
 
@@ -56,7 +57,7 @@ class ArchiveWriter:
     def add(self, data: bytes, extension: str, tags: Tags) -> None:
         """Add a file."""
         path = _build_path(tags)
-        if "special" not in tags and tags.get("artifact_type") != _PROFILE:
+        if "special" not in tags and tags.get("artifact_type") != PROFILE:
             page = self._pages[path] = self._pages.get(path, 0) + 1
             path = f"{path}/{page:04}"
         path = f"{path}.{extension}"
@@ -88,7 +89,7 @@ class Archive:
         audit."""
         self.path = path
         with contextlib.ExitStack() as stack:
-            file = stack.enter_context(open_regular(Path(path)))
+            file = stack.enter_context(open_seekable(Path(path)))
             try:
                 self._zip = open_zip(file)
             except ValueError as error:
@@ -97,7 +98,7 @@ class Archive:
         self._names = set(self._zip.namelist())
         manifest = _build_path({"special": MANIFEST}) + ".json"
         if manifest not in self._names:
-            raise BadInput(f"{path} is not an archive of jsctl audit gather", "it has no manifest")
+            raise BadInput(f"{path} is not an archive of an audit", "it has no manifest")
         self._files: dict[str, dict[str, str]] = {}
         try:
             for name, tags in self._parse(manifest).items():
@@ -122,6 +123,15 @@ class Archive:
                 document = self._parse(name)
                 if isinstance(document, dict):
                     yield tags, document
+
+    def load_bytes(self, **required_tags: str) -> Iterator[tuple[dict[str, str], bytes]]:
+        """Yield the files that have these tags as they are, each with all of its tags. Raises BadInput."""
+        for name in sorted(self._files):
+            if required_tags.items() <= self._files[name].items():
+                try:
+                    yield self._files[name], read_entry(self._zip, name, _MAX_FILE_SIZE)
+                except ValueError as error:
+                    raise BadInput(f"{name} in {self.path} is damaged: {error}") from None
 
     def values(self, tag: str, **required_tags: str) -> list[str]:
         """Return the values of a tag among the files that have the required ones, sorted."""
@@ -165,7 +175,7 @@ def _build_path(tags: Tags) -> str:
             parts = ("accounts", tags["account"], "streams", tags["stream"], "replicas", place, kind)
         elif "account" in tags:
             parts = ("accounts", tags["account"], "servers", place, kind)
-        elif kind == _PROFILE:
+        elif kind == PROFILE:
             parts = ("profiles", tags["cluster"], f"{tags['server']}__{tags['profile_name']}")
         else:
             parts = ("clusters", tags["cluster"], tags["server"], kind)

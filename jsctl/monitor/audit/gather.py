@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jsctl.command_lines import build_line
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.monitor.audit.archive import LOG, METADATA, UNCLUSTERED, ArchiveWriter
@@ -181,7 +182,7 @@ class Gatherer:
         if not self._servers:
             raise JsctlError(
                 f"there is no server in cluster {self._selection.cluster!r}",
-                "jsctl server list shows clusters",
+                f"{build_line('server list')} shows clusters",
             )
         names = ", ".join(sorted(server["name"] for server in self._servers.values()))
         self._note(f"found {pluralize(len(self._servers), 'server')}: {names}")

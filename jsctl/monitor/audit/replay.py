@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.shape_check import Malformed
-from jsctl.monitor.audit.archive import Archive
+from jsctl.monitor.audit.archive import PROFILE, Archive
 from jsctl.monitor.server.requests import Filter
 from jsctl.monitor.server.shapes import check_reply
 
@@ -55,6 +55,44 @@ def read_archived(archive: Archive, endpoint: str, server_filter: Filter | None 
     if endpoint == "CONNZ":
         _add_accounts(archive, replies)
     return sorted(replies.values(), key=lambda reply: str(reply["server"].get("name", "")))
+
+
+def read_archived_account(archive: Archive, account: str, server: str = "") -> Json:
+    """Return what a server reported of an account, by its ID or name. server: its name; empty for the first.
+
+    Raises NotFound.
+    """
+    for tags, document in _load_answers(archive, "INFO", "account_info"):
+        detail: Json = document.get("data") or {}
+        names = (tags.get("account"), detail.get("account_name"), detail.get("name_tag"))
+        if account in names and server in ("", document["server"].get("name")):
+            return detail
+    where = f" on server {server}" if server else ""
+    names_text = ", ".join(archive.values("account", artifact_type="account_info")) or "none"
+    raise NotFound(
+        f"{archive.path} has nothing about account {account}{where}", f"its accounts: {names_text}"
+    )
+
+
+def read_archived_profiles(
+    archive: Archive, profile: str, level: int, server_filter: Filter
+) -> list[tuple[str, bytes]]:
+    """Return the profiles of servers, each with the server's name. level: of debugging. Raises NotFound."""
+    hosts = {
+        (tags["cluster"], tags["server"]): document["server"]
+        for tags, document in archive.load(artifact_type=KINDS["VARZ"])
+        if document.get("server")
+    }
+    name_in_archive = f"{profile}_{level}" if level else profile
+    profiles = []
+    for tags, data in archive.load_bytes(artifact_type=PROFILE, profile_name=name_in_archive):
+        place = tags["cluster"], tags["server"]
+        if _matches_filter(hosts.get(place, {"cluster": place[0], "name": place[1]}), server_filter):
+            profiles.append((tags["server"], data))
+    if not profiles:
+        names_text = ", ".join(archive.values("profile_name", artifact_type=PROFILE)) or "none"
+        raise NotFound(f"{archive.path} has no such profile {name_in_archive}", f"its profiles: {names_text}")
+    return profiles
 
 
 def build_pings(archive: Archive) -> list[Json]:

@@ -2,9 +2,15 @@
 numbers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+from jsctl.units import SECOND, format_duration
+
+Bad = Literal["high", "low", "either"]
+Limits = Mapping[str, float]
+"""Thresholds by the name of their flag, such as `lag-critical`. Spans are ns."""
 
 
 class CheckStatus(IntEnum):
@@ -16,15 +22,38 @@ class CheckStatus(IntEnum):
     UNKNOWN = 3
 
 
+def get_limit(limits: Limits, key: str) -> float | None:
+    """Return a threshold, or None: 0 and less mean none, too."""
+    limit = limits.get(key, 0)
+    return limit if limit > 0 else None
+
+
+def get_seconds(limits: Limits, key: str) -> float | None:
+    """Return a threshold that is a span, in seconds; None for none."""
+    limit = get_limit(limits, key)
+    return None if limit is None else limit / SECOND
+
+
+def format_number(value: float) -> str:
+    """Format a number as people read it, with two digits after the point at most: 1,234.5."""
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def format_seconds(seconds: float) -> str:
+    """Format seconds as people read them: 2m3s."""
+    return format_duration(int(seconds * SECOND))
+
+
 class Measure(NamedTuple):
-    """A number of a check. unit: s, B, % or empty. warn, critical: thresholds; None for none."""
+    """A number of a check. unit: s, B, % or empty. warn, critical: the thresholds in force; 0 for none, as in
+    the JSON of `nats`."""
 
     name: str
     value: float
     label: str
     unit: str = ""
-    warn: float | None = None
-    critical: float | None = None
+    warn: float = 0
+    critical: float = 0
 
 
 class Check:
@@ -45,6 +74,19 @@ class Check:
             return CheckStatus.CRITICAL
         return CheckStatus.WARNING if self.warnings else CheckStatus.OK
 
+    def report(
+        self,
+        name: str,
+        value: float,
+        label: str,
+        *,
+        unit: str = "",
+        warn: float | None = None,
+        critical: float | None = None,
+    ) -> None:
+        """Add a number that is not compared. label: what it is, for people."""
+        self.measures.append(Measure(name, value, label, unit, warn or 0, critical or 0))
+
     def measure(
         self,
         name: str,
@@ -54,28 +96,40 @@ class Check:
         unit: str = "",
         warn: float | None = None,
         critical: float | None = None,
-        low_is_bad: bool = False,
-        format_value: Callable[[float], str] = "{:,g}".format,
+        bad: Bad = "high",
+        reached: bool = True,
+        ordered: bool = False,
+        format_value: Callable[[float], str] = format_number,
     ) -> None:
-        """Add a number, and compare it with its thresholds, which are allowed values.
+        """Add a number, and compare it with its thresholds; None means none.
 
-        label: what the number is, for people. low_is_bad: the thresholds are minimums; without it they are
-        minimums only if `critical` is below `warn` and the unit is not seconds. format_value: writes the
-        number for people.
+        bad: whether large or small numbers are bad; "either": large ones, unless `critical` (0 if it is not
+        given) is below `warn`. reached: whether a number that equals a threshold is bad, too.
+        ordered: whether thresholds in the wrong order are critical. All three are as in `nats` (jsm.go:
+        monitor). format_value: writes the number for people.
         """
-        self.measures.append(Measure(name, value, label, unit, warn, critical))
-        is_span = unit == "s"
-        low_is_bad = low_is_bad or (
-            not is_span and warn is not None and critical is not None and critical < warn
-        )
-        bound_words = "at least" if low_is_bad else "at most"
+        self.report(name, value, label, unit=unit, warn=warn, critical=critical)
+        if warn is None and critical is None:
+            return
+        low = bad == "low" or (bad == "either" and (critical or 0) < (warn or 0))
+        pair = (warn, critical) if low else (critical, warn)
+        if ordered and pair[0] is not None and pair[1] is not None and pair[0] < pair[1]:
+            words = "above" if low else "below"
+            self.criticals.append(f"{label}: the critical threshold is {words} the one for warnings")
+            return
         for limit, sentences in ((critical, self.criticals), (warn, self.warnings)):
-            if limit is not None and (value < limit if low_is_bad else value > limit):
-                sentences.append(f"{label} {format_value(value)}, {bound_words} {format_value(limit)}")
+            if limit is not None and _is_bad(value, limit, low, reached):
+                words = ("must be above" if low else "must be below") if reached else "at most"
+                sentences.append(f"{label} {format_value(value)}, {words} {format_value(limit)}")
                 return
-        if warn is not None or critical is not None:
-            self.good.append(f"{label} {format_value(value)}")
+        self.good.append(f"{label} {format_value(value)}")
 
     def require(self, holds: bool, good: str, critical: str) -> None:
         """Add a sentence: `good` if the condition holds, or else `critical`."""
         (self.good if holds else self.criticals).append(good if holds else critical)
+
+
+def _is_bad(value: float, limit: float, low: bool, reached: bool) -> bool:
+    if value == limit:
+        return reached
+    return value < limit if low else value > limit

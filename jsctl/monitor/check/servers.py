@@ -3,14 +3,23 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
+from jsctl.auth.claims import as_number, as_object, as_text
 from jsctl.auth.jwt import decode_jwt
+from jsctl.auth.signatures import find_signature_problem
 from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.files import read_text
-from jsctl.monitor.check.outcome import Check
+from jsctl.monitor.check.outcome import (
+    Bad,
+    Check,
+    CheckStatus,
+    Limits,
+    format_seconds,
+    get_limit,
+    get_seconds,
+)
 from jsctl.monitor.server.find import find_server
 from jsctl.monitor.server.meta import fetch_meta
 from jsctl.monitor.server.reports import parse_span
@@ -18,23 +27,38 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.patterns import compile_pattern
-from jsctl.units import SECOND, format_duration, pluralize
+from jsctl.units import SECOND, format_duration, pluralize, to_ns
 from jsctl.user_folders import expand_home
 
 Json = dict[str, Any]
-Limits = Mapping[str, float]
-
 _JWT = re.compile(r"-{3,}\s*BEGIN NATS USER JWT-{3,}\s*(\S+)")
 
 
-def _get_thresholds(limits: Limits, key: str) -> dict[str, Any]:
-    """Return the thresholds `key`-warn and `key`-critical, which are in ns, in seconds."""
-    bounds = {kind: limits.get(f"{key}-{kind}") for kind in ("warn", "critical")}
-    return {kind: None if value is None else value / SECOND for kind, value in bounds.items()}
-
-
-def _format_seconds(seconds: float) -> str:
-    return format_duration(int(seconds * SECOND))
+def _measure_span(
+    check: Check,
+    name: str,
+    seconds: float,
+    label: str,
+    limits: Limits,
+    key: str,
+    *,
+    bad: Bad = "high",
+    reached: bool = True,
+    ordered: bool = False,
+) -> None:
+    """Add a span, and compare it with the thresholds `key`-warn and `key`-critical."""
+    check.measure(
+        name,
+        seconds,
+        label,
+        unit="s",
+        warn=get_seconds(limits, f"{key}-warn"),
+        critical=get_seconds(limits, f"{key}-critical"),
+        bad=bad,
+        reached=reached,
+        ordered=ordered,
+        format_value=format_seconds,
+    )
 
 
 async def check_connection(settings: Settings, limits: Limits) -> Check:
@@ -44,23 +68,10 @@ async def check_connection(settings: Settings, limits: Limits) -> Check:
     connection = await Connection.open(settings)
     try:
         elapsed = time.perf_counter() - start
-        check.measure(
-            "connect_time",
-            elapsed,
-            "connected in",
-            unit="s",
-            format_value=_format_seconds,
-            **_get_thresholds(limits, "connect"),
-        )
+        check.good.append(f"connected to {connection.url}")
+        _measure_span(check, "connect_time", elapsed, "connected in", limits, "connect")
         rtt = await connection.measure_rtt() / SECOND
-        check.measure(
-            "rtt",
-            rtt,
-            "round-trip time",
-            unit="s",
-            format_value=_format_seconds,
-            **_get_thresholds(limits, "rtt"),
-        )
+        _measure_span(check, "rtt", rtt, "round-trip time", limits, "rtt")
         inbox = connection.new_inbox()
         async with connection.subscribe(inbox) as subscription:
             start = time.perf_counter()
@@ -72,14 +83,7 @@ async def check_connection(settings: Settings, limits: Limits) -> Check:
                 f"a message to oneself did not arrive in {format_duration(settings.timeout)}"
             )
         else:
-            check.measure(
-                "request_time",
-                elapsed,
-                "a message took",
-                unit="s",
-                format_value=_format_seconds,
-                **_get_thresholds(limits, "req"),
-            )
+            _measure_span(check, "request_time", elapsed, "a message took", limits, "req")
     finally:
         await connection.close()
     return check
@@ -90,12 +94,12 @@ async def check_meta(connection: Connection, domain: str, limits: Limits) -> Che
     check = Check("meta", "JetStream Meta Cluster")
     meta = await fetch_meta(connection, domain)
     peers = meta.get("replicas") or []
-    expected = limits.get("expect")
+    expected = get_limit(limits, "expect")
     text = f"{pluralize(len(peers) + 1, 'peer')} led by {meta.get('leader')}"
     check.require(bool(meta.get("leader")), text, "no leader")
     if expected is not None and len(peers) + 1 != expected:
         check.criticals.append(f"{pluralize(len(peers) + 1, 'peer')}, expected {expected:g}")
-    max_lag, max_silence = limits.get("lag-critical"), limits.get("seen-critical")
+    max_lag, max_silence = get_limit(limits, "lag-critical"), get_limit(limits, "seen-critical")
     bad_peers: Sequence[tuple[str, str, list[str]]] = (
         ("peer_offline", "offline", [p["name"] for p in peers if p.get("offline")]),
         ("peer_not_current", "not current", [p["name"] for p in peers if not p.get("current")]),
@@ -110,9 +114,9 @@ async def check_meta(connection: Connection, domain: str, limits: Limits) -> Che
             [p["name"] for p in peers if max_lag is not None and p.get("lag", 0) > max_lag],
         ),
     )
-    check.measure("peers", len(peers) + 1, "peers")
+    check.report("peers", len(peers) + 1, "peers", warn=expected, critical=expected)
     for name, label, names in bad_peers:
-        check.measure(name, len(names), f"peers that are {label}")
+        check.report(name, len(names), f"peers that are {label}")
         check.criticals += [f"{name} is {label}" for name in names]
     return check
 
@@ -123,23 +127,19 @@ async def check_server(
     """Check a server. required: "auth", "tls", "js": what must be on. Raises JsctlError."""
     data: Json = (await find_server(connection, name))["data"]
     check = Check("server", data["server_name"])
-    check.measure(
-        "uptime",
-        parse_span(data.get("uptime")) / SECOND,
-        "uptime",
-        unit="s",
-        low_is_bad=True,
-        format_value=_format_seconds,
-        **_get_thresholds(limits, "uptime"),
+    uptime = parse_span(data.get("uptime")) / SECOND
+    _measure_span(check, "uptime", uptime, "uptime", limits, "uptime", bad="low", ordered=True)
+    kinds: Sequence[tuple[str, str, str, str, Bad]] = (
+        ("cpu", "cpu", "CPU", "%", "high"),
+        ("mem", "mem", "memory", "B", "high"),
+        ("conn", "connections", "connections", "", "either"),
+        ("subs", "subscriptions", "subscriptions", "", "either"),
     )
-    for key, datum, label, unit in (
-        ("cpu", "cpu", "CPU", "%"),
-        ("mem", "mem", "memory", "B"),
-        ("conn", "connections", "connections", ""),
-        ("subs", "subscriptions", "subscriptions", ""),
-    ):
-        warn, critical = limits.get(f"{key}-warn"), limits.get(f"{key}-critical")
-        check.measure(datum, data.get(datum, 0), label, unit=unit, warn=warn, critical=critical)
+    for key, datum, label, unit, bad in kinds:
+        warn, critical = get_limit(limits, f"{key}-warn"), get_limit(limits, f"{key}-critical")
+        check.measure(
+            datum, data.get(datum, 0), label, unit=unit, warn=warn, critical=critical, bad=bad, ordered=True
+        )
     states = {
         "auth": (bool(data.get("auth_required")), "authentication"),
         "tls": (bool(data.get("tls_required")), "TLS"),
@@ -148,19 +148,24 @@ async def check_server(
     for key, (is_on, label) in states.items():
         if required.get(key):
             check.require(is_on, f"{label} is on", f"{label} is off")
-    expiry = data.get("tls_cert_not_after")
-    if expiry and ("tls-cert-warn" in limits or "tls-cert-critical" in limits):
-        remaining = datetime.fromisoformat(expiry.replace("Z", "+00:00")) - datetime.now(UTC)
-        check.measure(
-            "tls_cert",
-            remaining.total_seconds(),
-            "certificate expires in",
-            unit="s",
-            low_is_bad=True,
-            format_value=_format_seconds,
-            **_get_thresholds(limits, "tls-cert"),
-        )
+    if get_limit(limits, "tls-cert-warn") or get_limit(limits, "tls-cert-critical"):
+        _check_certificates(check, data, limits)
     return check
+
+
+def _check_certificates(check: Check, data: Json, limits: Limits) -> None:
+    """Compare the certificates in VARZ with `tls-cert-warn` and `tls-cert-critical`."""
+    names = []
+    for part in ("", "cluster", "gateway", "leaf", "mqtt", "websocket"):
+        expiry = ((data.get(part) or {}) if part else data).get("tls_cert_not_after")
+        if not expiry or expiry.startswith("0001-"):
+            continue
+        remaining = (to_ns(expiry) - to_ns(data["now"])) / SECOND
+        name, label = (f"tls_cert_{part}", f"certificate of {part}") if part else ("tls_cert", "certificate")
+        names.append(name)
+        _measure_span(check, name, remaining, f"{label} expires in", limits, "tls-cert", bad="low")
+    if not names:
+        check.criticals.append("the server has no certificate")
 
 
 async def check_request(
@@ -176,18 +181,17 @@ async def check_request(
     """Check that a service answers in time, and with what. Raises JsctlError."""
     check = Check("request", subject)
     start = time.perf_counter()
-    answer = await connection.request_message(
-        OutgoingMessage(subject, payload, header_block=encode_headers(headers))
-    )
+    try:
+        answer = await connection.request_message(
+            OutgoingMessage(subject, payload, header_block=encode_headers(headers))
+        )
+    except JsctlError as error:
+        check.criticals.append(str(error))
+        answer = None
     elapsed = time.perf_counter() - start
-    check.measure(
-        "time",
-        elapsed,
-        "answered in",
-        unit="s",
-        format_value=_format_seconds,
-        **_get_thresholds(limits, "response"),
-    )
+    _measure_span(check, "time", elapsed, "answered in", limits, "response", reached=False)
+    if answer is None:
+        return check
     body = answer.data.decode(errors="replace")
     if match_payload:
         check.require(
@@ -199,6 +203,8 @@ async def check_request(
     for name, pattern in match_headers:
         good = _matches(pattern, values.get(name, ""))
         check.require(good, f"header {name} matches", f"header {name} does not match {pattern}")
+    if check.status is CheckStatus.OK:
+        check.good.insert(0, "the response is valid")
     return check
 
 
@@ -208,23 +214,20 @@ def check_credential(path: str, limits: Limits, *, require_expiry: bool, now: fl
     match = _JWT.search(read_text(expand_home(path), "credentials file"))
     if not match:
         raise BadInput(f"{path} is not a credentials file: it holds no user JWT")
-    expiry = decode_jwt(match[1]).get("exp")
+    claims = decode_jwt(match[1])
+    version = as_number(as_object(claims.get("nats")).get("version"))
+    if problem := find_signature_problem(match[1], as_text(claims.get("iss")), version):
+        check.criticals.append(f"the JWT {problem}")
+    expiry = claims.get("exp")
     if not expiry:
         check.require(not require_expiry, "it never expires", "it never expires")
         return check
     remaining = float(expiry) - now
+    _measure_span(check, "expiry", remaining, "expires in", limits, "validity", bad="low")
     if remaining <= 0:
-        check.criticals.append(f"it expired {_format_seconds(-remaining)} ago")
-        return check
-    check.measure(
-        "expiry",
-        remaining,
-        "expires in",
-        unit="s",
-        low_is_bad=True,
-        format_value=_format_seconds,
-        **_get_thresholds(limits, "validity"),
-    )
+        check.criticals[:] = [f"it expired {format_seconds(-remaining)} ago"]
+    elif not check.good:
+        check.good.append(f"expires in {format_seconds(remaining)}")
     return check
 
 

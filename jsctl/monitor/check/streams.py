@@ -4,12 +4,12 @@ Thresholds are by the name of their flag; spans are ns. Those that the command l
 metadata of the stream or consumer: `io.nats.monitor.lag-critical` (natscli: server check stream).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.check.outcome import Check
+from jsctl.monitor.check.outcome import Check, CheckStatus, Limits, format_seconds, get_limit, get_seconds
 from jsctl.patterns import compile_pattern
 from jsctl.units import SECOND, compute_age, format_duration, parse_duration, parse_time_ns, pluralize
 
@@ -19,8 +19,6 @@ ENABLED, PINNED = f"{_METADATA}enabled", f"{_METADATA}pinned"
 consumer must have a pinned client.
 """
 _SPANS = frozenset({"seen-critical", "peer-seen-critical", "last-delivery-critical", "last-ack-critical"})
-
-Limits = Mapping[str, float]
 
 
 def with_metadata(limits: Limits, config: Json) -> dict[str, float]:
@@ -52,38 +50,79 @@ def check_stream_info(info: Json, name: str, flags: Limits) -> Check:
     _check_origins(check, info, limits)
     _check_peers(check, info.get("cluster") or {}, limits)
     state = info["state"]
-    messages, subjects = state["messages"], state.get("num_subjects", 0)
-    warn, critical = limits.get("msgs-warn"), limits.get("msgs-critical")
-    check.measure("messages", messages, "messages", low_is_bad=True, warn=warn, critical=critical)
-    warn, critical = limits.get("subjects-warn"), limits.get("subjects-critical")
-    check.measure("subjects", subjects, "subjects", warn=warn, critical=critical)
+    check.measure(
+        "messages",
+        state["messages"],
+        "messages",
+        warn=get_limit(limits, "msgs-warn"),
+        critical=get_limit(limits, "msgs-critical"),
+        bad="low",
+    )
+    check.measure(
+        "subjects",
+        state.get("num_subjects", 0),
+        "subjects",
+        warn=get_limit(limits, "subjects-warn"),
+        critical=get_limit(limits, "subjects-critical"),
+        bad="either",
+    )
     return check
 
 
 def _check_origins(check: Check, info: Json, limits: Limits) -> None:
-    origins = [info["mirror"]] if info.get("mirror") else info.get("sources") or []
-    if not info.get("mirror"):
-        check.measure("sources", len(origins), "sources")
-    if not info.get("mirror") and ("min-sources" in limits or "max-sources" in limits):
-        minimum, maximum = limits.get("min-sources", 0), limits.get("max-sources", float("inf"))
-        text = pluralize(len(origins), "source")
-        check.require(
-            minimum <= len(origins) <= maximum, text, f"{text}, expected {minimum:g} to {maximum:g}"
-        )
-    for origin in origins:
-        name, lag, active = origin["name"], origin.get("lag", 0), origin.get("active", -1)
-        if origin.get("error"):
-            check.criticals.append(f"{name}: {origin['error'].get('description', 'an error')}")
-        check.measure("lag", lag, f"lag behind {name}", critical=limits.get("lag-critical"))
-        if "seen-critical" in limits:
-            last_seen = "never" if active < 0 else f"{format_duration(active)} ago"
-            good = 0 <= active <= limits["seen-critical"]
-            check.require(good, f"{name} seen {last_seen}", f"{name} was seen {last_seen}")
+    sources = info.get("sources") or []
+    minimum, maximum = get_limit(limits, "min-sources"), get_limit(limits, "max-sources")
+    text = pluralize(len(sources), "source")
+    check.report("sources", len(sources), "sources", warn=minimum, critical=maximum)
+    check.require(
+        (minimum or 0) <= len(sources) <= (maximum or len(sources)),
+        text,
+        f"{text}, expected {minimum or 0:g} to {maximum or float('inf'):g}",
+    )
+    max_lag, max_silence = get_limit(limits, "lag-critical"), get_limit(limits, "seen-critical")
+    if not (info.get("mirror") or sources) and (max_lag or max_silence):
+        check.criticals.append("it has neither a mirror nor sources")
+    if info.get("mirror"):
+        _check_origin(check, info["mirror"], limits, "")
+    lagged = sum(source.get("lag", 0) >= (max_lag or float("inf")) for source in sources)
+    inactive = sum(_is_silent(source, max_silence) for source in sources)
+    check.report("sources_lagged", lagged, "sources that are behind")
+    check.report("sources_inactive", inactive, "sources that are not active")
+    names: list[str] = []
+    for source in sources:
+        names.append(source["name"])
+        count = names.count(source["name"])  # one stream may be a source more than once, or have namesakes
+        _check_origin(check, source, limits, f"_{source['name']}" + (f"_{count}" if count > 1 else ""))
+
+
+def _is_silent(origin: Json, max_silence: float | None) -> bool:
+    """Return whether nothing was heard of an origin for `max_silence` ns, or ever."""
+    return max_silence is not None and not 0 <= origin.get("active", -1) < max_silence
+
+
+def _check_origin(check: Check, origin: Json, limits: Limits, suffix: str) -> None:
+    """Check a mirror's or source's origin. suffix: of the names of its numbers."""
+    name, lag, active = origin["name"], origin.get("lag", 0), origin.get("active", -1)
+    if origin.get("error"):
+        check.criticals.append(f"{name}: {origin['error'].get('description', 'an error')}")
+    check.measure(f"lag{suffix}", lag, f"lag behind {name}", critical=get_limit(limits, "lag-critical"))
+    max_silence = get_limit(limits, "seen-critical")
+    check.report(
+        f"active{suffix}",
+        active / SECOND if active >= 0 else -1,
+        f"seconds since {name} was seen",
+        unit="s",
+        critical=get_seconds(limits, "seen-critical"),
+    )
+    if max_silence is not None:
+        last_seen = "never" if active < 0 else f"{format_duration(active)} ago"
+        is_silent = _is_silent(origin, max_silence)
+        check.require(not is_silent, f"{name} seen {last_seen}", f"{name} was seen {last_seen}")
 
 
 def _check_peers(check: Check, cluster: Json, limits: Limits) -> None:
     peers = cluster.get("replicas") or []
-    expected = limits.get("peer-expect")
+    expected = get_limit(limits, "peer-expect")
     if expected is None and not peers:
         return
     if cluster:
@@ -94,7 +133,7 @@ def _check_peers(check: Check, cluster: Json, limits: Limits) -> None:
     for peer in peers:
         if peer.get("offline"):
             check.criticals.append(f"{peer['name']} is offline")
-        lag, active = limits.get("peer-lag-critical"), limits.get("peer-seen-critical")
+        lag, active = get_limit(limits, "peer-lag-critical"), get_limit(limits, "peer-seen-critical")
         if lag is not None and peer.get("lag", 0) > lag:
             check.criticals.append(f"{peer['name']} is {peer['lag']:,} operations behind")
         if active is not None and peer.get("active", 0) > active:
@@ -122,23 +161,29 @@ def check_consumer_info(info: Json, name: str, flags: Limits, *, pinned: bool) -
         ("unprocessed-critical", "pending", "num_pending", "unprocessed messages"),
         ("redelivery-critical", "redelivered", "num_redelivered", "redelivered messages"),
     ):
-        limit = limits.get(key)
-        check.measure(name, info.get(datum, 0), label, critical=_read_limit(limit))
+        check.measure(name, info.get(datum, 0), label, critical=get_limit(limits, key))
     for key, name, moment, label in (
         ("last-delivery-critical", "last_delivery", "delivered", "last delivery"),
         ("last-ack-critical", "last_ack", "ack_floor", "last acknowledgement"),
     ):
         span = compute_age((info.get(moment) or {}).get("last_active"), info.get("ts"))
         if span >= 0:
-            check.measure(name, span / SECOND, f"seconds since the {label}", unit="s")
-        if limits.get(key):
-            age_words = "never" if span < 0 else f"{format_duration(span)} ago"
-            check.require(0 <= span <= limits[key], f"{label} {age_words}", f"{label} {age_words}")
+            check.measure(
+                name,
+                span / SECOND,
+                f"seconds since the {label}",
+                unit="s",
+                critical=get_seconds(limits, key),
+                format_value=format_seconds,
+            )
+        elif get_limit(limits, key):
+            check.criticals.append(f"{label} never")
+    groups = info["config"].get("priority_groups") or []
+    pinned_groups = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
+    if info["config"].get("priority_policy") == "pinned_client":
+        check.report("pinned_groups", len(pinned_groups), "groups with a pinned client")
+        check.report("groups", len(groups), "groups")
     if pinned:
-        groups = info["config"].get("priority_groups") or []
-        pinned_groups = [
-            group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")
-        ]
         is_pinned = bool(groups) and len(pinned_groups) == len(groups)
         check.require(is_pinned, "every group has a pinned client", "not every group has a pinned client")
     return check
@@ -166,42 +211,43 @@ async def check_message(
         except (ValueError, OverflowError):
             check.criticals.append("the body is not a time in seconds since the epoch")
             return check
-    warn, critical = flags.get("age-warn"), flags.get("age-critical")
     check.measure(
         "age",
         (now - sent) / SECOND,
         "age",
         unit="s",
-        warn=None if warn is None else warn / SECOND,
-        critical=None if critical is None else critical / SECOND,
-        format_value=lambda seconds: format_duration(int(seconds * SECOND)),
+        warn=get_seconds(flags, "age-warn"),
+        critical=get_seconds(flags, "age-critical"),
+        reached=False,
+        format_value=format_seconds,
     )
-    check.measure("size", len(message.data), "size", unit="B")
-    if content != ".":
-        matches = compile_pattern(content.encode(), flag="--content").search(message.data) is not None
-        check.require(matches, "the content matches", f"the content does not match {content}")
+    check.report("size", len(message.data), "size", unit="B")
+    if not compile_pattern(content.encode(), flag="--content").search(message.data):
+        check.criticals.append(f"the content does not match {content}")
+    if check.status is CheckStatus.OK:
+        check.good.insert(0, f"the message on {stream} > {subject} is valid")
     return check
 
 
 async def check_bucket(api: Api, bucket: str, key: str, flags: Limits) -> Check:
     """Check a key-value bucket: how many values it holds, and whether a key has one. Raises JsctlError."""
     from jsctl.jetstream.kv.bucket import open_bucket
-    from jsctl.jetstream.kv.read import get
+    from jsctl.jetstream.kv.read import fetch_newest_entry
 
     bucket_store = await open_bucket(api, bucket)
     check = Check("kv", bucket)
     check.good.append(f"bucket {bucket}")
     values = bucket_store.info["state"].get("num_subjects", 0)
     warn, critical = _read_limit(flags.get("values-warn")), _read_limit(flags.get("values-critical"))
-    check.measure("values", values, "values", warn=warn, critical=critical)
-    check.measure("bytes", bucket_store.info["state"].get("bytes", 0), "bytes", unit="B")
-    check.measure("replicas", bucket_store.info["config"].get("num_replicas", 1), "replicas")
+    check.measure("values", values, "values", warn=warn, critical=critical, bad="either")
+    check.report("bytes", bucket_store.info["state"].get("bytes", 0), "bytes", unit="B")
+    check.report("replicas", bucket_store.info["config"].get("num_replicas", 1), "replicas")
     if key:
-        try:
-            await get(bucket_store, key)
-            check.good.append(f"key {key} has a value")
-        except NotFound as error:
-            check.criticals.append(str(error))
+        entry = await fetch_newest_entry(bucket_store, key)
+        if entry is None:
+            check.criticals.append(f"key {key} not found")
+        else:
+            check.require(entry.is_value, f"key {key} has a value", f"key {key} {entry.removal}")
     return check
 
 
@@ -222,13 +268,24 @@ async def check_account(api: Api, flags: Limits, *, replicas: bool) -> Check:
         ("consumers", info.get("consumers", 0), allowed.get("max_consumers", -1), "consumers"),
     ):
         prefix = {"memory": "mem", "storage": "store"}.get(name, name)
-        check.measure(name, used, label, unit="B" if name in ("memory", "storage") else "")
-        percent = used / limit * 100 if limit > 0 else 0.0
+        check.report(name, used, label, unit="B" if name in ("memory", "storage") else "")
+        percent = used * 100 // limit if limit > 0 else 0
         warn, critical = (
             _read_limit(flags.get(f"{prefix}-warn")),
             _read_limit(flags.get(f"{prefix}-critical")),
         )
-        check.measure(f"{name}_pct", percent, f"{label} in percent", unit="%", warn=warn, critical=critical)
+        check.measure(
+            f"{name}_pct",
+            percent,
+            f"{label} in percent",
+            unit="%",
+            warn=warn,
+            critical=critical,
+            reached=False,
+            ordered=True,
+        )
+        if percent > 100 and critical is None:
+            check.criticals.append(f"{label} in percent {percent}, above the limit of the account")
     if replicas:
         await _check_replicas(check, api, flags)
     return check
@@ -245,8 +302,8 @@ _REPLICAS = {
 
 async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
     max_lag, max_silence = (
-        flags.get("replica-lag-critical", 200),
-        flags.get("replica-seen-critical", 5 * SECOND),
+        get_limit(flags, "replica-lag-critical"),
+        get_limit(flags, "replica-seen-critical"),
     )
     good, counts = 0, dict.fromkeys(_REPLICAS, 0)
     async for page in streams.list_info_pages(api):
@@ -256,13 +313,19 @@ async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
             for kind, words in problems:
                 counts[kind] += 1
                 check.criticals.append(f"stream {info['config']['name']} {words}")
-    check.measure("replicas_ok", good, "streams with good replicas")
+    check.report("replicas_ok", good, "streams with good replicas")
     for kind, label in _REPLICAS.items():
-        check.measure(kind, counts[kind], label)
+        critical = max_lag if kind == "replicas_lagged" else None
+        unit = ""
+        if kind == "replicas_not_seen":  # a count, with a threshold in seconds as in `nats`
+            critical, unit = get_seconds(flags, "replica-seen-critical"), "s"
+        check.report(kind, counts[kind], label, unit=unit, critical=critical)
 
 
-def _find_replica_problems(info: Json, max_lag: float, max_silence: float) -> Iterator[tuple[str, str]]:
-    """Yield the problems of a stream's replicas: a key of _REPLICAS, and a description. seen: ns."""
+def _find_replica_problems(
+    info: Json, max_lag: float | None, max_silence: float | None
+) -> Iterator[tuple[str, str]]:
+    """Yield the problems of a stream's replicas: a key of _REPLICAS, and a description. max_silence: ns."""
     cluster, replicas = info.get("cluster") or {}, info["config"].get("num_replicas", 1)
     if replicas < 2:
         return
@@ -274,7 +337,7 @@ def _find_replica_problems(info: Json, max_lag: float, max_silence: float) -> It
     for peer in peers:
         if peer.get("offline"):
             yield "replicas_fail", f"misses {peer['name']}"
-        elif peer.get("active", 0) > max_silence and not peer.get("current"):
+        elif max_silence and peer.get("active", 0) > max_silence and not peer.get("current"):
             yield "replicas_not_seen", f"has not seen {peer['name']} for {format_duration(peer['active'])}"
-        elif peer.get("lag", 0) > max_lag:
+        elif max_lag and peer.get("lag", 0) > max_lag:
             yield "replicas_lagged", f"{peer['name']} is {peer['lag']:,} operations behind"

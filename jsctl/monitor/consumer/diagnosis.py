@@ -5,9 +5,10 @@ trouble, in a few words. What the numbers mean: nats-server consumer.go (hasMaxD
 leaves `num_ack_pending` and stays in `num_redelivered`; a message that is delivered once is in neither).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from jsctl.command_lines import Suggestion, build_flag
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.consumer.requests import RESETTABLE
@@ -52,7 +53,17 @@ def find_causes(facts: Facts) -> list[Cause]:
 
 def find_troubles(facts: Facts) -> list[Trouble]:
     """Return what is wrong with a consumer, the worst first; the same as `find_causes`, in a few words."""
-    return [cause.trouble for cause in find_causes(facts) if cause.trouble]
+    return [
+        cause.trouble._replace(says=cause.says, help=_select_help(cause))
+        for cause in find_causes(facts)
+        if cause.trouble
+    ]
+
+
+def _select_help(cause: Cause) -> Sequence[Suggestion]:
+    """Return what mends a trouble. What has messages redelivered sooner mends no redeliveries."""
+    is_remedy = cause.trouble is not None and cause.trouble.code != "REDELIVERED"
+    return [cause.help] if cause.help and is_remedy else []
 
 
 def _diagnose_servers(facts: Facts) -> Iterator[Cause]:
@@ -63,8 +74,8 @@ def _diagnose_servers(facts: Facts) -> Iterator[Cause]:
             says=f"stream {facts.stream_name} does not answer: too few of its replicas are online"
             " to elect a leader",
             numbers={"said": facts.silent},
-            help="jsctl server report jetstream",
-            trouble=Trouble("stream without leader", True),
+            help=Suggestion("server report jetstream"),
+            trouble=Trouble("stream without leader", True, "STREAM_NO_LEADER"),
         )
         return
     for kind, info in (("stream", facts.stream), ("consumer", facts.consumer)):
@@ -84,8 +95,10 @@ def _diagnose_servers(facts: Facts) -> Iterator[Cause]:
             weight=STOPPED,
             says=f"the {kind} has no leader{details}",
             numbers={"peers": list(followers)} if info else {"said": facts.silent},
-            help="jsctl server report jetstream",
-            trouble=Trouble("no leader" if kind == "consumer" else "stream without leader", True),
+            help=Suggestion("server report jetstream"),
+            trouble=Trouble("no leader", True, "CONSUMER_NO_LEADER")
+            if kind == "consumer"
+            else Trouble("stream without leader", True, "STREAM_NO_LEADER"),
         )
     for replica in find_lagging_replicas(facts.consumer, facts.consumer.get("ts")):
         is_unseen = replica.state.startswith("not seen")
@@ -95,7 +108,7 @@ def _diagnose_servers(facts: Facts) -> Iterator[Cause]:
             weight=SLOW,
             says=f"its replica on {replica.server} {state}",
             numbers={"peers": list(follower_names(facts.consumer["cluster"]))},
-            help="jsctl server report jetstream",
+            help=Suggestion("server report jetstream"),
             trouble=replica.trouble,
         )
 
@@ -136,8 +149,8 @@ def _diagnose_pause(facts: Facts, config: Json) -> Cause:
         says=f"it is paused until {format_time(until)}, "
         f"for another {format_duration(truncate_to_seconds(remaining))}",
         numbers={"pause_until": until, "pause_remaining": remaining},
-        help=f"jsctl consumer resume {facts.arguments}",
-        trouble=Trouble("paused", False),
+        help=facts.suggest("resume"),
+        trouble=Trouble("paused", False, "CONSUMER_PAUSED"),
     )
 
 
@@ -152,8 +165,8 @@ def _diagnose_ack_limit(facts: Facts, now: Delivery) -> Cause:
         says=f"{_count_messages(now.unacked, 'waits', 'wait')} for acknowledgement, and its maximum is"
         f" {format_count(now.limit)}: nothing more is delivered before clients acknowledge",
         numbers={"num_ack_pending": now.unacked, "max_ack_pending": now.limit},
-        help=f"jsctl consumer edit {facts.arguments} --max-pending {more}" if more > now.unacked else "",
-        trouble=Trouble(f"{format_count(now.limit)} unacknowledged, delivery stopped", True),
+        help=facts.suggest("edit", flags=["--max-pending", str(more)]) if more > now.unacked else None,
+        trouble=Trouble(f"{format_count(now.limit)} unacknowledged, delivery stopped", True, "ACKS_FULL"),
     )
 
 
@@ -163,21 +176,25 @@ def _diagnose_clients(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
     due = now.pending + (now.unacked - now.exhausted if now.overdue else 0)
     pinned = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
     deliverable = now.deliverable and not now.paused
+    # Whoever receives a message to look at it must not be the only one who ever does.
+    can_look = config.get("ack_policy") == "explicit" and not now.max_deliver
     if now.is_push and not now.has_client:
         target, group = config["deliver_subject"], config.get("deliver_group")
         in_group = f" in queue group {group}" if group else ""
-        queue = f" --queue {group}" if group else ""
+        queue = build_flag("--queue", group) if group else []
         yield Cause(
             kind="no interest",
             weight=STOPPED if due else FINE,
             says=f"nobody listens on its delivery subject {target}{in_group}; the subscription must name"
             " exactly this subject, without wildcards",
             numbers={"num_pending": now.pending, "deliver_subject": target, "push_bound": False},
-            help=f"jsctl sub {target}{queue}" if deliverable or not due else "",
-            trouble=Trouble(NOBODY[1], True) if due else None,
+            help=Suggestion("sub", [target], queue) if can_look and (deliverable or not due) else None,
+            trouble=Trouble(NOBODY[1], True, "NO_SUBSCRIBER") if due else None,
         )
     elif not now.is_push and not now.has_client and due:
-        yield _diagnose_missing_pulls(facts, config, now, due, can_pull=bool(deliverable) and not pinned)
+        yield _diagnose_missing_pulls(
+            facts, config, now, due, can_pull=bool(deliverable) and not pinned and can_look
+        )
     for pin in pinned:
         if now.pending and config.get("priority_policy") == "pinned_client":
             client = pin["pinned_client_id"]
@@ -186,25 +203,28 @@ def _diagnose_clients(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
                 weight=SLOW,
                 says=f"group {pin.get('group')} is pinned to client {client}: others wait",
                 numbers={"pinned_client_id": client, "pinned_ts": pin.get("pinned_ts")},
-                help=f"jsctl consumer unpin {facts.arguments} {pin.get('group')}",
+                help=facts.suggest("unpin", pin.get("group")),
             )
 
 
 def _diagnose_missing_pulls(facts: Facts, config: Json, now: Delivery, due: int, *, can_pull: bool) -> Cause:
     groups = config.get("priority_groups") or []
-    group = f" --group {groups[0]}" if groups else ""
+    group = build_flag("--group", groups[0]) if groups else []
     since = f"; the last delivery was {format_duration(now.age)} ago" if now.age != NEVER else ""
     # Clients that ask repeatedly, and those that still work on what they have, have no pull open.
     is_busy = now.age != NEVER and (now.age < _RECENT or (now.unacked > 0 and not now.overdue))
-    waiting = "pending" if now.pending else "to be redelivered"
+    again = due - now.pending
+    waiting = [f"{_count_messages(now.pending, 'is', 'are')} pending"] if now.pending else []
+    if again:
+        subject = format_count(again) if waiting else _count_messages(again, "is", "are")
+        waiting.append(f"{subject} to be redelivered")
     return Cause(
         kind="no waiting pulls",
         weight=WAITING if is_busy else STOPPED,
-        says=f"{_count_messages(due, 'is', 'are')} {waiting}, and no client requests them: 0 pulls wait"
-        f"{since}",
+        says=f"{' and '.join(waiting)}, and no client requests them: 0 pulls wait{since}",
         numbers={"num_pending": now.pending, "num_waiting": 0},
-        help=f"jsctl consumer next {facts.arguments}{group}" if can_pull else "",
-        trouble=None if is_busy else Trouble(NOBODY[0], True),
+        help=facts.suggest("next", flags=[*group, "--no-ack"]) if can_pull else None,
+        trouble=None if is_busy else Trouble(NOBODY[0], True, "NOBODY_PULLS"),
     )
 
 
@@ -239,8 +259,10 @@ def _diagnose_given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Ca
             "ack_floor": floor_sequence,
             "delivered": last_delivered,
         },
-        help=f"jsctl consumer reset {facts.arguments}" if config.get("deliver_policy") in RESETTABLE else "",
-        trouble=Trouble(f"{format_count(count)} given up" if count else "messages given up", True),
+        help=facts.suggest("reset") if config.get("deliver_policy") in RESETTABLE else None,
+        trouble=Trouble(
+            f"{format_count(count)} given up" if count else "messages given up", True, "GIVEN_UP"
+        ),
     )
 
 
@@ -264,14 +286,14 @@ def _diagnose_missing_acks(facts: Facts, config: Json, now: Delivery) -> Iterato
         says=says if not again else f"{says}; {format_count(again)} were delivered more than once",
         numbers=numbers,
         help=sooner,
-        trouble=Trouble(f"{format_count(again)} redelivered", False) if again else None,
+        trouble=Trouble(f"{format_count(again)} redelivered", False, "REDELIVERED") if again else None,
     )
 
 
 def _describe_next_delivery(
     facts: Facts, config: Json, now: Delivery, delivered: str, numbers: dict[str, Any]
-) -> tuple[str, str]:
-    """Return a sentence on when unacknowledged messages are redelivered, and a command to have them
+) -> tuple[str, Suggestion | None]:
+    """Return a sentence on when unacknowledged messages are redelivered, and a command line to have them
     sooner.
     """
     backoff = [int(wait) for wait in config.get("backoff") or []]
@@ -281,19 +303,19 @@ def _describe_next_delivery(
         numbers["ack_wait"] = now.wait
     if now.exhausted == now.unacked:
         wait = format_exact_duration(now.wait)
-        return f"{delivered}, for the last time: given up without an acknowledgement within {wait}", ""
+        return f"{delivered}, for the last time: given up without an acknowledgement within {wait}", None
     # It is unknown whether a message that was delivered several times has tries left.
     may_come = not now.max_deliver or not now.redelivered
     limit = f", {format_count(now.max_deliver)} tries in all" if now.max_deliver else ""
     if backoff:
         steps = ", ".join(map(format_exact_duration, backoff))
-        sooner = f"jsctl consumer edit {facts.arguments} --backoff 1s" if now.wait > SECOND else ""
+        sooner = facts.suggest("edit", flags=["--backoff", "1s"]) if now.wait > SECOND else None
         says = f"{delivered}, to be redelivered only after the backoff: {steps}{limit}"
     else:
-        sooner = f"jsctl consumer edit {facts.arguments} --wait 5s" if now.wait > 5 * SECOND else ""
+        sooner = facts.suggest("edit", flags=["--wait", "5s"]) if now.wait > 5 * SECOND else None
         wait = format_exact_duration(now.wait)
         says = f"{delivered}, to be redelivered after {wait} without an acknowledgement{limit}"
-    return says, sooner if may_come and not now.overdue else ""
+    return says, sooner if may_come and not now.overdue else None
 
 
 def _diagnose_nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
@@ -304,6 +326,7 @@ def _diagnose_nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
     subjects, messages = get_filters(config), int(state.get("messages", 0))
     numbers: dict[str, Any] = {"num_pending": 0, "messages": messages}
     stream_subjects = stored_config.get("subjects") or []
+    subjects_line = Suggestion("stream subjects", [facts.stream_name])
     # Copies and transformed messages may have subjects that the configuration does not show.
     has_others = any(stored_config.get(key) for key in ("mirror", "sources", "subject_transform"))
     impossible_filters = [
@@ -320,8 +343,8 @@ def _diagnose_nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
             says=f"no message of the stream ({format_count(messages)}) matches its filter"
             f" ({', '.join(subjects)}), and none ever can: the stream takes {', '.join(stream_subjects)}",
             numbers={**numbers, "matching": 0, "filters": subjects},
-            help=f"jsctl stream subjects {facts.stream_name}" if messages else "",
-            trouble=Trouble("filter can never match", True),
+            help=_suggest_filter(facts, stream_subjects),
+            trouble=Trouble("filter can never match", True, "FILTER_EMPTY"),
         )
     elif not messages:
         yield Cause("empty stream", FINE, f"stream {facts.stream_name} holds no messages", numbers)
@@ -332,7 +355,7 @@ def _diagnose_nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
             says=f"no message of the stream ({format_count(messages)}) matches its filter"
             f" ({', '.join(subjects)})",
             numbers={**numbers, "matching": 0, "filters": subjects},
-            help=f"jsctl stream subjects {facts.stream_name}",
+            help=subjects_line,
         )
     start, last = int(config.get("opt_start_seq") or 0), int(state.get("last_seq", 0))
     if start > last:
@@ -341,8 +364,13 @@ def _diagnose_nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
             weight=STOPPED,
             says=f"it starts at sequence {format_count(start)}, and the stream is at {format_count(last)}",
             numbers={**numbers, "opt_start_seq": start, "last_seq": last},
-            trouble=Trouble(f"starts at {format_count(start)}", False),
+            trouble=Trouble(f"starts at {format_count(start)}", False, "STARTS_LATER"),
         )
+
+
+def _suggest_filter(facts: Facts, subjects: Sequence[str]) -> Suggestion | None:
+    """Return the line that gives a consumer the stream's subject as its filter; None for several."""
+    return facts.suggest("edit", flags=build_flag("--filter", subjects[0])) if len(subjects) == 1 else None
 
 
 def _describe_healthy(facts: Facts) -> Cause:

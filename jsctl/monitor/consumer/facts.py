@@ -1,7 +1,9 @@
 """What is known of a consumer, and the causes of its state. No I/O."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from jsctl.command_lines import Suggestion
 from jsctl.jetstream.api import Json
 from jsctl.monitor.trouble import Trouble
 from jsctl.units import NEVER, compute_age
@@ -15,7 +17,7 @@ class Cause(NamedTuple):
 
     kind: a word for programs. weight: STOPPED when nothing is delivered, SLOW when less is delivered than
     could be, WAITING when its clients are between two pulls, FINE for no fault. says: a sentence. numbers:
-    the evidence. help: a command that would help, or empty. trouble: a short form for a report; None for what
+    the evidence. help: a command line that would help. trouble: a short form for a report; None for what
     is intended or ordinary.
     """
 
@@ -23,7 +25,7 @@ class Cause(NamedTuple):
     weight: str
     says: str
     numbers: dict[str, Any]
-    help: str = ""
+    help: Suggestion | None = None
     trouble: Trouble | None = None
 
 
@@ -42,10 +44,9 @@ class Facts(NamedTuple):
     matching: int | None = None
     silent: str = ""
 
-    @property
-    def arguments(self) -> str:
-        """The arguments of a command about the consumer."""
-        return f"{self.stream_name} {self.name}"
+    def suggest(self, verb: str, *names: object, flags: Sequence[str] = ()) -> Suggestion:
+        """Return a command line about the consumer. verb: of `jsctl consumer`. names: further arguments."""
+        return Suggestion(f"consumer {verb}", (self.stream_name, self.name, *map(str, names)), flags)
 
 
 class Delivery(NamedTuple):

@@ -1,108 +1,73 @@
 """All rules, and their findings on a snapshot. No I/O."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from jsctl.monitor.doctor.finding import Finding, Rule
+from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.rules import (
     accounts,
     consumers,
     contexts,
     domains,
     leaf_links,
-    limits,
+    logins,
     origins,
     servers,
     subjects,
 )
+from jsctl.monitor.doctor.rules.seen import find_seen, group_by_code
 from jsctl.monitor.doctor.snapshot import Snapshot
+from jsctl.monitor.rules.catalog import RULES, Rule
 
 _MALFORMED = "ANSWER_MALFORMED"
 
-RULES = (
-    Rule("CONTEXT_FAILED", "a context cannot be used", contexts.context_failed),
-    Rule("DOMAIN_MISSING", "nobody answers in a domain that a context names", contexts.domain_missing),
-    Rule("META_NO_LEADER", "the servers of a domain have no majority", servers.meta_no_leader),
-    Rule(
-        "JETSTREAM_SILENT", "a domain does not answer in time", contexts.jetstream_silent, ("META_NO_LEADER",)
-    ),
-    Rule("DOMAIN_TWICE", "two JetStreams have one domain", domains.domain_twice),
-    Rule("DOMAIN_UNNAMED", "JetStream behind a leaf node has no domain", domains.domain_unnamed),
-    Rule(
-        "SYSTEM_NOT_LINKED", "a leaf node does not connect the system account", leaf_links.system_not_linked
-    ),
-    Rule("IMPORT_INVALID", "an account imports what is not exported", accounts.import_invalid),
-    Rule("IMPORT_DEAD", "a reload left a service import dead", accounts.import_dead),
-    Rule("ORIGIN_MISSING", "a mirror or source of a stream that does not exist", origins.origin_missing),
-    Rule(
-        "ORIGIN_SILENT",
-        "nobody answers where mirrors and sources copy from",
-        origins.origin_silent,
-        ("IMPORT_DEAD", "DOMAIN_MISSING", "META_NO_LEADER", "JETSTREAM_SILENT"),
-    ),
-    Rule(
-        "DELIVERY_NOT_IMPORTED",
-        "the delivery prefix of a mirror or source is not imported",
-        accounts.delivery_not_imported,
-        ("ORIGIN_SILENT", "IMPORT_DEAD", "ORIGIN_MISSING"),
-    ),
-    Rule(
-        "FLOW_CONTROL_MISSING",
-        "flow control of a mirror or source does not pass between accounts",
-        accounts.flow_control_missing,
-        ("ORIGIN_SILENT", "IMPORT_DEAD", "ORIGIN_MISSING", "DELIVERY_NOT_IMPORTED"),
-    ),
-    Rule("CONSUMER_ORPHANED", "a consumer between accounts has lost one side", consumers.consumer_orphaned),
-    Rule(
-        "LINK_IDLE",
-        "a mirror or source looks active and copies nothing",
-        origins.link_idle,
-        (
-            "DELIVERY_NOT_IMPORTED",
-            "FLOW_CONTROL_MISSING",
-            "CONSUMER_ORPHANED",
-            "ORIGIN_SILENT",
-            "IMPORT_DEAD",
-        ),
-    ),
-    Rule(
-        "LINK_FAILED",
-        "a mirror or source does not reach its origin",
-        origins.link_failed,
-        (
-            *("DELIVERY_NOT_IMPORTED", "FLOW_CONTROL_MISSING", "CONSUMER_ORPHANED", "ORIGIN_SILENT"),
-            *("IMPORT_DEAD", "ORIGIN_MISSING", "LINK_IDLE", "META_NO_LEADER", "JETSTREAM_SILENT"),
-        ),
-    ),
-    Rule("SUBJECT_TWICE", "streams of several domains store one subject", subjects.subject_twice),
-    Rule("REPLICA_OFFLINE", "a server with replicas is away", servers.replica_offline, ("META_NO_LEADER",)),
-    Rule("REPLICAS_FEW", "a stream has fewer replicas than it should", servers.replicas_few),
-    Rule("STREAM_NO_LEADER", "a stream has no leader", servers.stream_without_leader, ("META_NO_LEADER",)),
-    Rule("API_LEVEL_DIFFERS", "servers of a cluster have different API levels", servers.api_level_differs),
-    Rule("CLOCKS_APART", "clocks of servers differ", servers.clocks_apart),
-    Rule("LIMIT_NEAR", "a limit is nearly reached", limits.limit_near),
-    Rule("MESSAGES_LOST", "a stream lost messages", limits.messages_lost),
-    Rule(_MALFORMED, "a server's answer is malformed", lambda _: ()),
-)
-"""The rules, in the order in which findings are shown: causes before their effects."""
+Check = Callable[[Snapshot], Iterable[Finding]]
+
+_CHECKS: Mapping[str, Check] = {
+    "CONTEXT_FAILED": contexts.context_failed,
+    "DOMAIN_MISSING": contexts.domain_missing,
+    "META_NO_LEADER": servers.meta_no_leader,
+    "JETSTREAM_SILENT": contexts.jetstream_silent,
+    "DOMAIN_TWICE": domains.domain_twice,
+    "DOMAIN_UNNAMED": domains.domain_unnamed,
+    "SYSTEM_NOT_LINKED": leaf_links.system_not_linked,
+    "IMPORT_INVALID": accounts.import_invalid,
+    "IMPORT_DEAD": accounts.import_dead,
+    "ORIGIN_MISSING": origins.origin_missing,
+    "ORIGIN_SILENT": origins.origin_silent,
+    "DELIVERY_NOT_IMPORTED": accounts.delivery_not_imported,
+    "FLOW_CONTROL_MISSING": accounts.flow_control_missing,
+    "CONSUMER_ORPHANED": consumers.consumer_orphaned,
+    "LINK_IDLE": origins.link_idle,
+    "LINK_FAILED": origins.link_failed,
+    "SUBJECT_TWICE": subjects.subject_twice,
+    "REPLICA_OFFLINE": servers.replica_offline,
+    "STREAM_NO_LEADER": servers.stream_without_leader,
+    "API_LEVEL_DIFFERS": servers.api_level_differs,
+    "CLOCKS_APART": servers.clocks_apart,
+    "LIMIT_NEAR": servers.server_limit_near,
+    "LOGIN_EXPIRES": logins.login_expires,
+    "SLOW_CONSUMERS": logins.slow_consumers,
+}
+"""What the rules of a network check. Those of single objects are in `rules.seen`."""
 
 CODES = tuple(rule.code for rule in RULES)
 
 
-def _run_rule(rule: Rule, snapshot: Snapshot) -> list[Finding]:
+def _run_check(code: str, check: Check, snapshot: Snapshot) -> list[Finding]:
     """Return a rule's findings. What servers report to the system account is not checked, and may have any
     shape.
     """
     try:
-        return list(rule.check(snapshot))
+        return list(check(snapshot))
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         return [
             Finding(
                 _MALFORMED,
-                f"rule {rule.code}",
+                f"rule {code}",
                 f"a server's answer is malformed: {type(error).__name__} {error}",
                 "this rule could not be checked",
-                "see what the servers answer: jsctl server request jetstream; perhaps another program than"
-                " nats-server answers",
+                f"see what the servers answer: {snapshot.build_system_line('server request jetstream')};"
+                " perhaps another program than nats-server answers",
             )
         ]
 
@@ -112,13 +77,19 @@ def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
 
     ignore: codes to leave out; what such findings explain is left out, too.
     """
+    seen = group_by_code(iter(_run_check("of objects", find_seen, snapshot)))
     findings: list[Finding] = []
     explained: dict[str, set[str]] = {}
     for rule in RULES:
         explained_objects = {name for code in rule.causes for name in explained.get(code, ())}
-        for finding in _run_rule(rule, snapshot):
+        for finding in [*_find_of_rule(rule, snapshot), *seen.get(rule.code, ())]:
             if explained_objects and set(finding.objects) <= explained_objects:
                 continue
             explained.setdefault(rule.code, set()).update(finding.objects)
             findings.append(finding)
     return [finding for finding in findings if finding.code not in ignore]
+
+
+def _find_of_rule(rule: Rule, snapshot: Snapshot) -> Sequence[Finding]:
+    check = _CHECKS.get(rule.code)
+    return () if check is None else _run_check(rule.code, check, snapshot)

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout
-from jsctl.jetstream.api import Api, Json, build_api_prefix
+from jsctl.jetstream.api import Api, build_api_prefix
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.doctor.snapshot import DomainView, Link, Origin, list_links
-from jsctl.monitor.report.overview import MANY, fetch_consumers
+from jsctl.monitor.report.overview import fetch_account, fetch_consumers
+from jsctl.monitor.trouble import Gap
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.units import SECOND, format_count
+from jsctl.units import SECOND
 
 _ANSWER_TIMEOUT = 2 * SECOND  #: ns that an origin's API may take to answer
 _LOOK_INTERVAL = 2.0  #: seconds between two looks at a mirror that seems to be stuck
@@ -20,27 +21,25 @@ PROBE = "jsctl-doctor"
 """Name of the consumer and the stream in requests that a server is expected to refuse."""
 
 
-async def inspect_domain(api: Api, empty_view: DomainView) -> tuple[DomainView, Sequence[str]]:
-    """Fetch what a view of a domain shows. Returns it with what was left out, a sentence each.
+async def inspect_domain(api: Api, empty_view: DomainView) -> tuple[DomainView, Sequence[Gap]]:
+    """Fetch what a view of a domain shows. Returns it with what was left out.
 
     Raises what `Api.call` raises.
     """
-    limits, collected = await asyncio.gather(_fetch_limits(api), streams.collect(api, lambda info: info))
+    limits, collected = await asyncio.gather(fetch_account(api), streams.collect(api, lambda info: info))
+    denied = [limits] if isinstance(limits, Gap) else []
     infos = collected.items
     silent = {**dict.fromkeys(collected.missing, "no answer"), **collected.offline}
     view = empty_view._replace(
-        domain=empty_view.domain or str(limits.get("domain") or ""),
-        limits=limits,
+        domain=empty_view.domain or ("" if isinstance(limits, Gap) else str(limits.get("domain") or "")),
+        limits={} if isinstance(limits, Gap) else limits,
         streams=infos,
         silent=silent,
     )
     consumed = [name for name, info in infos.items() if info["state"].get("consumer_count")]
-    gaps: list[str] = []
-    if len(consumed) <= MANY:
-        consumers, gaps[:] = await fetch_consumers(api, consumed)
-        view = view._replace(consumers=consumers)
-    else:
-        gaps = [f"{view.where}: consumers were not checked: {format_count(len(consumed))} streams have some"]
+    consumers, unlisted = await fetch_consumers(api, consumed)
+    gaps = [gap._replace(why=f"{view.where}: {gap.why}") for gap in [*denied, *unlisted]]
+    view = view._replace(consumers=consumers)
     links = list(list_links(view))
     view = view._replace(origins=await _ask_origins(api, view, links))
     return view._replace(stuck=await _find_stuck_links(api, view)), gaps
@@ -65,15 +64,6 @@ async def count_answers(connection: Connection, domain: str) -> int:
         )
     except JsctlError:
         return 0
-
-
-async def _fetch_limits(api: Api) -> Json:
-    try:
-        return await api.call("INFO")
-    except (NoResponders, RequestTimeout):
-        raise
-    except JsctlError:
-        return {}  # not every user may ask
 
 
 async def _ask_origins(api: Api, view: DomainView, links: Iterable[Link]) -> Mapping[tuple[str, str], Origin]:

@@ -1,9 +1,7 @@
-"""What is wrong with a network: a finding, and the rule that comes to it."""
+"""What is wrong with a network."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
-
-from jsctl.monitor.doctor.snapshot import Snapshot
 
 
 class Finding(NamedTuple):
@@ -20,16 +18,3 @@ class Finding(NamedTuple):
     why: str
     mend: str
     objects: Sequence[str] = ()
-
-
-class Rule(NamedTuple):
-    """A kind of problem and how to find it.
-
-    means: its meaning in a few words. causes: codes of the rules whose findings explain this one: if they
-    name all of the same objects, this one is only a symptom and is left out.
-    """
-
-    code: str
-    means: str
-    check: Callable[[Snapshot], Iterable[Finding]]
-    causes: Sequence[str] = ()

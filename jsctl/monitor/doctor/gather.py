@@ -20,7 +20,9 @@ from jsctl.monitor.doctor import domains, imports
 from jsctl.monitor.doctor.pages import build_domain_views
 from jsctl.monitor.doctor.servers import fetch_reachable_servers, fetch_system_servers, merge_servers
 from jsctl.monitor.doctor.snapshot import ContextView, DomainView, Import, ServerView, Snapshot
+from jsctl.monitor.trouble import Gap
 from jsctl.nats.connection import Connection
+from jsctl.nats.login import find_expiry
 from jsctl.units import SECOND
 
 Trace = Callable[[str, str], None]
@@ -76,7 +78,7 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
         try:
             domain_views += build_domain_views(servers, system, domain_views)
         except _MALFORMED as error:
-            gaps.append(f"streams of other accounts: an answer is malformed: {type(error).__name__} {error}")
+            gaps.append(Gap("streams", f"streams of other accounts: an answer is malformed: {error!r}"))
         return Snapshot(datetime.now(UTC), contexts, domain_views, servers, gaps, answers)
 
 
@@ -94,7 +96,8 @@ async def _log_in(places: Sequence[Settings], stack: contextlib.AsyncExitStack) 
     try:
         connection = await Connection.open(settings, reconnect=False, on_event=lambda _: None)
     except JsctlError as error:
-        return _Login(ContextView(name, error), places)
+        view = ContextView(name, error, login=settings.place)
+        return _Login(view._replace(expires=find_expiry(settings)), places)
     stack.push_async_callback(connection.close)
     user, servers = await asyncio.gather(fetch_user(connection), fetch_reachable_servers(connection))
     view = ContextView(
@@ -104,21 +107,23 @@ async def _log_in(places: Sequence[Settings], stack: contextlib.AsyncExitStack) 
         is_system=bool(user.get("system")),
         server=str(connection.server_info.get("server_id") or ""),
         domain=str(connection.server_info.get("domain") or ""),
+        login=replace(settings, js_domain="", js_api_prefix="").place,
+        expires=find_expiry(settings),
     )
     return _Login(view, places, connection, [] if view.is_system else servers)
 
 
-async def _ask_system(login: _Login, accounts: Sequence[str]) -> tuple[Sequence[ServerView], Sequence[str]]:
+async def _ask_system(login: _Login, accounts: Sequence[str]) -> tuple[Sequence[ServerView], Sequence[Gap]]:
     if login.connection is None or not login.view.is_system:
         return (), ()
     try:
         async with _limit_time(login.connection):
             return await fetch_system_servers(login.connection, accounts)
     except _MALFORMED as error:
-        return (), [f"{login.view.name}: a server's answer is malformed: {type(error).__name__} {error}"]
+        return (), [Gap("servers", f"{login.view.name}: a server's answer is malformed: {error!r}")]
     except (JsctlError, TimeoutError) as error:
         reason = error.message if isinstance(error, JsctlError) else "no answer in time"
-        return (), [f"{login.view.name}: the servers could not be asked: {reason}"]
+        return (), [Gap("servers", f"{login.view.name}: the servers could not be asked: {reason}")]
 
 
 class _Place(NamedTuple):
@@ -184,7 +189,7 @@ def _find_networks(logins: Sequence[_Login], servers: Sequence[ServerView]) -> d
     }
 
 
-async def _inspect_place(place: _Place, trace: Trace | None) -> tuple[DomainView | None, Sequence[str]]:
+async def _inspect_place(place: _Place, trace: Trace | None) -> tuple[DomainView | None, Sequence[Gap]]:
     login, connection = place.login, place.login.connection
     if connection is None:
         return None, ()
@@ -197,6 +202,7 @@ async def _inspect_place(place: _Place, trace: Trace | None) -> tuple[DomainView
         domain,
         build_api_prefix(place.domain, place.prefix),
         place.network,
+        login=login.view.login,
     )
     try:
         async with _limit_time(connection):
@@ -204,11 +210,13 @@ async def _inspect_place(place: _Place, trace: Trace | None) -> tuple[DomainView
     except (NoResponders, NoJetStream) as error:
         if place.is_named:
             return empty_view._replace(error=error), ()
-        return None, [f"{login.view.name}: its account has no JetStream"] if place.is_own else ()
+        return None, [
+            Gap("streams", f"{login.view.name}: its account has no JetStream")
+        ] if place.is_own else ()
     except Denied as error:
         if place.is_own or place.is_named:
             return empty_view._replace(error=error), ()
-        return None, [f"{empty_view.where}: {login.view.name} may not ask there"]
+        return None, [Gap("streams", f"{empty_view.where}: {login.view.name} may not ask there")]
     except JsctlError as error:
         return empty_view._replace(error=error), ()
     except TimeoutError:

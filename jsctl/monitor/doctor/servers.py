@@ -10,9 +10,10 @@ from jsctl.errors import ApiError, JsctlError
 from jsctl.monitor.doctor.snapshot import Json, ServerView
 from jsctl.monitor.server.requests import count_servers, parse_reply
 from jsctl.monitor.server.rows import find_account_detail
+from jsctl.monitor.trouble import Gap
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import is_no_responders
-from jsctl.units import SECOND, parse_time_ns, pluralize
+from jsctl.units import HOUR, SECOND, parse_time_ns, pluralize, to_ns
 
 _MAX_SILENCE = SECOND // 2  #: ns without a further answer after which no more are awaited
 _MAX_LATE_SILENCE = SECOND // 20  #: the same once all known servers have answered
@@ -44,7 +45,7 @@ async def fetch_reachable_servers(connection: Connection) -> list[ServerView]:
 
 async def fetch_system_servers(
     connection: Connection, accounts: Iterable[str]
-) -> tuple[list[ServerView], Sequence[str]]:
+) -> tuple[list[ServerView], Sequence[Gap]]:
     """Fetch what all servers report to the system account, with the details of all accounts, or of these only
     when there are too many.
 
@@ -69,8 +70,11 @@ async def fetch_system_servers(
         []
         if len(selected) == len(account_names)
         else [
-            f"imports and exports of {len(account_names) - len(selected)} of"
-            f" {pluralize(len(account_names), 'account')} were not checked"
+            Gap(
+                "accounts",
+                f"imports and exports of {len(account_names) - len(selected)} of"
+                f" {pluralize(len(account_names), 'account')} were not checked",
+            )
         ]
     )
     details: dict[str, dict[str, Json]] = {}
@@ -86,9 +90,12 @@ async def fetch_system_servers(
             for reply in replies:
                 if detail := reply.data.get("account_detail"):
                     details.setdefault(reply.server["id"], {})[name] = detail
+    slow = await _fetch_slow_connections(connection, list(views.values()), expect)
     held, stream_gaps = await _fetch_held_streams(connection, list(views.values()), details, accounts, expect)
     return [
-        view._replace(accounts=details.get(view.id, {}), held=held.get(view.id, {}))
+        view._replace(
+            accounts=details.get(view.id, {}), held=held.get(view.id, {}), slow=slow.get(view.id, ())
+        )
         for view in views.values()
     ], [*gaps, *stream_gaps]
 
@@ -99,7 +106,7 @@ async def _fetch_held_streams(
     details: Mapping[str, Mapping[str, Json]],
     covered: Iterable[str],
     expect: int,
-) -> tuple[dict[str, dict[str, Json]], Sequence[str]]:
+) -> tuple[dict[str, dict[str, Json]], Sequence[Gap]]:
     """Fetch the streams of the accounts that no context covers, by server and account."""
     enabled = {
         name
@@ -112,7 +119,10 @@ async def _fetch_held_streams(
         return {}, ()
     if any(int(view.jsz.get("streams") or 0) > _MANY_STREAMS for view in views):
         return {}, [
-            f"the streams of {pluralize(len(uncovered), 'account')} without a context: there are too many"
+            Gap(
+                "streams",
+                f"the streams of {pluralize(len(uncovered), 'account')} without a context: too many",
+            )
         ]
     held: dict[str, dict[str, Json]] = {}
     for name in uncovered:
@@ -123,6 +133,27 @@ async def _fetch_held_streams(
     return held, ()
 
 
+async def _fetch_slow_connections(
+    connection: Connection, views: Sequence[ServerView], expect: int
+) -> dict[str, list[Json]]:
+    """Fetch the connections that servers closed within an hour because they read too slowly, by server."""
+    if not any(view.varz.get("slow_consumers") for view in views):
+        return {}
+    slow: dict[str, list[Json]] = {}
+    body = {"state": _CLOSED, "sort": "stop", "limit": _MANY_CONNECTIONS}
+    for reply in await _ask_all(connection, "$SYS.REQ.SERVER.PING.CONNZ", body, expect):
+        now = to_ns(str(reply.server["time"]))
+        slow[reply.server["id"]] = [
+            closed
+            for closed in reply.data.get("connections") or ()
+            if str(closed.get("reason", "")).startswith("Slow Consumer")
+            and now - parse_time_ns(str(closed["stop"])) < HOUR
+        ]
+    return slow
+
+
+_CLOSED = 1  #: the state of closed connections in CONNZ
+_MANY_CONNECTIONS = 1_024
 _PAGES = ("ACCOUNTZ", "VARZ", "JSZ", "LEAFZ")
 
 

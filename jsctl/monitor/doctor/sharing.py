@@ -1,10 +1,10 @@
 """How to add missing exports and imports: commands for accounts of an operator, configuration for others."""
 
-import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.auth.keys import ACCOUNT, is_public_key
+from jsctl.command_lines import build_flag, build_line
 from jsctl.monitor.doctor.imports import find_details, has_export
 from jsctl.monitor.doctor.snapshot import Snapshot
 
@@ -35,10 +35,11 @@ def fix_gap(snapshot: Snapshot, gap: Gap, name: str) -> str:
     is_exported = _is_exported(snapshot, gap.exporter, gap.kind, gap.subject)
     if _has_operator(gap.exporter):
         flags = ["--service"] if gap.kind == "service" else []
-        lines = [] if is_exported else [_build_command("exports", "add", name, gap.subject, exporter, *flags)]
+        lines = [] if is_exported else [_add_export(name, gap.subject, exporter, flags)]
+        flags = [*build_flag("--source", exporter), *flags]
         lines += [
-            _build_command("imports", "add", name, gap.subject, importer, "--source", exporter, *flags),
-            _build_command("push", exporter, importer),
+            build_line("auth account imports add", name, gap.subject, importer, flags=flags),
+            build_line("auth account push", exporter, importer),
         ]
         return " && ".join(lines)
     shared = "" if is_exported else f"{_format_export(exporter, gap.kind, gap.subject)}; "
@@ -50,23 +51,27 @@ def fix_invalid(snapshot: Snapshot, importer: str, exporter: str, claim: Mapping
     """Return the commands or configuration that make a refused import valid. claim: the import."""
     kind, subject = str(claim.get("type") or "stream"), str(claim.get("subject"))
     if _is_exported(snapshot, exporter, kind, subject):
-        return "the export is private: jsctl auth validate shows what is wrong with the activation token"
+        return f"the export is private: {build_line('auth validate')} shows what is wrong with its token"
     name = find_account_name(snapshot, exporter)
     if not _has_operator(exporter):
         return f"{_format_export(name, kind, subject)}; {_format_reload(snapshot, exporter)}"
     flags = ["--service"] if kind == "service" else []
     lines = [
-        _build_command("exports", "add", subject, subject, name, *flags),
-        _build_command("push", name, find_account_name(snapshot, importer)),
+        _add_export(subject, subject, name, flags),
+        build_line("auth account push", name, find_account_name(snapshot, importer)),
     ]
     return " && ".join(lines)
+
+
+def _add_export(name: str, subject: str, account: str, flags: Sequence[str]) -> str:
+    return build_line("auth account exports add", name, subject, account, flags=flags)
 
 
 def _format_reload(snapshot: Snapshot, account: str) -> str:
     """Return what makes the servers of an account reload their configuration."""
     names = sorted(server.name for server in snapshot.servers if account in server.accounts)
-    lines = " && ".join(f"jsctl server config reload {name}" for name in names)
-    return f"then reload: {lines or 'jsctl server config reload SERVER'}"
+    lines = [snapshot.build_system_line("server config reload", name) for name in names]
+    return f"then reload: {' && '.join(lines)}" if lines else "then reload the configuration of its servers"
 
 
 def _is_exported(snapshot: Snapshot, exporter: str, kind: str, subject: str) -> bool:
@@ -78,10 +83,6 @@ def _has_operator(account: str) -> bool:
     configuration.
     """
     return is_public_key(account, ACCOUNT)
-
-
-def _build_command(*words: str) -> str:
-    return f"jsctl auth account {shlex.join(words)}"
 
 
 def _format_export(account: str, kind: str, subject: str) -> str:

@@ -5,10 +5,16 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from jsctl.command_lines import build_flag, build_line
 from jsctl.errors import JsctlError
-from jsctl.monitor.trouble import is_away
+from jsctl.jetstream.api import build_api_prefix
+from jsctl.jetstream.stream.origins import pair_origins
+from jsctl.monitor.trouble import Gap, is_away
 
 Json = dict[str, Any]
+UNKNOWN_LOGIN = ("--context", "CONTEXT")
+"""The flags of a command line for an account of which no context is known: the reader has to name one."""
+
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -17,7 +23,8 @@ class ServerView(NamedTuple):
 
     ahead: ns that its clock is ahead of ours, negative behind; None if unknown. reliable: ns
     within which `ahead` is true. varz, jsz, leafz: `data` of its answers to the system account. accounts:
-    ACCOUNTZ details by name. held: the streams of accounts, JSZ details by account.
+    ACCOUNTZ details by name. held: the streams of accounts, JSZ details by account. slow: connections that it
+    closed within an hour because they read too slowly, as CONNZ describes them.
     """
 
     id: str
@@ -32,6 +39,7 @@ class ServerView(NamedTuple):
     leafz: Mapping[str, Any] = _NOTHING
     accounts: Mapping[str, Json] = _NOTHING
     held: Mapping[str, Json] = _NOTHING
+    slow: Sequence[Json] = ()
 
 
 class Origin(NamedTuple):
@@ -55,7 +63,8 @@ class DomainView(NamedTuple):
     stream did not answer, by name. consumers: infos; None when they were not asked for. origins: by API
     prefix ("" for this API) and stream. stuck: (stream, API prefix, origin) of mirrors and sources that
     copied nothing between two looks although the origin has more. is_page: whether servers described it to
-    the system account because the account has no context.
+    the system account because the account has no context. login: the flags of a command line for its
+    account, without the domain.
     """
 
     context: str
@@ -72,6 +81,11 @@ class DomainView(NamedTuple):
     origins: Mapping[tuple[str, str], Origin] = _NOTHING
     stuck: frozenset[tuple[str, str, str]] = frozenset()
     is_page: bool = False
+    login: Sequence[str] = UNKNOWN_LOGIN
+
+    def build_line(self, verb: str, *names: str, flags: Sequence[str] = (), prefix: str = "") -> str:
+        """Return a command line that works in this domain, or on another API prefix of this account."""
+        return build_line(verb, *names, flags=flags, place=_build_place(self.login, prefix or self.prefix))
 
     @property
     def where(self) -> str:
@@ -102,8 +116,8 @@ class ContextView(NamedTuple):
 
     error: why nothing could be seen through it. account: of its login. is_system: whether that is the system
     account. server: ID of the connected server. tried: the service imports of its account. reaches: the
-    domains that answer to it.
-    """
+    domains that answer to it. login: the flags of a command line for it. expires: when its token does, in ns
+    since 1970; 0 for never."""
 
     name: str
     error: JsctlError | None = None
@@ -114,12 +128,14 @@ class ContextView(NamedTuple):
     domain: str = ""
     tried: Sequence[Import] = ()
     reaches: frozenset[str] = frozenset()
+    expires: int = 0
+    login: Sequence[str] = ()
 
 
 class Snapshot(NamedTuple):
     """A network at one point in time.
 
-    gaps: what was left out, a sentence each. answers: how many JetStreams answer in a domain of several
+    gaps: what was left out. answers: how many JetStreams answer in a domain of several
     clusters, by domain; empty if that was not tried.
     """
 
@@ -127,13 +143,27 @@ class Snapshot(NamedTuple):
     contexts: Sequence[ContextView] = ()
     domains: Sequence[DomainView] = ()
     servers: Sequence[ServerView] = ()
-    gaps: Sequence[str] = ()
+    gaps: Sequence[Gap] = ()
     answers: Mapping[str, int] = _NOTHING
 
     @property
     def has_system(self) -> bool:
         """Whether servers answered to a login of the system account."""
         return any(server.varz or server.jsz for server in self.servers)
+
+    def build_system_line(self, verb: str, *names: str, flags: Sequence[str] = ()) -> str:
+        """Return a command line that works with the system account; see `jsctl.command_lines`."""
+        login = next((context.login for context in self.contexts if context.is_system), UNKNOWN_LOGIN)
+        return build_line(verb, *names, flags=flags, place=login)
+
+    def build_account_line(
+        self, account: str, domain: str, verb: str, *names: str, flags: Sequence[str] = ()
+    ) -> str:
+        """Return a command line that works in a domain of an account. account: its ID. domain: empty for
+        none."""
+        views = [view for view in self.domains if view.account == account and not view.is_page]
+        login = views[0].login if views else UNKNOWN_LOGIN
+        return build_line(verb, *names, flags=flags, place=_build_place(login, build_api_prefix(domain)))
 
     def are_connected(self, first: DomainView, second: DomainView) -> bool:
         """Return whether messages of an account pass between two of its domains."""
@@ -191,6 +221,15 @@ class Link(NamedTuple):
         """What the origin's API answered."""
         return self.view.origins.get((self.api, self.name)) or Origin()
 
+    def build_origin_line(self, verb: str, *names: str) -> str:
+        """Return a command line that changes something where the origin is.
+
+        Another account, which an API prefix without a domain stands for, has a context of its own.
+        """
+        if self.api and not api_to_domain(self.api):
+            return build_line(verb, *names, place=UNKNOWN_LOGIN)
+        return self.view.build_line(verb, *names, prefix=self.api)
+
     @property
     def info(self) -> Json:
         """The info of the copying stream."""
@@ -219,26 +258,8 @@ def list_links(view: DomainView) -> Iterator[Link]:
 
 
 def _list_stream_links(view: DomainView, name: str, info: Json) -> Iterator[Link]:
-    config = info["config"]
-    if mirror := config.get("mirror"):
-        yield Link(view, name, "mirror", mirror, info.get("mirror") or {})
-    states = list(info.get("sources") or ())
-    for source in config.get("sources") or ():
-        # The order of `sources` changes from call to call.
-        state = next((state for state in states if _get_key(state) == _get_key(source)), None)
-        if state is not None:
-            states.remove(state)
-        yield Link(view, name, "source", source, state or {})
-
-
-def _get_key(source: Mapping[str, Any]) -> tuple[Any, ...]:
-    external = source.get("external") or {}
-    return (
-        source.get("name"),
-        external.get("api") or "",
-        source.get("filter_subject") or "",
-        repr(source.get("subject_transforms") or []),
-    )
+    for config, state in pair_origins(info):
+        yield Link(view, name, "mirror" if info["config"].get("mirror") else "source", config, state)
 
 
 def is_complete(servers: Sequence[ServerView], domain: str) -> bool:
@@ -265,6 +286,13 @@ def group_connected_domains(servers: Sequence[ServerView], account: str) -> list
                 groups = [group for group in groups if group not in joined]
                 groups.append(pair.union(*joined))
     return groups
+
+
+def _build_place(login: Sequence[str], prefix: str) -> list[str]:
+    """Return the flags of a command line for an account on one of its API prefixes."""
+    if domain := api_to_domain(prefix):
+        return [*login, *build_flag("--js-domain", domain)]
+    return [*login, *(build_flag("--js-api-prefix", prefix) if prefix != build_api_prefix("") else [])]
 
 
 def api_to_domain(api: str) -> str:

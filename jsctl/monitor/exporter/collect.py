@@ -79,7 +79,7 @@ class Exporter:
         for index, place in enumerate(places):
             answers = self._places.answers[index]
             identity = await self._get_identity(index) if answers is not None else Identity()
-            problems = place.tracker.problems(self._clock())
+            problems = place.problems(self._clock())
             samples += build_samples(place, answers, problems, identity, self._names, is_alone=is_alone)
         self.text = format_samples(samples, self._prefix)
         return places

@@ -8,7 +8,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.exporter.text import CONTENT_TYPE
 
 _MAX_LINES, _MAX_LINE_BYTES = 100, 8 << 10
-_TIMEOUT = 10.0  #: seconds that a request may take
+_TIMEOUT = 10.0  #: seconds that a request and its answer may take, until the client has it
 _HOME_PAGE = b"<html><body><a href='/metrics'>Metrics</a></body></html>\n"
 
 
@@ -30,6 +30,7 @@ class MetricsServer:
         self._address = address
         self._text = text
         self._server: asyncio.Server | None = None
+        self._answers: set[asyncio.Task[None]] = set()
         self.port = address[1]
 
     async def __aenter__(self) -> "MetricsServer":
@@ -47,16 +48,26 @@ class MetricsServer:
     async def __aexit__(self, *details: object) -> None:
         if self._server is not None:
             self._server.close()
+            for answer in self._answers:
+                answer.cancel()
+            # From Python 3.12 on this waits for the connections, which clients may keep open.
             await self._server.wait_closed()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if (task := asyncio.current_task()) is not None:
+            self._answers.add(task)
+            task.add_done_callback(self._answers.discard)
         try:
-            with suppress(OSError, ValueError, TimeoutError, asyncio.IncompleteReadError):
+            with suppress(
+                OSError, ValueError, TimeoutError, asyncio.IncompleteReadError, asyncio.CancelledError
+            ):
                 async with asyncio.timeout(_TIMEOUT):
                     writer.write(self._respond(await _read_request_line(reader)))
-                    await writer.drain()
+                    writer.close()
+                    await writer.wait_closed()
         finally:
-            writer.close()
+            # A client that does not read would keep its answer in memory as long as it is connected.
+            writer.transport.abort()
 
     def _respond(self, line: str) -> bytes:
         words = line.split()

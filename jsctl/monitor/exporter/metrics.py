@@ -6,21 +6,24 @@ sums would count replicas twice. Consumers that are not durable share one series
 names.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from jsctl.jetstream.api import Json
+from jsctl.monitor.exporter import problems as problem_samples
 from jsctl.monitor.exporter import servers
+from jsctl.monitor.exporter.problems import (
+    EPHEMERAL,
+    build_gap_samples,
+    build_problem_samples,
+    find_ephemeral,
+)
 from jsctl.monitor.exporter.sample import Labels, Sample
 from jsctl.monitor.report.lines import AccountLine, ConsumerLine, LinkLine, Problem, StreamLine
 from jsctl.monitor.report.places import Answers, Place
 from jsctl.units import NEVER, SECOND, compute_age, parse_time_ns, read_known_time
 
 Names = Literal["all", "jetstream", "jsctl"]
-
-EPHEMERAL = "(ephemeral)"
-"""The name in labels of all consumers of a stream that are not durable."""
 
 
 class Identity(NamedTuple):
@@ -88,8 +91,7 @@ HELP: Mapping[str, str] = {
     "jsctl_consumers": "Consumers behind one series of the other metrics, 1 for a durable one",
     "jsctl_account_full_seconds": "Seconds until the file storage is full at this growth",
     "jsctl_account_api_errors": "Errors of the JetStream API for the account",
-    "jsctl_problem": "1 for each thing that is wrong",
-    "jsctl_problems": "How many things are wrong",
+    **problem_samples.HELP,
 }
 """The help of every metric, in the order of the output."""
 
@@ -125,9 +127,12 @@ def _build_all_samples(
     yield Sample("jsctl_up", where, float(any(part is not None for part in answers)))
     if place.at is not None:
         yield Sample("jsctl_last_answer_timestamp_seconds", where, place.at)
+    yield from build_gap_samples(place, answers, where)
     if answers.servers is not None:
         yield from servers.build_server_samples(*answers.servers, place.context, is_alone)
     if overview is None:
+        contexts = [problem for problem in problems if problem.kind == "context"]
+        yield from build_problem_samples(contexts, where, set())
         return
     name = identity.account_name or identity.account
     account = {"account": name, "account_name": name, "account_id": identity.account}
@@ -155,7 +160,7 @@ def _build_all_samples(
     for line in tracker.accounts or ():
         yield from _build_account_samples(line, {**where, **account})
     yield from hosts.totals()
-    yield from _build_problem_samples(problems, where, _find_ephemeral(overview.consumers or ()))
+    yield from build_problem_samples(problems, where, find_ephemeral(overview.consumers or ()))
 
 
 class _ServerTotals:
@@ -286,7 +291,7 @@ def _build_consumer_samples(
 ) -> Iterator[Sample]:
     by_key = {(line.stream, line.consumer): line for line in lines}
     ephemeral: dict[str, list[Json]] = {}
-    unnamed = _find_ephemeral(infos)
+    unnamed = find_ephemeral(infos)
     for info in infos:
         stream = str(info["stream_name"])
         config = info.get("config") or {}
@@ -358,36 +363,6 @@ def _build_account_samples(line: AccountLine, labels: Labels) -> Iterator[Sample
         "jsctl_account_api_errors": line.failed,
     }
     yield from _build_known_samples(values, tier_labels)
-
-
-def _find_ephemeral(infos: Sequence[Json]) -> set[tuple[str, ...]]:
-    """Return the streams and names of the consumers that are not durable."""
-    return {
-        (str(info["stream_name"]), str(info["name"]))
-        for info in infos
-        if not (info.get("config") or {}).get("durable_name")
-    }
-
-
-def _build_problem_samples(
-    problems: Sequence[Problem], where: Labels, ephemeral: set[tuple[str, ...]]
-) -> Iterator[Sample]:
-    counts = {"bad": 0, "warning": 0}
-    yielded_keys = set()
-    for problem in problems:
-        level = "bad" if problem.trouble.bad else "warning"
-        counts[level] += 1
-        # Numbers and the names of ephemeral consumers would make a new series in each round.
-        words = re.sub(r"\d[\d,.]*", "#", problem.trouble.words)
-        name = (problem.name[0], EPHEMERAL) if problem.name in ephemeral else problem.name
-        problem_labels = {"kind": problem.kind, "name": " > ".join(name), "problem": words, "level": level}
-        labels = {**where, **problem_labels}
-        key = tuple(labels.values())
-        if key not in yielded_keys:
-            yielded_keys.add(key)
-            yield Sample("jsctl_problem", labels, 1)
-    for level, count in counts.items():
-        yield Sample("jsctl_problems", {**where, "level": level}, count)
 
 
 def _build_known_samples(values: Mapping[str, float | None], labels: Labels) -> Iterator[Sample]:

@@ -5,7 +5,7 @@ lost everything: such a step gives no rate.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 LENGTH = 24
 """How many values a trend keeps."""
@@ -44,6 +44,11 @@ class Counters:
                 rate = (value - old.value) / (at - old.at)
         self._current[key] = _Counter(epoch, at, value, high, rate)
         return rate
+
+    def keep(self, key: Hashable) -> None:
+        """Keep the value of a key that was not asked for in this round."""
+        if (old := self._previous.get(key)) is not None:
+            self._current[key] = old
 
     def end_round(self) -> None:
         """Drop the values of keys that this round did not add."""
@@ -84,24 +89,44 @@ class Trend(NamedTuple):
 
 
 class Trends:
-    """Trends by key; those that a round does not add are dropped at its end."""
+    """Trends by key; those that a round does not add are dropped at its end.
+
+    Most of 5,000 streams are alike: nothing changes, and they were seen in the same rounds. What is equal is
+    kept once, so that a trend of them takes little memory, and as little time as one value.
+    """
 
     def __init__(self, length: int = LENGTH) -> None:
         self._length = length
         self._previous: dict[Hashable, Trend] = {}
         self._current: dict[Hashable, Trend] = {}
+        self._longer_times: dict[Any, Any] = {}
+        self._longer_values: dict[Any, Any] = {}
 
     def add(self, key: Hashable, epoch: Hashable, at: float, value: int) -> Trend:
         """Return the trend with this value as its newest; another epoch begins a new one."""
         old = self._previous.get(key)
         if old is None or old.epoch != epoch:
-            trend = Trend(epoch, (at,), (value,))
-        else:
-            keep = self._length - 1
-            trend = Trend(epoch, (*old.times[-keep:], at), (*old.values[-keep:], value))
+            old = Trend(epoch, (), ())
+        times = self._extend(self._longer_times, old.times, at)
+        trend = Trend(old.epoch, times, self._extend(self._longer_values, old.values, value))
         self._current[key] = trend
         return trend
+
+    def _extend(self, longer: dict[Any, Any], values: Sequence[Any], value: Any) -> Any:
+        """Return values with a further one; in a round the same object for the same values. longer: what was
+        returned in this round."""
+        key = id(values), value
+        if (known := longer.get(key)) is None:
+            # With `values`, so that no other object gets its id in this round.
+            known = longer[key] = values, (*values[1 - self._length :], value)
+        return known[1]
+
+    def keep(self, key: Hashable) -> None:
+        """Keep the trend of a key that was not asked for in this round."""
+        if (old := self._previous.get(key)) is not None:
+            self._current[key] = old
 
     def end_round(self) -> None:
         """Drop the trends of keys that this round did not add."""
         self._previous, self._current = self._current, {}
+        self._longer_times, self._longer_values = {}, {}

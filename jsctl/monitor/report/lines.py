@@ -6,10 +6,14 @@ Plain data. Rates are per second, None if unknown; spans are ns.
 from collections.abc import Hashable, Sequence
 from typing import Literal, NamedTuple
 
+from jsctl.command_lines import Suggestion
 from jsctl.monitor.report.counters import Trend
 from jsctl.monitor.report.overview import Hosting
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Trouble
+
+Kind = Literal["context", "stream", "consumer", "mirror", "source", "account", "server"]
+"""What a problem is of."""
 
 PARTS = ("streams", "consumers", "replication", "servers", "accounts", "problems")
 """The parts of the screen, by their number."""
@@ -60,7 +64,7 @@ class ConsumerLine(NamedTuple):
     leader: str
     troubles: Sequence[Trouble]
     why: str = ""
-    help: str = ""
+    help: Suggestion | None = None
 
 
 class AccountLine(NamedTuple):
@@ -109,12 +113,12 @@ class ServerLine(NamedTuple):
 class Problem(NamedTuple):
     """A problem. since: when it was first seen, in seconds since 1970."""
 
-    kind: Literal["stream", "consumer", "mirror", "source", "account", "server"]
+    kind: Kind
     name: tuple[str, ...]
     trouble: Trouble
     since: float
     why: str = ""
-    help: str = ""
+    help: Suggestion | None = None
     drain: int | None = None
 
     @property

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -10,24 +10,29 @@ from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.paging import fetch_items
+from jsctl.jetstream.paging import Memory, fetch_items
+from jsctl.jetstream.state import format_origin_filters
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.origins import list_origins
 from jsctl.monitor.consumer.facts import select_stream_facts
-from jsctl.monitor.report import health
+from jsctl.monitor.report.turns import Turns
+from jsctl.monitor.rules import objects
+from jsctl.monitor.rules.links import Edge, check_links, read_ends
+from jsctl.monitor.rules.logins import check_expiry
 from jsctl.monitor.stream.rows import (
+    LinkKey,
     ReplicationRow,
     StreamRow,
+    build_link_key,
     build_silent_row,
     build_stream_links,
     build_stream_row,
 )
-from jsctl.monitor.trouble import Trouble
-from jsctl.units import SECOND, format_count
+from jsctl.monitor.trouble import Gap, Trouble, is_settled
+from jsctl.nats.login import find_expiry
+from jsctl.units import format_count, to_ns
 
-MANY = 100
-"""Above this many streams with consumers, consumers are left out unless asked for: each stream takes a
-request.
-"""
+_LINK_CONFIG = ("subjects", "mirror", "sources", "subject_transform")
 
 
 class Limits(NamedTuple):
@@ -67,10 +72,10 @@ class Overview(NamedTuple):
     streams: those that did not answer come last, with `offline` set. troubles: by stream, if there are
     any. links: its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None when they were
     not asked for or could not be listed. account: the answer to INFO, empty when that is not allowed.
-    consumed: by stream, what a diagnosis of its consumers needs. gaps: what could not be fetched and why, a
-    sentence each. limits: of streams that have some, or another retention than `limits`. hosting: by server.
-    followers: by stream, if there are any.
-    """
+    login: what is wrong with the login. link_troubles: of mirrors and sources whose origin is at fault.
+    consumed: by stream, what a diagnosis of its consumers needs. gaps: what was not looked at. listed: the
+    streams whose consumers were listed in this round; None for all. limits: of streams that have some, or
+    another retention than `limits`. hosting: by server. followers: by stream, if there are any."""
 
     at: datetime
     streams: Sequence[StreamRow]
@@ -79,10 +84,34 @@ class Overview(NamedTuple):
     consumers: Sequence[Json] | None
     account: Json
     consumed: Mapping[str, Json] = MappingProxyType({})
-    gaps: Sequence[str] = ()
+    gaps: Sequence[Gap] = ()
     limits: Mapping[str, Limits] = MappingProxyType({})
     hosting: Mapping[str, Hosting] = MappingProxyType({})
     followers: Mapping[str, Sequence[Follower]] = MappingProxyType({})
+    listed: frozenset[str] | None = None
+    link_troubles: Mapping[LinkKey, Sequence[Trouble]] = MappingProxyType({})
+    login: Sequence[Trouble] = ()
+
+
+class StreamParts(NamedTuple):
+    """What an overview takes from the info of a stream. config: what its links need. row: None for a stream
+    that is not asked for. facts: what a diagnosis of its consumers needs, None if it has none. limits: None
+    for those of most streams. cluster: as in the info."""
+
+    config: Json
+    row: StreamRow | None = None
+    links: Sequence[ReplicationRow] = ()
+    troubles: Sequence[Trouble] = ()
+    facts: Json | None = None
+    limits: Limits | None = None
+    cluster: Json = {}  # noqa: RUF012
+
+
+def is_static(info: Json) -> bool:
+    """Return whether what an overview takes from a stream's info depends on nothing but the info, and not on
+    the time: on how long replicas are behind, or whether the stream is young."""
+    has_replicas = (info.get("cluster") or {}).get("replicas")
+    return not has_replicas and is_settled(info.get("created"), datetime.now(UTC))
 
 
 async def fetch_overview(
@@ -91,77 +120,139 @@ async def fetch_overview(
     context: str = "",
     domain: str = "",
     pattern: str = "",
-    consumers: bool | None = None,
+    consumers: bool | None = True,
     account: bool = True,
+    turns: Turns | None = None,
+    memory: Memory[StreamParts] | None = None,
 ) -> Overview:
     """Fetch the streams whose name matches the glob `pattern`, their consumers and the limits of the account.
 
-    consumers: None fetches them when at most MANY streams have some. account: whether to fetch its limits.
-    Raises what `Api.call` raises.
+    consumers: False when the user wants none, None when they are not asked for now. account: whether to fetch
+    its limits. turns: of whose consumers are listed in this round; None lists all, with a request for each.
+    memory: of the rounds before, from the same place with the same pattern. Raises what `Api.call` raises.
     """
     links: list[ReplicationRow] = []
-    troubles: dict[str, list[Trouble]] = {}
+    troubles: dict[str, Sequence[Trouble]] = {}
     consumed: dict[str, Json] = {}
     limits: dict[str, Limits] = {}
     hosting: dict[str, Hosting] = {}
     followers: dict[str, Sequence[Follower]] = {}
+    configs: dict[str, Json] = {}
 
-    def extract(info: Json) -> StreamRow | None:
-        name = info["config"]["name"]
-        if not _matches(name, pattern):
-            return None
-        links.extend(build_stream_links(info, context, domain or api.domain))
-        if stream_troubles := health.check_stream(info, datetime.now(UTC)):
-            troubles[name] = stream_troubles
-        if info["state"].get("consumer_count"):
-            consumed[name] = select_stream_facts(info)
-        if (stream_limits := _read_limits(info["config"])) != _UNBOUNDED:
-            limits[name] = stream_limits
-        _count_hosts(info.get("cluster") or {}, hosting)
-        if replicas := _list_followers(info.get("cluster") or {}):
-            followers[name] = replicas
-        return build_stream_row(info, context, domain or api.domain)
+    def extract(info: Json) -> StreamParts:
+        config = {key: info["config"][key] for key in _LINK_CONFIG if info["config"].get(key)}
+        if not _matches(info["config"]["name"], pattern):
+            return StreamParts(config)
+        limits = _read_limits(info["config"])
+        return StreamParts(
+            config,
+            build_stream_row(info, context, domain or api.domain),
+            build_stream_links(info, context, domain or api.domain),
+            objects.check_stream(info, datetime.now(UTC)),
+            select_stream_facts(info) if info["state"].get("consumer_count") else None,
+            None if limits == _UNBOUNDED else limits,
+            info.get("cluster") or {},
+        )
 
     collected, usage = await asyncio.gather(
-        streams.collect(api, extract), fetch_account(api) if account else _return_empty()
+        streams.collect(api, extract, memory=memory), fetch_account(api) if account else _return_empty()
     )
+    for name, parts in collected.items.items():
+        configs[name] = parts.config
+        links.extend(parts.links)
+        if parts.troubles:
+            troubles[name] = parts.troubles
+        if parts.facts is not None:
+            consumed[name] = parts.facts
+        if parts.limits is not None:
+            limits[name] = parts.limits
+        if parts.cluster:
+            _count_hosts(parts.cluster, hosting)
+            if replicas := _list_followers(parts.cluster):
+                followers[name] = replicas
     at = datetime.now(UTC)
     silent = dict.fromkeys(collected.missing, "no answer") | dict(collected.offline)
     rows = [
         row._replace(offline=silent[row.stream]) if row.stream in silent else row
-        for row in collected.items.values()
+        for _, row, *_ in collected.items.values()
+        if row is not None
     ]
     rows += [
         build_silent_row(name, reason, context, domain or api.domain)
         for name, reason in sorted(silent.items())
         if name not in collected.items and _matches(name, pattern)
     ]
+    gaps = [usage] if isinstance(usage, Gap) else []
+    answered = {} if isinstance(usage, Gap) else usage
+    overview = Overview(
+        at, rows, troubles, links, None, answered, {}, gaps, limits, hosting, followers, frozenset()
+    )
+    overview = overview._replace(
+        link_troubles=_check_links(configs, links, {*silent}, api.prefix),
+        login=check_expiry("the login", find_expiry(api.connection.settings), to_ns(at)),
+    )
     with_consumers = [row.stream for row in rows if row.consumers]
-    if consumers is False or (consumers is None and len(with_consumers) > MANY):
-        return Overview(
-            at, rows, troubles, links, None, usage, limits=limits, hosting=hosting, followers=followers
-        )
-    infos, gaps = await fetch_consumers(api, with_consumers)
-    return Overview(at, rows, troubles, links, infos, usage, consumed, gaps, limits, hosting, followers)
+    if not consumers:
+        if with_consumers and consumers is False:
+            gaps.append(Gap("consumers", "consumers were left out", is_chosen=True))
+        return overview
+    listed = with_consumers if turns is None else turns.take(with_consumers)
+    infos, failed = await _list_consumers(api, listed)
+    return overview._replace(
+        consumers=infos,
+        consumed=consumed,
+        gaps=[*gaps, *_describe_gaps(failed if turns is None else turns.note_answers(listed, failed))],
+        listed=None if turns is None else frozenset(listed),
+    )
 
 
-async def fetch_consumers(api: Api, streams: Sequence[str]) -> tuple[list[Json] | None, Sequence[str]]:
+def _check_links(
+    configs: Mapping[str, Json], links: Sequence[ReplicationRow], silent: Collection[str], prefix: str
+) -> dict[LinkKey, list[Trouble]]:
+    """Return what is wrong with mirrors and sources of streams of this domain. prefix: of its API."""
+    if not links:
+        return {}
+    edges, here = [], ("", prefix)
+    for name, config in configs.items():
+        sources = config.get("sources") or ()
+        for origin in list_origins(config):
+            external = str((origin.get("external") or {}).get("api") or "").rstrip(".")
+            place = "" if external in here else external
+            kind = "mirror" if origin is config.get("mirror") else "source"
+            key = (name, kind, str(origin.get("name", "")), external, format_origin_filters(origin))
+            edges.append(Edge(("", name), (place, key[2]), kind, origin, sources, key))
+    ends = read_ends((("", name), config) for name, config in configs.items())
+    known = {*configs, *silent}
+    missing = {edge.origin for edge in edges if not edge.origin[0] and edge.origin[1] not in known}
+    by_link = check_links(edges, ends._replace(missing=frozenset(missing)))
+    shown = {build_link_key(row) for row in links}
+    return {key: troubles for key, troubles in by_link.items() if key in shown}
+
+
+async def fetch_consumers(api: Api, streams: Sequence[str]) -> tuple[list[Json] | None, Sequence[Gap]]:
     """Fetch the CONSUMER.LIST entries of these streams; a stream that is deleted meanwhile has none.
 
-    Returns the entries, or None when those of no stream can be listed, and what could not be fetched and why,
-    a sentence each. Raises RequestTimeout when no stream answers, and Unreachable.
-    """
+    Returns the entries, or None when those of no stream can be listed, and what could not be listed. Raises
+    RequestTimeout when no stream answers, and Unreachable."""
+    infos, failed = await _list_consumers(api, streams)
+    return infos, _describe_gaps(failed)
+
+
+async def _list_consumers(
+    api: Api, streams: Sequence[str]
+) -> tuple[list[Json] | None, Mapping[str, JsctlError]]:
+    """Return the entries, and by stream why they cannot be listed; see `fetch_consumers`."""
     lists = await _fetch_consumer_lists(api, streams)
     infos = [info for consumers in lists if not isinstance(consumers, JsctlError) for info in consumers]
-    failed = [
-        (name, consumers)
+    failed = {
+        name: consumers
         for name, consumers in zip(streams, lists, strict=True)
         if isinstance(consumers, JsctlError)
-    ]
+    }
     none = bool(failed) and len(failed) == len(streams)
-    if none and any(isinstance(error, RequestTimeout) for _, error in failed):
-        raise failed[0][1]
-    return None if none else infos, _describe_gaps(failed)
+    if none and any(isinstance(error, RequestTimeout) for error in failed.values()):
+        raise next(iter(failed.values()))
+    return None if none else infos, failed
 
 
 async def _fetch_consumer_lists(api: Api, streams: Iterable[str]) -> list[list[Json] | JsctlError]:
@@ -184,12 +275,12 @@ async def _fetch_consumer_lists(api: Api, streams: Iterable[str]) -> list[list[J
     return await asyncio.gather(*map(fetch, streams))
 
 
-def _describe_gaps(failed: Sequence[tuple[str, JsctlError]]) -> list[str]:
+def _describe_gaps(failed: Mapping[str, JsctlError]) -> list[Gap]:
     if not failed:
         return []
-    name, error = failed[0]
+    name, error = next(iter(failed.items()))
     subject = f"stream {name}" if len(failed) == 1 else f"{format_count(len(failed))} streams"
-    return [f"the consumers of {subject} cannot be listed: {error.message}"]
+    return [Gap("consumers", f"the consumers of {subject} cannot be listed: {error.message}")]
 
 
 _UNBOUNDED = Limits(-1, -1, "limits")
@@ -234,13 +325,13 @@ async def _return_empty() -> Json:
     return {}
 
 
-async def fetch_account(api: Api) -> Json:
-    """Fetch the account's INFO; empty when that is not allowed."""
+async def fetch_account(api: Api) -> Json | Gap:
+    """Fetch the account's INFO; what is then not known if there is no answer."""
     # Not every user may ask for it, and a report should not fail because of that.
     try:
-        return await api.call("INFO", timeout=SECOND)
-    except JsctlError:
-        return {}
+        return await api.call("INFO")
+    except JsctlError as error:
+        return Gap("account", f"the limits of the account cannot be read: {error.message}")
 
 
 def _matches(name: str, pattern: str) -> bool:

@@ -6,13 +6,18 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from functools import partial
 from typing import Any, NamedTuple
 
+from jsctl.command_lines import Suggestion
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError, NoJetStream
 from jsctl.jetstream.api import Api, Json
-from jsctl.monitor.report.overview import Overview, fetch_account, fetch_overview
+from jsctl.jetstream.paging import Memory
+from jsctl.monitor.report.lines import Problem
+from jsctl.monitor.report.overview import Overview, StreamParts, fetch_account, fetch_overview, is_static
 from jsctl.monitor.report.tracking import Tracker
-from jsctl.monitor.report.watching import Clock, Poller, Trace, Watch, watch
+from jsctl.monitor.report.turns import Turns
+from jsctl.monitor.report.watching import Clock, Fetch, Poller, Trace, Watch, watch
 from jsctl.monitor.server.requests import ping
+from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.nats.error_codes import ErrorCode
 
 SILENT, WITHOUT_JETSTREAM, FAILED = "unreachable", "without JetStream", "failed"
@@ -22,34 +27,45 @@ _LATE_AFTER = 3.0  #: seconds without an answer after which the screen says so
 
 
 class Answers(NamedTuple):
-    """The answers of one place in one round; None for what was not requested."""
+    """The answers of one place in one round; None for what was not requested. gap: why the account's limits
+    are not known."""
 
     overview: Overview | None = None
     account: Json | None = None
     servers: tuple[Sequence[Json], Sequence[Json]] | None = None
+    gap: Gap | None = None
 
 
-async def fetch_part(api: Api, part: str, pattern: str, with_consumers: bool | None) -> Answers:
-    """Fetch what a part of the screen needs. Raises what `Api.call` raises."""
-    overview = partial(fetch_overview, api, pattern=pattern)
+async def fetch_part(
+    api: Api,
+    part: str,
+    pattern: str,
+    with_consumers: bool,
+    turns: Turns | None = None,
+    memory: Memory[StreamParts] | None = None,
+) -> Answers:
+    """Fetch what a part of the screen needs. turns: of whose consumers are listed; None lists all. memory: of
+    the rounds before. Raises what `Api.call` raises."""
+    overview = partial(fetch_overview, api, pattern=pattern, turns=turns, memory=memory)
     match part:
         case "all":
             return await _fetch_all(api, pattern, with_consumers)
         case "accounts":
-            return Answers(account=await fetch_account(api))
+            account = await fetch_account(api)
+            return Answers(gap=account) if isinstance(account, Gap) else Answers(account=account)
         case "servers":
             try:
                 return Answers(servers=await _fetch_servers(api))
             except Denied:
-                return Answers(await overview(consumers=False, account=False))
+                return Answers(await overview(consumers=None, account=False))
         case "consumers":
-            return Answers(await overview(consumers=True, account=False))
+            return Answers(await overview(account=False))
         case "metrics":
-            return await _fetch_metrics(api, overview(consumers=with_consumers is not False, account=True))
+            return await _fetch_metrics(api, fetch_overview(api, pattern=pattern, consumers=with_consumers))
         case "problems":
-            return Answers(await overview(consumers=with_consumers is not False, account=True))
+            return Answers(await overview(consumers=with_consumers))
         case _:
-            return Answers(await overview(consumers=False, account=False))
+            return Answers(await overview(consumers=None, account=False))
 
 
 async def _fetch_metrics(api: Api, overview: Coroutine[Any, Any, Overview]) -> Answers:
@@ -70,14 +86,14 @@ async def _fetch_servers(api: Api) -> tuple[Sequence[Json], Sequence[Json]]:
     return statistics, await ping(api.connection, "JSZ", {})
 
 
-async def _fetch_all(api: Api, pattern: str, with_consumers: bool | None) -> Answers:
+async def _fetch_all(api: Api, pattern: str, with_consumers: bool) -> Answers:
     """Fetch what all parts need, for a recording. The system account has servers and no streams."""
     try:
         servers = await _fetch_servers(api)
     except Denied:
         servers = None
     try:
-        overview = await fetch_overview(api, pattern=pattern, consumers=with_consumers is not False)
+        overview = await fetch_overview(api, pattern=pattern, consumers=with_consumers)
     except JsctlError:
         if servers is None:
             raise
@@ -100,6 +116,14 @@ class Place(NamedTuple):
     state: str
     tracker: Tracker
 
+    def problems(self, now: float) -> list[Problem]:
+        """Return what is wrong, the worst first; a place that does not answer is a problem itself. now:
+        seconds since 1970."""
+        if not self.error:
+            return self.tracker.problems(now)
+        help = [Suggestion("doctor")]
+        return self.tracker.problems(now, Trouble(self.state, True, "CONTEXT_FAILED", self.error, help))
+
     @property
     def title(self) -> str:
         """The context, and the domain where it has another name."""
@@ -109,7 +133,8 @@ class Place(NamedTuple):
 class Places:
     """The connections to several contexts and domains, until `close`.
 
-    pattern: glob of streams. with_consumers: False fetches none. part: returns the part that is shown.
+    pattern: glob of streams. with_consumers: False fetches none. part: returns the part that is shown; "all"
+    and "metrics" look at everything in each round, others list the consumers of many streams in turns.
     """
 
     def __init__(
@@ -117,17 +142,24 @@ class Places:
         targets: Sequence[Settings],
         *,
         pattern: str,
-        with_consumers: bool | None,
+        with_consumers: bool,
         part: Callable[[], str],
         clock: Clock = time.time,
         trace: Trace | None = None,
     ) -> None:
         self._clock = clock
 
-        async def fetch(api: Api) -> Answers:
-            return await fetch_part(api, part(), pattern, with_consumers)
+        self._seconds = 0.0
+        self._turns = [Turns(lambda: self._seconds, clock) for _ in targets]
 
-        self._watch: Watch[Answers] = watch(targets, fetch, clock=clock, trace=trace, window=1)
+        memories: list[Memory[StreamParts]] = [Memory(is_static) for _ in targets]
+
+        def build_fetch(number: int) -> Fetch[Answers]:
+            return lambda api: fetch_part(
+                api, part(), pattern, with_consumers, self._turns[number], memories[number]
+            )
+
+        self._watch: Watch[Answers] = watch(targets, build_fetch, clock=clock, trace=trace, window=1)
         self.trackers = [Tracker() for _ in self._watch.pollers]
         self._answered: list[float | None] = [None for _ in self._watch.pollers]
         self.answers: list[Answers | None] = [None for _ in self._watch.pollers]
@@ -139,6 +171,7 @@ class Places:
     async def one_round(self, seconds: float) -> AsyncIterator[Sequence[Place]]:
         """Ask every place, and yield the state of all after each answer; see `Watch.one_round`."""
         self.answers = [None for _ in self._watch.pollers]
+        self._seconds = seconds
         async for _ in self._watch.one_round(seconds):
             for index, poller in enumerate(self._watch.pollers):
                 await self._process_answers(index, poller)
@@ -162,6 +195,14 @@ class Places:
             due = max(due, loop.time())  # after a pause, such as of a laptop that slept, rounds are skipped
             await asyncio.sleep(due - loop.time())
 
+    def list_flags(self, number: int) -> Sequence[str]:
+        """Return the flags of a command line for one place."""
+        return self._watch.pollers[number].settings.place
+
+    def get_failure(self, number: int) -> JsctlError | None:
+        """Return why one place does not answer; None if it does."""
+        return self._watch.pollers[number].failure
+
     async def ask(self, number: int, fetch: Callable[[Api], Any]) -> Any:
         """Fetch something else from one place. Raises JsctlError."""
         return await self._watch.pollers[number].ask(fetch)
@@ -173,6 +214,7 @@ class Places:
         self._answered[index] = poller.at
         self.answers[index] = answers
         await take_answers(self.trackers[index], when, answers)
+        self.trackers[index].consumers_at = self._turns[index].oldest
 
     def _build_place(self, index: int, poller: Poller[Answers], seconds: float) -> Place:
         failure, waiting = poller.failure, poller.waiting
@@ -181,7 +223,7 @@ class Places:
         if failure is None and waiting >= max(_LATE_AFTER, 1.5 * seconds):
             error, state = f"no answer for {waiting:.0f}s", "late"
         domain = poller.domain or ("" if poller.prefix == "$JS.API" else poller.prefix)
-        flags = _build_flags(poller.settings)
+        flags = poller.settings.place
         return Place(poller.context, domain, flags, self._answered[index], error, state, self.trackers[index])
 
 
@@ -191,6 +233,8 @@ async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:
         await tracker.add(at, answers.overview)
     if answers.account is not None:
         tracker.add_account(at, answers.account)
+    if answers.gap is not None:
+        tracker.add_gap(answers.gap)
     if answers.servers is not None:
         tracker.add_servers(at, *answers.servers)
 
@@ -200,13 +244,3 @@ def name_failure(failure: JsctlError) -> str:
     if isinstance(failure, NoJetStream):
         return WITHOUT_JETSTREAM
     return SILENT if failure.status is ExitStatus.UNREACHABLE else FAILED
-
-
-def _build_flags(settings: Settings) -> list[str]:
-    """Return the flags of a command line that works with these settings."""
-    from jsctl.contexts.model import strip_login
-
-    flags = ["--context", settings.context] if settings.context else ["--server", strip_login(settings.url)]
-    if settings.js_domain:
-        flags += ["--js-domain", settings.js_domain]
-    return flags

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from jsctl.jetstream.api import Json
 from jsctl.monitor.report.overview import Overview
-from jsctl.monitor.stream.rows import ReplicationRow
+from jsctl.monitor.stream.rows import LinkKey, build_link_key
 
-LinkKey = tuple[str, str, str, str, str]
 ConsumerKey = tuple[str, str]
 
 
@@ -50,11 +49,6 @@ def compute_rates(before: Overview, after: Overview, seconds: float) -> Rates:
         if (name := build_consumer_key(c)) in waiting
     }
     return Rates(messages, growth, lag, pending)
-
-
-def build_link_key(row: ReplicationRow) -> LinkKey:
-    """Return what distinguishes one mirror or source from another."""
-    return row.stream, row.kind, row.origin, row.api_prefix, row.filters
 
 
 def build_consumer_key(consumer: Json) -> ConsumerKey:

@@ -17,10 +17,11 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import open_atomically, open_pipe, open_regular, sweep
+from jsctl.files import open_atomically, open_pipe, open_seekable, sweep
 from jsctl.json_text import parse_json
 
 VERSION = 1
@@ -83,7 +84,7 @@ class Recorder:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         sweep(path.parent)
         # A device holds nothing.
-        index = _scan(path) if path.is_file() else _Index(array("d"), array("Q"), 0)
+        index = _scan_file(path) if path.is_file() else _Index(array("d"), array("Q"), 0)
         if path.stat().st_size > index.end:
             os.truncate(path, index.end)  # a round that was only half written
         self._file = os.fdopen(open_pipe(str(path), os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
@@ -114,7 +115,7 @@ class Recorder:
             self._file.close()
 
     def _trim(self, oldest: float) -> None:
-        index = _scan(self.path)
+        index = _scan_file(self.path)
         first = bisect_left(index.times, oldest)
         if first == 0:
             return
@@ -131,9 +132,14 @@ class Recording:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._index = _scan(path)
+        with contextlib.ExitStack() as stack:
+            self._file = stack.enter_context(open_seekable(path))
+            self._index = _scan(self._file, path)
+            self._open = stack.pop_all()  # until the end: what a pipe had is a copy without a name
         if not self._index.times:
-            raise BadInput(f"{path} holds no rounds", "record some: jsctl report --record FILE")
+            raise BadInput(
+                f"{path} holds no rounds", f"record some: {build_line('report', flags=['--record', 'FILE'])}"
+            )
 
     @property
     def times(self) -> Sequence[float]:
@@ -144,9 +150,8 @@ class Recording:
         """Return a round. Raises BadInput for one that is damaged or of a later version."""
         offsets = self._index.offsets
         end = self._index.end if number + 1 == len(offsets) else offsets[number + 1]
-        with self.path.open("rb") as file:
-            file.seek(offsets[number])
-            data = file.read(end - offsets[number])
+        self._file.seek(offsets[number])
+        data = self._file.read(end - offsets[number])
         try:
             inflate = zlib.decompressobj(-zlib.MAX_WBITS)
             line = inflate.decompress(data[_HEADER.size : -_TRAILER.size], _MAX_ROUND_SIZE)
@@ -165,35 +170,39 @@ class Recording:
 
 
 def is_recording(path: Path) -> bool:
-    """Return whether a file begins with a recorded round."""
+    """Return whether a file begins with a recorded round, or is a pipe, which can be nothing else."""
     if not path.is_file():
-        return False
+        return path.exists() and not path.is_dir()
     with path.open("rb") as file:
         return _parse_header(file.read(_HEADER.size)) is not None
 
 
-def _scan(path: Path) -> _Index:
+def _scan_file(path: Path) -> _Index:
+    with open_seekable(path) as file:
+        return _scan(file, path)
+
+
+def _scan(file: BinaryIO, path: Path) -> _Index:
     """Return the complete rounds of a file. Raises BadInput for a file that is not a recording, and for too
     many rounds.
     """
     times, offsets = array("d"), array("Q")
     try:
-        with open_regular(path) as file:
-            length, at = os.fstat(file.fileno()).st_size, 0
-            while at + _HEADER.size <= length:
-                file.seek(at)
-                header = _parse_header(file.read(_HEADER.size))
-                if header is None and at == 0:
-                    raise BadInput(f"{path} is not a recorded report", "choose another file")
-                if header is None or at + header.size > length:
-                    break
-                if len(times) == MAX_ROUNDS:
-                    raise BadInput(f"{path} has {_TOO_MANY}", "record less often, or with --keep")
-                times.append(header.at)
-                offsets.append(at)
-                at += header.size
-            if not times and length > 0 and file.seek(0) == 0 and file.read(4) != _MAGIC[:length]:
+        length, at = file.seek(0, os.SEEK_END), 0
+        while at + _HEADER.size <= length:
+            file.seek(at)
+            header = _parse_header(file.read(_HEADER.size))
+            if header is None and at == 0:
                 raise BadInput(f"{path} is not a recorded report", "choose another file")
+            if header is None or at + header.size > length:
+                break
+            if len(times) == MAX_ROUNDS:
+                raise BadInput(f"{path} has {_TOO_MANY}", "record less often, or with --keep")
+            times.append(header.at)
+            offsets.append(at)
+            at += header.size
+        if not times and length > 0 and file.seek(0) == 0 and file.read(4) != _MAGIC[:length]:
+            raise BadInput(f"{path} is not a recorded report", "choose another file")
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}", "check the path") from None
     return _Index(times, offsets, at)

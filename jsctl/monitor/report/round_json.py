@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from jsctl.command_lines import Suggestion
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.shape_check import TIME, Shape, check
 from jsctl.jetstream.shapes import CONSUMER_INFO, STATE, STREAM_CONFIG, check_answer, fields
@@ -11,11 +12,12 @@ from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.report.places import Answers, Place
 from jsctl.monitor.server.shapes import check_reply
 from jsctl.monitor.stream.rows import STREAM_KEYS, ReplicationRow, StreamRow
-from jsctl.monitor.trouble import Trouble
+from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.units import format_rfc3339, seconds_to_ns, to_datetime
 
 _STREAM = ("context", "domain", *STREAM_KEYS)
 _LINK = ["context", "domain", "stream", "kind", "api_prefix", "origin", "filters", "active", "lag", "error"]
+_GAP = ["part", "why", "is_chosen"]
 _LIMITS = ["messages", "bytes", "retention"]
 _HOSTING = ["leads", "follows", "behind", "offline", "lag"]
 
@@ -51,6 +53,7 @@ _OVERVIEW = Shape(
         "consumers": [CONSUMER_INFO],
         "consumed": {"*": _FACTS},
         "gaps": [str],
+        "not_checked": [Shape({**fields(str, "part why"), "is_chosen": bool}, _GAP)],
         "limits": {"*": Shape({**fields(int, "messages bytes"), "retention": str}, _LIMITS)},
         "hosting": {"*": Shape(fields(int, " ".join(_HOSTING)), _HOSTING)},
     },
@@ -151,15 +154,17 @@ def _encode_overview(overview: Overview) -> Json:
     return {
         "at": format_rfc3339(overview.at),
         "streams": [_encode_row(row, _STREAM) for row in overview.streams],
-        "troubles": {
-            name: [[trouble.words, trouble.bad] for trouble in troubles]
-            for name, troubles in overview.troubles.items()
-        },
+        "troubles": {name: [*map(_encode_trouble, troubles)] for name, troubles in overview.troubles.items()},
+        "link_troubles": [
+            [*key, [*map(_encode_trouble, troubles)]] for key, troubles in overview.link_troubles.items()
+        ],
+        "login": [*map(_encode_trouble, overview.login)],
         "links": [_encode_row(row, _LINK) for row in overview.links],
         "consumers": None if overview.consumers is None else list(overview.consumers),
         "account": overview.account,
         "consumed": dict(overview.consumed),
-        "gaps": list(overview.gaps),
+        "gaps": [gap.why for gap in overview.gaps],
+        "not_checked": [_encode_row(gap, _GAP) for gap in overview.gaps],
         "limits": {name: _encode_row(limits, _LIMITS) for name, limits in overview.limits.items()},
         "hosting": {name: _encode_row(hosting, _HOSTING) for name, hosting in overview.hosting.items()},
     }
@@ -169,20 +174,46 @@ def _parse_overview(document: Json) -> Overview:
     return Overview(
         at=to_datetime(document["at"]) if document.get("at") else datetime.fromtimestamp(0, UTC),
         streams=[_parse_stream(row) for row in document["streams"]],
-        troubles={
-            name: [Trouble(str(words), bool(bad)) for words, bad in troubles]
-            for name, troubles in document["troubles"].items()
+        troubles={name: _parse_troubles(troubles) for name, troubles in document["troubles"].items()},
+        login=_parse_troubles(document.get("login") or ()),
+        link_troubles={
+            (str(key[0]), str(key[1]), str(key[2]), str(key[3]), str(key[4])): _parse_troubles(key[5])
+            for key in document.get("link_troubles") or ()
         },
         links=[ReplicationRow(**_pick_values(row, _LINK)) for row in document["links"]],
         consumers=document["consumers"],
         account=document["account"],
         consumed=document["consumed"],
-        gaps=document["gaps"],
+        gaps=_parse_gaps(document),
         limits={name: Limits(**_pick_values(limits, _LIMITS)) for name, limits in document["limits"].items()},
         hosting={
             name: Hosting(**_pick_values(hosting, _HOSTING)) for name, hosting in document["hosting"].items()
         },
     )
+
+
+def _encode_trouble(trouble: Trouble) -> list[Any]:
+    helps = [[each.verb, list(each.names), list(each.flags)] for each in trouble.help]
+    return [trouble.words, trouble.bad, trouble.code, trouble.says, helps, trouble.advice]
+
+
+def _parse_troubles(troubles: Sequence[Sequence[Any]]) -> list[Trouble]:
+    """Return troubles; those in recordings of jsctl before codes have none."""
+    parsed = []
+    for words, bad, *rest in troubles:
+        code, says, helps, advice = rest or ("", "", [], "")
+        suggestions = [
+            Suggestion(str(verb), [*map(str, names)], [*map(str, flags)]) for verb, names, flags in helps
+        ]
+        parsed.append(Trouble(str(words), bool(bad), str(code), str(says), suggestions, str(advice)))
+    return parsed
+
+
+def _parse_gaps(document: Json) -> list[Gap]:
+    """Return what was not looked at; recordings of jsctl before `not_checked` have sentences alone."""
+    if "not_checked" not in document:
+        return [Gap("consumers", why) for why in document["gaps"]]
+    return [Gap(**_pick_values(gap, _GAP)) for gap in document["not_checked"]]
 
 
 def _parse_stream(row: Json) -> StreamRow:

@@ -55,7 +55,7 @@ async def fetch_states(
     """Ask every context and domain once. A failure is recorded in the state of the place and raises
     nothing.
     """
-    async with watch(targets, fetch, clock=clock, trace=trace) as overviews:
+    async with watch(targets, lambda _: fetch, clock=clock, trace=trace) as overviews:
         await overviews.once()
         return build_domain_states(overviews, 0)
 
@@ -71,7 +71,7 @@ async def poll_states(
 ) -> AsyncGenerator[Round, None]:
     """Yield the states after each round. interval: ns between rounds. count: rounds, None for no end."""
     seconds = interval / SECOND
-    async with watch(targets, fetch, clock=clock, trace=trace) as overviews:
+    async with watch(targets, lambda _: fetch, clock=clock, trace=trace) as overviews:
         async for _ in overviews.rounds(seconds, count):
             yield Round(build_domain_states(overviews, seconds))
 

@@ -6,11 +6,11 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.monitor.consumer.facts import Facts
-from jsctl.monitor.report import health
 from jsctl.monitor.report.overview import Overview
-from jsctl.monitor.report.rates import Rates, build_consumer_key, build_link_key, compute_rates
-from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
-from jsctl.monitor.trouble import Trouble
+from jsctl.monitor.report.rates import Rates, build_consumer_key, compute_rates
+from jsctl.monitor.rules import objects
+from jsctl.monitor.stream.rows import ReplicationRow, StreamRow, build_link_key
+from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.units import NEVER, compute_age, truncate_to_seconds
 
 Sort = Literal["name", "messages", "bytes", "rate", "lag", "trouble"]
@@ -85,18 +85,21 @@ class Report(NamedTuple):
     """All rows of one domain.
 
     consumers: None when they were not asked for, or may not be listed. account: what is wrong with the
-    account as a whole, and what could not be fetched.
+    account as a whole. gaps: what was not looked at.
     """
 
     streams: Sequence[StreamStatus] = ()
     links: Sequence[LinkStatus] = ()
     consumers: Sequence[ConsumerStatus] | None = ()
     account: Sequence[Trouble] = ()
+    gaps: Sequence[Gap] = ()
 
 
 def find_level(troubles: Sequence[Trouble]) -> int:
     """Return FINE, WARN or BAD."""
-    return BAD if any(trouble.bad for trouble in troubles) else WARN if troubles else FINE
+    if not troubles:  # nearly always
+        return FINE
+    return BAD if any(trouble.bad for trouble in troubles) else WARN
 
 
 def build_report(state: DomainState, sort: Sort) -> Report:
@@ -121,8 +124,8 @@ def build_report(state: DomainState, sort: Sort) -> Report:
     _sort_rows(links, sort, {"lag": lambda row: row.link.lag})
     if consumers is not None:
         _sort_rows(consumers, sort, {"lag": lambda row: row.unprocessed})
-    account_troubles = [*health.check_account(now.account), *(Trouble(gap, False) for gap in now.gaps)]
-    return Report(streams, links, consumers, account_troubles)
+    account_troubles = [*now.login, *objects.check_account(now.account)]
+    return Report(streams, links, consumers, account_troubles, now.gaps)
 
 
 def _compute_changes(history: Sequence[tuple[float, Overview]]) -> Rates:
@@ -137,7 +140,7 @@ def _build_stream_rows(now: Overview, changes: Rates) -> list[StreamStatus]:
     for row in now.streams:
         troubles = list(now.troubles.get(row.stream, ()))
         if row.offline is not None:
-            troubles.insert(0, Trouble(f"offline: {row.offline}", True))
+            troubles.insert(0, Trouble(f"offline: {row.offline}", True, "STREAM_NO_LEADER"))
         rows.append(
             StreamStatus(row, changes.messages.get(row.stream), changes.bytes.get(row.stream), troubles)
         )
@@ -154,7 +157,9 @@ def _build_link_rows(history: Sequence[tuple[float, Overview]], changes: Rates) 
     rows = []
     for row in now.links:
         key = build_link_key(row)
-        troubles = health.check_link(row, lags[key], created[row.stream], now.at)
+        troubles = objects.check_link(
+            row, lags[key], created[row.stream], now.at, now.link_troubles.get(key, ())
+        )
         rows.append(LinkStatus(row, changes.lag.get(key), troubles))
     return sorted(rows, key=lambda row: (row.link.stream, row.link.kind, row.link.origin))
 
@@ -188,7 +193,7 @@ def _build_consumer_row(
         unprocessed=info.get("num_pending", 0),
         unprocessed_rate=rate,
         last_delivery=NEVER if last_delivery == NEVER else truncate_to_seconds(last_delivery),
-        troubles=health.check_consumer(facts, pending),
+        troubles=objects.check_consumer(facts, pending),
     )
 
 

@@ -93,7 +93,7 @@ def read_queries(folder: Path) -> list[SparkQuery]:
 def _read_file(path: Path) -> list[SparkQuery]:
     names = {field.name for field in fields(SparkQuery)}
     try:
-        rows = parse_json(read_text(path))["queries"]
+        rows = parse_json(read_text(path, regular=True))["queries"]
         queries = [SparkQuery(**{name: row[name] for name in names}) for row in rows]
         for query in queries:
             parse_time_ns(query.at)

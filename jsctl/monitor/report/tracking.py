@@ -7,20 +7,31 @@ from typing import Any
 from jsctl.jetstream.api import Json
 from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.facts import Facts
-from jsctl.monitor.report import health
 from jsctl.monitor.report.counters import SMOOTH, Counters, Trends
-from jsctl.monitor.report.lines import AccountLine, ConsumerLine, LinkLine, Problem, ServerLine, StreamLine
+from jsctl.monitor.report.lines import (
+    AccountLine,
+    ConsumerLine,
+    Kind,
+    LinkLine,
+    Problem,
+    ServerLine,
+    StreamLine,
+)
 from jsctl.monitor.report.overview import Hosting, Limits, Overview
-from jsctl.monitor.report.rates import build_link_key
-from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
-from jsctl.monitor.trouble import Trouble
+from jsctl.monitor.rules import objects
+from jsctl.monitor.stream.rows import ReplicationRow, StreamRow, build_link_key
+from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.units import NEVER, SECOND, compute_age, pluralize
 
 _MAX_UNINTERRUPTED = 100  #: consumers diagnosed before the event loop runs, so that keys are read
 
 
 class Tracker:
-    """The tracked state of one context and domain. Each list is None until its data are added."""
+    """The tracked state of one context and domain. Each list is None until its data are added.
+
+    login: what is wrong with the login. gaps: what was not looked at when it was last asked for.
+    consumers_at: when the consumers that were asked longest ago were, in seconds since 1970; None when all
+    are as old as the last answer."""
 
     def __init__(self) -> None:
         self.streams: Sequence[StreamLine] | None = None
@@ -28,7 +39,9 @@ class Tracker:
         self.consumers: Sequence[ConsumerLine] | None = None
         self.accounts: Sequence[AccountLine] | None = None
         self.servers: Sequence[ServerLine] | None = None
-        self.gaps: Sequence[str] = ()
+        self.gaps: Sequence[Gap] = ()
+        self.consumers_at: float | None = None
+        self.login: Sequence[Trouble] = ()
         self._stored, self._sizes, self._rates = Counters(), Trends(SMOOTH), Trends()
         self._lags, self._pending = Trends(), Trends()
         self._delivered, self._acknowledged = Counters(), Counters()
@@ -40,7 +53,8 @@ class Tracker:
 
     async def add(self, at: float, overview: Overview) -> None:
         """Add an overview. at: seconds of a monotonic clock."""
-        self.gaps = overview.gaps
+        self._replace_gaps(overview)
+        self.login = overview.login
         self.streams = self._add_streams(at, overview)
         self.links = self._add_links(at, overview)
         if self.servers is None or any(line.hosting is not None for line in self.servers):
@@ -52,6 +66,18 @@ class Tracker:
             self.consumers = await self._add_consumers(at, overview)
         if overview.account:
             self.add_account(at, overview.account)
+
+    def _replace_gaps(self, overview: Overview) -> None:
+        """Keep what is not known of parts that this overview is not about."""
+        known = {"streams"} | {"account"} if overview.account else {"streams"}
+        if overview.listed is None or overview.consumers is not None:
+            known |= {"consumers"}
+        known |= {gap.part for gap in overview.gaps}
+        self.gaps = [*(gap for gap in self.gaps if gap.part not in known), *overview.gaps]
+
+    def add_gap(self, gap: Gap) -> None:
+        """Store what is not known of a part."""
+        self.gaps = [*(other for other in self.gaps if other.part != gap.part), gap]
 
     # -- streams and what they copy --------------------------------------------------------------------
 
@@ -66,7 +92,7 @@ class Tracker:
     def _build_stream_line(self, at: float, row: StreamRow, overview: Overview) -> StreamLine:
         name, troubles = row.stream, list(overview.troubles.get(row.stream, ()))
         if row.offline is not None:
-            troubles.insert(0, Trouble(f"offline: {row.offline}", True))
+            troubles.insert(0, Trouble(f"offline: {row.offline}", True, "STREAM_NO_LEADER"))
             return StreamLine(row, None, (), None, None, None, NEVER, troubles)
         limits = overview.limits.get(name)
         event = self._find_event(row, self._rows.get(name), limits)
@@ -116,7 +142,13 @@ class Tracker:
         for row in overview.links:
             epoch = (created.get(row.stream), self._purges.get(row.origin, 0))
             trend = self._lags.add(build_link_key(row), epoch, at, row.lag)
-            troubles = health.check_link(row, trend.values[-SMOOTH:], created.get(row.stream), overview.at)
+            troubles = objects.check_link(
+                row,
+                trend.values[-SMOOTH:],
+                created.get(row.stream),
+                overview.at,
+                overview.link_troubles.get(build_link_key(row), ()),
+            )
             lines.append(LinkLine(row, trend, _to_span(trend.seconds_to_zero), troubles))
         self._lags.end_round()
         return sorted(lines, key=lambda line: (line.row.stream, line.row.kind, line.row.origin))
@@ -124,7 +156,7 @@ class Tracker:
     # -- consumers -------------------------------------------------------------------------------------
 
     async def _add_consumers(self, at: float, overview: Overview) -> list[ConsumerLine]:
-        lines = []
+        lines = self._keep_consumer_lines(overview)
         for number, info in enumerate(overview.consumers or ()):
             if number % _MAX_UNINTERRUPTED == 0:
                 await asyncio.sleep(0)
@@ -133,6 +165,20 @@ class Tracker:
             counters.end_round()
         lines.sort(key=lambda line: (line.stream, line.consumer))
         return lines
+
+    def _keep_consumer_lines(self, overview: Overview) -> list[ConsumerLine]:
+        """Return the lines of consumers that were not asked for in this round, because it was not the turn of
+        their streams."""
+        if overview.listed is None:
+            return []
+        names = {
+            row.stream for row in overview.streams if row.consumers and row.stream not in overview.listed
+        }
+        kept_lines = [line for line in self.consumers or () if line.stream in names]
+        for line in kept_lines:
+            for counters in (self._pending, self._delivered, self._acknowledged):
+                counters.keep((line.stream, line.consumer))
+        return kept_lines
 
     def _build_consumer_line(self, at: float, info: Json, overview: Overview) -> ConsumerLine:
         stream, name = info["stream_name"], info["name"]
@@ -145,8 +191,8 @@ class Tracker:
         causes = find_causes(Facts(stream, name, info, overview.consumed.get(stream, {})))
         troubling_causes = [cause for cause in causes if cause.trouble]
         troubles = [cause.trouble for cause in troubling_causes if cause.trouble]
-        if health.is_growing(trend.values[-SMOOTH:]):
-            troubles.append(Trouble("falling behind", False))
+        if objects.is_growing(trend.values[-SMOOTH:]):
+            troubles.append(Trouble("falling behind", False, "FALLING_BEHIND"))
         last = compute_age(delivered.get("last_active"), info.get("ts") or overview.at)
         return ConsumerLine(
             stream=stream,
@@ -164,20 +210,21 @@ class Tracker:
             leader=leader,
             troubles=troubles,
             why=troubling_causes[0].says if troubling_causes else "",
-            help=troubling_causes[0].help if troubling_causes else "",
+            help=troubling_causes[0].help if troubling_causes else None,
         )
 
     # -- accounts and servers --------------------------------------------------------------------------
 
     def add_account(self, at: float, info: Json) -> None:
         """Store the account's INFO."""
+        self.gaps = [gap for gap in self.gaps if gap.part != "account"]
         api = info.get("api") or {}
         failed = int(api.get("errors", 0))
         requests = self._account_counters.rate("total", None, at, int(api.get("total", 0)))
         errors = self._account_counters.rate("errors", None, at, failed)
-        troubles = health.check_account(info)
+        troubles = objects.check_account(info)
         if errors:
-            troubles.append(Trouble(f"{errors:,.1f} API errors per second", False))
+            troubles.append(Trouble(f"{errors:,.1f} API errors per second", False, "API_ERRORS"))
         lines = []
         for tier, usage in (info.get("tiers") or {"": info}).items():
             limits = usage.get("limits") or {}
@@ -231,6 +278,11 @@ class Tracker:
         api, meta = use.get("api") or {}, use.get("meta_cluster") or {}
         errors = rate("errors", int(api.get("errors", 0))) if use else None
         slow = int(stats.get("slow_consumers", 0))
+        troubles = objects.check_server(use)
+        if errors:
+            troubles.append(Trouble(f"{errors:,.1f} API errors per second", False, "API_ERRORS"))
+        if rate("slow", slow):
+            troubles.append(Trouble("closed connections that read too slowly", False, "SLOW_CONSUMERS"))
         return ServerLine(
             server=str(server.get("name", "")),
             cluster=str(server.get("cluster") or ""),
@@ -246,49 +298,61 @@ class Tracker:
             requests=rate("requests", int(api.get("total", 0))) if use else None,
             errors=errors,
             meta_leader=bool(meta) and meta.get("leader") == server.get("name"),
-            troubles=[Trouble(f"{errors:,.1f} API errors per second", False)] if errors else [],
+            troubles=troubles,
         )
 
     # -- problems --------------------------------------------------------------------------------------
 
-    def problems(self, now: float) -> list[Problem]:
+    def problems(self, now: float, failure: Trouble | None = None) -> list[Problem]:
         """Return the problems, the worst first, each with the time when it was first seen. now: seconds since
-        1970."""
+        1970. failure: why the place does not answer; None if it does."""
+        failures = [] if failure is None else [_build_problem("context", (), failure, now)]
         problems = [
             problem._replace(since=self._first_seen.get(problem.key, now))
-            for problem in self._find_problems(now)
+            for problem in [*failures, *self._find_problems(now)]
         ]
         self._first_seen = {problem.key: problem.since for problem in problems}
         return sorted(problems, key=lambda problem: (not problem.trouble.bad, problem.kind, problem.name))
 
     def _find_problems(self, now: float) -> Iterator[Problem]:
+        for trouble in self.login:
+            yield _build_problem("context", (), trouble, now)
         for account in self.accounts or ():
             for trouble in account.troubles:
-                yield Problem("account", (account.tier,), trouble, now)
+                yield _build_problem("account", (account.tier,), trouble, now)
         for stream in self.streams or ():
             for trouble in stream.troubles:
-                yield Problem("stream", (stream.row.stream,), trouble, now)
+                yield _build_problem("stream", (stream.row.stream,), trouble, now)
         for link in self.links or ():
             row: ReplicationRow = link.row
             for trouble in link.troubles:
-                yield Problem(row.kind, (row.stream, row.origin), trouble, now, row.error, drain=link.drain)
+                problem = _build_problem(row.kind, (row.stream, row.origin), trouble, now)
+                yield problem._replace(why=trouble.says or row.error, drain=link.drain)
         for consumer in self.consumers or ():
             if consumer.troubles:
                 words = ", ".join(trouble.words for trouble in consumer.troubles)
-                trouble = Trouble(words, any(trouble.bad for trouble in consumer.troubles))
+                is_bad = any(trouble.bad for trouble in consumer.troubles)
+                trouble = Trouble(words, is_bad, consumer.troubles[0].code)
                 name = (consumer.stream, consumer.consumer)
                 yield Problem("consumer", name, trouble, now, consumer.why, consumer.help, consumer.drain)
         for server in self.servers or ():
             for trouble in server.troubles:
-                yield Problem("server", (server.server,), trouble, now)
+                yield _build_problem("server", (server.server,), trouble, now)
+
+
+def _build_problem(kind: Kind, name: tuple[str, ...], trouble: Trouble, now: float) -> Problem:
+    help = trouble.help[0] if trouble.help else None
+    return Problem(kind, name, trouble, now, trouble.says, help)
 
 
 def _find_hosting_troubles(hosting: Hosting) -> list[Trouble]:
     troubles = []
     if hosting.offline:
-        troubles.append(Trouble(f"offline for {pluralize(hosting.offline, 'stream')}", True))
+        troubles.append(
+            Trouble(f"offline for {pluralize(hosting.offline, 'stream')}", True, "REPLICA_OFFLINE")
+        )
     if hosting.behind:
-        troubles.append(Trouble(f"behind for {pluralize(hosting.behind, 'stream')}", False))
+        troubles.append(Trouble(f"behind for {pluralize(hosting.behind, 'stream')}", False, "REPLICA_BEHIND"))
     return troubles
 
 

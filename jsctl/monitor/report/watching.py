@@ -263,18 +263,20 @@ class Watch(Generic[T]):
 
 def watch(
     targets: Sequence[Settings],
-    fetch: Fetch[T],
+    build_fetch: Callable[[int], Fetch[T]],
     *,
     clock: Callable[[], float] = time.time,
     trace: Trace | None = None,
     window: int = WINDOW,
 ) -> Watch[T]:
     """Return a Watch of these targets, in order. Those that differ only in the domain share a connection.
-    window: number of answers kept for each."""
+
+    build_fetch: returns what fetches from a target, by its number. window: number of answers kept for each.
+    """
     links: dict[Settings, Link] = {}
     pollers = []
-    for target in targets:
+    for number, target in enumerate(targets):
         login = replace(target, js_domain="", js_api_prefix="")
         link = links.setdefault(login, Link(login))
-        pollers.append(Poller(link, target, fetch, clock=clock, trace=trace, window=window))
+        pollers.append(Poller(link, target, build_fetch(number), clock=clock, trace=trace, window=window))
     return Watch(pollers, list(links.values()))

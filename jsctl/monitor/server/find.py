@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from jsctl.command_lines import build_line
 from jsctl.errors import NotFound, RequestTimeout
 from jsctl.monitor.server.requests import ask_server, ping
 from jsctl.nats.connection import Connection
@@ -21,7 +22,7 @@ async def find_server(connection: Connection, name: str = "") -> Json:
     names = [reply["server"]["name"] for reply in replies]
     nearest = find_nearest(name, names)
     hint = f"did you mean {nearest}? " if nearest else ""
-    raise NotFound(f"there is no server {name!r}", f"{hint}jsctl server list shows the servers")
+    raise NotFound(f"there is no server {name!r}", f"{hint}{build_line('server list')} shows the servers")
 
 
 async def fetch_account(connection: Connection, account: str, server: str = "") -> Json:
@@ -39,5 +40,7 @@ async def fetch_account(connection: Connection, account: str, server: str = "") 
         reply = replies[0]
     detail: Json | None = (reply.get("data") or {}).get("account_detail")
     if not detail:
-        raise NotFound(f"there is no account {account!r}", "jsctl server report accounts shows the accounts")
+        raise NotFound(
+            f"there is no account {account!r}", f"{build_line('server report accounts')} shows the accounts"
+        )
     return detail

@@ -16,7 +16,8 @@ class Replica(NamedTuple):
     """A stream, or a consumer, on one server.
 
     consumer: empty for a stream. detail: the server's report of it. stream: its report of a consumer's
-    stream. statuses: IN SYNC, or what is wrong. leader: the server that it considers the leader.
+    stream. statuses: IN SYNC, or what is wrong. leader: the server that it considers the leader. leading: the
+    leader's report; empty for the leader's own, and when none leads.
     """
 
     account: str
@@ -30,6 +31,12 @@ class Replica(NamedTuple):
     stream: Json
     leader: str
     statuses: tuple[str, ...]
+    leading: Json
+
+    @property
+    def stream_leader(self) -> str:
+        """The server that leads a consumer's stream."""
+        return str((self.stream.get("cluster") or {}).get("leader") or "")
 
     @property
     def leads(self) -> bool:
@@ -112,6 +119,7 @@ def _build_replica(
         stream=parent,
         leader=str((detail.get("cluster") or {}).get("leader") or ""),
         statuses=(),
+        leading={},
     )
 
 
@@ -124,9 +132,14 @@ def _add_statuses(replicas: Sequence[Replica], find_faults: Any) -> list[Replica
         groups.setdefault(key, []).append(replica)
     checked = []
     for _, peers in sorted(groups.items()):
+        leading = next((peer.detail for peer in peers if peer.leads), {})
         for replica in sorted(peers, key=lambda replica: replica.server):
             statuses = tuple(dict.fromkeys(find_faults(replica, peers)))
-            checked.append(replica._replace(statuses=statuses or (IN_SYNC,)))
+            checked.append(
+                replica._replace(
+                    statuses=statuses or (IN_SYNC,), leading={} if replica.detail is leading else leading
+                )
+            )
     return checked
 
 

@@ -4,7 +4,7 @@ The input is the servers' replies {"server": {...}, "data": {...}} (server/monit
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jsctl.auth.keys import ACCOUNT, is_public_key
@@ -21,7 +21,8 @@ _MAX_RECORDS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ConnectionRow:
-    """A connection of a client or leaf node. document: the server's report of it."""
+    """A connection of a client or leaf node. account: its name, or its ID. document: the server's report of
+    it, with the server."""
 
     cid: str
     name: str
@@ -41,22 +42,26 @@ class ConnectionRow:
 
 @dataclass(slots=True)
 class AccountRow:
-    """An account: the sums of its connections, over all servers."""
+    """An account: the sums of its connections, over all servers. account: its name, or its ID. documents: the
+    connections, as servers report them."""
 
     account: str
+    id: str = ""
     connections: int = 0
     in_msgs: int = 0
     out_msgs: int = 0
     in_bytes: int = 0
     out_bytes: int = 0
     subs: int = 0
+    documents: list[Json] = field(default_factory=list, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
     """A leaf node connection, a route or a gateway, as the server at one end sees it.
 
-    kind: of a gateway, "Outbound" or "Inbound". rtt, uptime: ns, -1 where the server does not report them.
+    kind: of a gateway, "Outbound" or "Inbound". port: at which the server takes gateways. accounts: how many
+    a gateway carries. rtt, uptime: ns, -1 where the server does not report them.
     """
 
     server: str
@@ -75,6 +80,8 @@ class LinkRow:
     compression: str = ""
     spoke: bool = False
     kind: str = ""
+    port: int = 0
+    accounts: int = 0
 
     @property
     def bytes(self) -> int:
@@ -102,9 +109,9 @@ class HealthRow:
 
 
 def build_connection_request(
-    *, account: str = "", subject: str = "", user: str = "", state: str = "open", subscriptions: bool = False
+    *, account: str = "", subject: str = "", user: str = "", state: str = "open"
 ) -> Json:
-    """Return the body of CONNZ. state: a key of STATES.
+    """Return the body of CONNZ, with the subjects of subscriptions. state: a key of STATES.
 
     account: its ID. Servers do not know names; those are matched in `build_connection_rows`.
     """
@@ -114,8 +121,8 @@ def build_connection_request(
         "user": user,
         "state": STATES[state],
     }
-    body["subscriptions"] = subscriptions or bool(subject)
-    return {**{key: value for key, value in body.items() if value}, "auth": True, "limit": _MAX_RECORDS}
+    sent = {key: value for key, value in body.items() if value}
+    return {**sent, "subscriptions": True, "auth": True, "limit": _MAX_RECORDS}
 
 
 def build_connection_rows(replies: Sequence[Json], account: str = "") -> list[ConnectionRow]:
@@ -135,7 +142,7 @@ def build_connection_rows(replies: Sequence[Json], account: str = "") -> list[Co
             connection.get("out_bytes", 0),
             connection.get("subscriptions", 0),
             connection.get("reason", ""),
-            connection,
+            {**connection, "server": reply["server"]},
         )
         for reply in replies
         for connection in (reply.get("data") or {}).get("connections") or ()
@@ -147,13 +154,15 @@ def build_account_rows(connections: Sequence[ConnectionRow]) -> list[AccountRow]
     """Return the sums of connections by account."""
     accounts: dict[str, AccountRow] = {}
     for connection in connections:
-        row = accounts.setdefault(connection.account, AccountRow(connection.account))
+        id_ = str(connection.document.get("account", ""))
+        row = accounts.setdefault(id_, AccountRow(connection.account, id_))
         row.connections += 1
         row.in_msgs += connection.in_msgs
         row.out_msgs += connection.out_msgs
         row.in_bytes += connection.in_bytes
         row.out_bytes += connection.out_bytes
         row.subs += connection.subs
+        row.documents.append(connection.document)
     return list(accounts.values())
 
 
@@ -177,11 +186,14 @@ def build_route_rows(replies: Sequence[Json]) -> list[LinkRow]:
 
 def build_gateway_rows(replies: Sequence[Json]) -> list[LinkRow]:
     """Return the gateways in answers to GATEWAYZ; name is that of the other cluster."""
-    return [
-        _build_link_row(reply, gateway.get("connection") or {}, name, kind)
-        for reply in replies
-        for name, gateway, kind in _list_gateways(reply.get("data") or {})
-    ]
+    rows = []
+    for reply in replies:
+        data = reply.get("data") or {}
+        for name, gateway, kind in _list_gateways(data):
+            row = _build_link_row(reply, gateway.get("connection") or {}, name)
+            accounts = len(gateway.get("accounts") or ())
+            rows.append(replace(row, kind=kind, port=data.get("port", 0), accounts=accounts))
+    return rows
 
 
 def build_health_rows(replies: Sequence[Json]) -> list[HealthRow]:
@@ -219,7 +231,7 @@ def _list_gateways(data: Json) -> Iterator[tuple[str, Json, str]]:
             yield name, gateway, "Inbound"
 
 
-def _build_link_row(reply: Json, link: Json, name: str, kind: str = "") -> LinkRow:
+def _build_link_row(reply: Json, link: Json, name: str) -> LinkRow:
     number = link.get("rid", link.get("cid", link.get("id", "")))
     return LinkRow(
         reply["server"]["name"],
@@ -237,5 +249,4 @@ def _build_link_row(reply: Json, link: Json, name: str, kind: str = "") -> LinkR
         link.get("subscriptions", 0),
         str(link.get("compression", "")),
         bool(link.get("is_spoke")),
-        kind,
     )

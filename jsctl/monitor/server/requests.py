@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, Denied, MalformedAnswer, NoResponders, NotFound
 from jsctl.json_text import parse_json
 from jsctl.monitor.server.shapes import check_reply
@@ -74,14 +75,16 @@ async def ping(
 async def ping_account(
     connection: Connection, endpoint: str, body: Mapping[str, Any] | None = None, *, expect: int = 0
 ) -> list[Json]:
-    """Fetch the replies {"server": {...}, "data": {...}} of all servers about the account of the login
-    (CONNZ, STATZ, ...), for the system account about all. Any login may ask.
+    """Fetch the replies {"server": {...}, "data": {...}} of all servers about the account of the login (CONNZ
+    or STATZ), for the system account about all. Any login may ask.
 
     expect: stop after that many; 0 waits until no more arrive, as the number of servers is unknown.
 
     Raises Denied when the login may not ask, ApiError for what a server refuses.
     """
-    subject = f"$SYS.REQ.ACCOUNT.PING.{endpoint}"
+    # Servers map this CONNZ to the login's account, except for the system account; ACCOUNT.PING.CONNZ has
+    # nothing for that one (nats-server: registerSystemImports).
+    subject = f"$SYS.REQ.{'SERVER' if endpoint == 'CONNZ' else 'ACCOUNT'}.PING.{endpoint}"
     try:
         work = iterate_replies(
             connection,
@@ -147,7 +150,7 @@ async def ask_server(
     except NoResponders:
         raise NotFound(
             f"no server has the ID {server!r}",
-            "jsctl server ping --id shows them; this needs the system account",
+            f"{build_line('server ping', flags=['--id'])} shows them; this needs the system account",
         ) from None
     return parse_reply(message.data, subject)
 

@@ -49,9 +49,17 @@ _CONFIG = Shape(
     {
         **fields(int, "max_memory max_storage sync_interval"),
         **fields(str, "domain store_dir unique_tag"),
+        **fields(bool, "sync_always compress_ok strict"),
     }
 )
-_JETSTREAM = Shape({"config": _CONFIG, "stats": Shape(_USE), "meta": _META})
+_LIMITS = Shape(
+    {
+        **fields(int, "max_ha_assets max_ack_pending max_request_batch max_duplicate_window max_batch_size"),
+        **fields(int, "max_batch_timeout max_batch_inflight_per_stream max_batch_inflight_total"),
+        **fields(int, "default_max_consumers"),
+    }
+)
+_JETSTREAM = Shape({"config": _CONFIG, "stats": Shape(_USE), "meta": _META, "limits": _LIMITS})
 _SLOW = Shape(fields(int, "clients routes gateways leafs"))
 _PROCESS = {
     "start": TIME,
@@ -90,6 +98,7 @@ _VARZ = Shape(
         **fields(int, "proto port http_port https_port max_connections max_subscriptions max_payload"),
         **fields(int, "max_control_line max_pending ping_interval ping_max write_deadline"),
         **fields(int, "routes remotes leafnodes"),
+        "tls_timeout": NUMBER,
         **fields(bool, "auth_required tls_required tls_verify"),
         **fields(TIME, "now config_load_time tls_cert_not_after"),
         **fields([str], "connect_urls ws_connect_urls tags trusted_operators_jwt"),
@@ -122,7 +131,7 @@ _ROUTEZ = Shape(
         "routes": [Shape({**_LINK, "rid": int, **fields(str, "remote_id remote_name")})],
     }
 )
-_GATEWAY = Shape({"configured": bool, "connection": _CONNECTION})
+_GATEWAY = Shape({"configured": bool, "connection": _CONNECTION, "accounts": [dict]})
 _GATEWAYZ = Shape(
     {
         "now": TIME,
@@ -215,7 +224,7 @@ _HEALTHZ = Shape(
         "errors": [Shape(fields(str, "type account stream consumer error"))],
     }
 )
-_PROFILEZ = Shape(fields(str, "profile error"))
+_PROFILEZ = Shape({"error": str})
 
 DATA: Mapping[str, Shape] = {
     "VARZ": _VARZ,

@@ -111,6 +111,10 @@ class ReplicationRow(NamedTuple):
     deliver: str = ""  #: delivery prefix of the origin; empty for the usual
 
 
+LinkKey = tuple[str, str, str, str, str]
+"""The stream, kind, origin, API prefix and filters of a mirror or source."""
+
+
 class Report(NamedTuple):
     """All streams of one account in one domain as rows. streams: those that answered, in the server's
     order. links: what they replicate."""
@@ -243,3 +247,8 @@ def _build_replication_row(
         f"{text} ({code})" if text and code else text,
         str((source.get("external") or {}).get("deliver", "")),
     )
+
+
+def build_link_key(row: ReplicationRow) -> LinkKey:
+    """Return what distinguishes one mirror or source from another."""
+    return row.stream, row.kind, row.origin, row.api_prefix.rstrip("."), row.filters

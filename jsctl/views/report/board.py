@@ -10,6 +10,8 @@ from jsctl.views.report import server_grids, spark_queries, stream_grids
 from jsctl.views.report.grid_cells import age_words
 from jsctl.views.result import Text
 
+_OLD = 5.0  #: seconds after which the age of a part is shown
+
 
 def board(
     places: Sequence[Place], now: float, number: int, queries: Sequence[SparkQuery] | None = None
@@ -47,5 +49,11 @@ def _list_notices(places: Sequence[Place], now: float) -> list[Text]:
         if place.error:
             since = f", its numbers are {age_words(now - place.at)} old" if place.at is not None else ""
             notices.append(Text(f"{place.title} {place.state}{since}: {place.error}", "bad"))
-        notices += [Text(f"{place.title}: {gap}", "warn") for gap in place.tracker.gaps]
+        notices += [
+            Text(f"{place.title}: not checked: {gap.why}", "dim" if gap.is_chosen else "warn")
+            for gap in place.tracker.gaps
+        ]
+        oldest = place.tracker.consumers_at
+        if oldest is not None and now - oldest >= _OLD:
+            notices.append(Text(f"{place.title}: consumers are up to {age_words(now - oldest)} old", "dim"))
     return notices

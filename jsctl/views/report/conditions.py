@@ -12,6 +12,7 @@ _PLACE = ("lag_messages", "context", "domain", "kind")
 _NULL_ROW: Mapping[str, Any] = {
     **dict.fromkeys((*STREAM_KEYS, *LINK_KEYS, *CONSUMER_KEYS, *_RATES, *_PLACE)),
     "trouble": [],
+    "codes": [],
     "problems": 0,
 }
 """A row without values. Keys that a row does not have are nil in a condition: `lag > 1000` is false for every

@@ -1,9 +1,9 @@
 """Parts of the live report's tables: rows of places, cells, command lines. Pure."""
 
-import shlex
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from jsctl.command_lines import Suggestion
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.rows import find_level
 from jsctl.units import (
@@ -28,7 +28,8 @@ class Row(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page that `enter` opens: a stream, or with a consumer's name a consumer. place: its number."""
+    """A page that `enter` opens: a stream, or with a consumer's name a consumer; without a stream's name the
+    place itself. place: its number."""
 
     place: int
     stream: str
@@ -129,16 +130,9 @@ def age_words(seconds: float) -> str:
     return format_exact_duration(truncate_to_seconds(max(seconds_to_ns(seconds), SECOND)))
 
 
-def command_line(place: Place, verb: str, *names: str) -> str:
-    """Return a command line that works at a place."""
-    return " ".join(["jsctl", verb, *map(shlex.quote, [*names, *place.flags])])
-
-
-def fixing_line(place: Place, help: str, stream: str, consumer: str) -> str:
-    """Return the command line that fixes a consumer, or that explains why it makes no progress."""
-    if help:
-        return f"{help} {shlex.join(place.flags)}"
-    return command_line(place, "consumer why", stream, consumer)
+def suggest(place: Place, help: Suggestion | None, verb: str, *names: str) -> str:
+    """Return the command line, for a place, that helps; without one, that of a verb."""
+    return (help or Suggestion(verb, names)).at(place.flags)
 
 
 def place_keys(row: Row) -> dict[str, Any]:

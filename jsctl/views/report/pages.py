@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from jsctl.monitor.report.health import check_stream
+from jsctl.command_lines import build_line
+from jsctl.errors import JsctlError
 from jsctl.monitor.report.pages import ConsumerPage, StreamPage
 from jsctl.monitor.report.rows import BAD, WARN
+from jsctl.monitor.rules.objects import check_stream
 from jsctl.units import NEVER, compute_age, format_count, pluralize, to_datetime, truncate_to_seconds
 from jsctl.views.consumer import info as consumer_info
 from jsctl.views.consumer import why
@@ -23,9 +25,9 @@ _SUBJECTS = (Column("Subject", "subject"), Column("Messages", "messages", "count
 _TOP = 20  #: subjects that are listed
 
 
-def stream_page(page: StreamPage, rates: Sequence[int]) -> Result:
+def stream_page(page: StreamPage, rates: Sequence[int], place: Sequence[str]) -> Result:
     """Return the page of a stream: what is wrong, its rate over time, consumers, configuration and state,
-    subjects. rates: stored per second, over time."""
+    subjects. rates: stored per second, over time. place: the flags of command lines for it."""
     info = page.info
     parts: list[Part] = [
         Text(trouble.words, STYLES[BAD if trouble.bad else WARN])
@@ -38,15 +40,28 @@ def stream_page(page: StreamPage, rates: Sequence[int]) -> Result:
             Table("Consumers", _CONSUMERS, [_build_consumer_row(consumer) for consumer in page.consumers])
         )
     parts += stream_info.sheet(info).parts
-    parts += _list_subjects(page)
+    parts += _list_subjects(page, place)
     return Result(parts, data=info)
 
 
-def consumer_page(page: ConsumerPage, lags: Sequence[int]) -> Result:
+def place_page(failure: JsctlError | None, place: Sequence[str]) -> Result:
+    """Return the page of a context or domain: why it does not answer, and what to do. place: the flags of
+    command lines for it."""
+    lines: list[Part] = [
+        Text("it answers again", "good") if failure is None else Text(failure.message, "bad")
+    ]
+    if failure is not None and failure.hint:
+        lines.append(Text(failure.hint))
+    lines.append(Text(f"what is wrong with it: {build_line('doctor', place=place)}"))
+    lines.append(Text(f"whether it answers: {build_line('rtt', place=place)}"))
+    return Result(lines)
+
+
+def consumer_page(page: ConsumerPage, lags: Sequence[int], place: Sequence[str]) -> Result:
     """Return the page of a consumer: why it is as it is, its lag over time, configuration and state.
-    lags: messages, over time."""
+    lags: messages, over time. place: the flags of command lines for it."""
     facts = page.facts
-    parts: list[Part] = list(why.explained(facts.stream_name, facts.name, page.causes).parts)
+    parts: list[Part] = list(why.explained(facts.stream_name, facts.name, page.causes, place).parts)
     if any(lags):
         parts.append(_build_chart("Messages that are not delivered yet", lags))
     if facts.consumer:
@@ -75,11 +90,11 @@ def _build_consumer_row(info: dict[str, object]) -> list[object]:
     ]
 
 
-def _list_subjects(page: StreamPage) -> list[Part]:
+def _list_subjects(page: StreamPage, place: Sequence[str]) -> list[Part]:
     if page.subjects is None:
         count = pluralize(int(page.info["state"].get("num_subjects", 0)), "subject")
         name = page.info["config"]["name"]
-        return [Text(f"{count}: jsctl stream subjects {name} lists them")]
+        return [Text(f"{count}: {build_line('stream subjects', name, place=place)} lists them")]
     if not page.subjects:
         return []
     largest = sorted(page.subjects.items(), key=lambda pair: (-pair[1], pair[0]))

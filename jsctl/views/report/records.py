@@ -18,6 +18,13 @@ CONSUMER_KEYS = (
     "unprocessed_rate",
     "last_delivery_ns",
 )
+_TROUBLE_KEYS = ("trouble", "codes")
+KEYS = {
+    "streams": (*STREAM_KEYS, "message_rate", "byte_rate", *_TROUBLE_KEYS),
+    "replication": (*LINK_KEYS, "lag_messages", "lag_rate", *_TROUBLE_KEYS),
+    "consumers": (*CONSUMER_KEYS, "lag_messages", *_TROUBLE_KEYS),
+}
+"""The keys of the rows of each list."""
 _LINK, _CONSUMER = recorder(LINK_KEYS), recorder(CONSUMER_KEYS)
 
 
@@ -56,4 +63,5 @@ def consumer_line(status: ConsumerStatus) -> Line:
 
 def _build_line(record: Record, status: StreamStatus | LinkStatus | ConsumerStatus) -> Line:
     record["trouble"] = [trouble.words for trouble in status.troubles]
+    record["codes"] = list(dict.fromkeys(trouble.code for trouble in status.troubles))
     return Line(record, find_level(status.troubles))

@@ -5,10 +5,11 @@ from functools import partial
 from typing import Any
 
 from jsctl.errors import ExitStatus
-from jsctl.monitor.report import health
 from jsctl.monitor.report.places import name_failure
 from jsctl.monitor.report.rows import BAD, FINE, WARN, DomainState, Report, Sort, build_report
 from jsctl.monitor.report.spark_queries import SparkQuery
+from jsctl.monitor.rules import objects
+from jsctl.monitor.trouble import Gap
 from jsctl.units import (
     SECOND,
     format_bytes,
@@ -17,10 +18,12 @@ from jsctl.units import (
     format_time,
     pluralize,
     seconds_to_ns,
+    to_ns,
 )
 from jsctl.views.report import spark_queries
+from jsctl.views.report.choice import LISTS, Choice, Lines, build_lines
 from jsctl.views.report.panes import STYLES, Pane, Section
-from jsctl.views.report.records import Line, consumer_line, link_line, stream_line
+from jsctl.views.report.records import KEYS, Line
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared import columns
 
@@ -65,28 +68,32 @@ _SPARE = {
     "links": ("filters", "api_prefix", "kind", "lag_rate"),
     "consumers": ("mode", "last_delivery_ns", "redelivered", "unprocessed_rate", "ack_pending"),
 }
+_PARTS = ("streams", "consumers", "account")  #: what a report looks at
 _OPTIONAL = frozenset({"filters", "error", "trouble", "peers"})  #: columns that are left out when all empty
 _WATCHED = frozenset({"message_rate", "byte_rate", "lag_rate", "unprocessed_rate"})
+_ALL = Choice()
 
 
 def document(
-    states: Sequence[DomainState], now: float, queries: Sequence[SparkQuery] | None = None
+    states: Sequence[DomainState],
+    now: float,
+    queries: Sequence[SparkQuery] | None = None,
+    choice: Choice = _ALL,
 ) -> dict[str, Any]:
-    """Return the JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble", "streams",
-    "replication", "consumers"}]}`, and `spark` with queries of Spark if they were requested.
+    """Return the JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble",
+    "not_checked", "as_of", "streams", "replication", "consumers"}]}`, and `spark` with queries of Spark if
+    they were requested.
 
     `trouble` is all that is wrong with the account, streams, mirrors, sources and consumers; the same stands
-    with each of them. Times are RFC 3339 in UTC; `error` is null when all is well, and the lists are empty
-    when it is not; `consumers` is null when they were not asked for or may not be listed; rates are null
-    without two answers.
-    """
+    with each of them. `not_checked` is what was not looked at, and is neither well nor wrong; `as_of` is when
+    each part was looked at, null for never. Times are RFC 3339 in UTC; `error` is null when all is well, and
+    the lists are empty when it is not, and have the chosen rows otherwise; `consumers` is null when they were
+    not asked for or may not be listed; rates are null without two answers."""
     reports = []
     for state in states:
         error = state.error or None
         report = Report() if error else build_report(state, "name")
-        consumers = (
-            None if report.consumers is None else [consumer_line(row).record for row in report.consumers]
-        )
+        lines = Lines() if error else choice.choose(build_lines(report), _name_place(state, states))
         reports.append(
             {
                 "context": state.context,
@@ -94,13 +101,47 @@ def document(
                 "at": _format_utc(state.at),
                 "error": error,
                 "trouble": _list_troubles(report),
-                "streams": [stream_line(row).record for row in report.streams],
-                "replication": [link_line(row).record for row in report.links],
-                "consumers": consumers,
+                "not_checked": [{"part": gap.part, "why": gap.why} for gap in _list_gaps(state)],
+                "as_of": _build_ages(state),
+                "streams": [row.record for row in lines.streams],
+                "replication": [row.record for row in lines.replication],
+                "consumers": None if lines.consumers is None else [row.record for row in lines.consumers],
             }
         )
     spark = {} if queries is None else {"spark": spark_queries.records(queries, now)}
     return {"at": _format_utc(now), "reports": reports, **spark}
+
+
+def _list_gaps(state: DomainState) -> Sequence[Gap]:
+    """Return what was not looked at. Nothing was where a place did not answer."""
+    if state.error:
+        return [Gap(part, state.error) for part in _PARTS]
+    return state.history[-1][1].gaps
+
+
+def _build_ages(state: DomainState) -> dict[str, str | None]:
+    """Return when each part was looked at."""
+    if not state.history:
+        return dict.fromkeys(_PARTS)
+    overview = state.history[-1][1]
+    at = format_rfc3339(to_ns(overview.at))
+    return {
+        "streams": at,
+        "consumers": None if overview.consumers is None else at,
+        "account": at if overview.account else None,
+    }
+
+
+def unchecked(states: Sequence[DomainState]) -> list[str]:
+    """Return what could not be looked at, a sentence each, without what a flag left out. A place that has
+    not had the time to answer does not count."""
+    sentences = []
+    for state in states:
+        if state.failure is not None:
+            sentences.append(f"{title(state)}: {state.failure.message}")
+        elif not state.error:
+            sentences += [f"{title(state)}: {gap.why}" for gap in _list_gaps(state) if not gap.is_chosen]
+    return sentences
 
 
 def _list_troubles(report: Report) -> list[str]:
@@ -123,6 +164,7 @@ def result(
     *,
     timed: bool = False,
     queries: Sequence[SparkQuery] | None = None,
+    choice: Choice = _ALL,
 ) -> Result:
     """Return the static form: the panes one below the other. timed: with the time on the first line."""
     parts: list[Part] = []
@@ -133,28 +175,28 @@ def result(
         parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
         parts.extend([*part.messages, *(section.table for section in part.sections)])
     for state in states:
-        part = pane(state, sort)
+        part = _build_pane(state, sort, choice, _name_place(state, states))
         # Only the live screen shows tables from before a failure.
         parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
         parts.extend(part.messages)
         if not state.error:
             parts.extend(section.table for section in part.sections)
-    return Result(parts, partial(document, states, now, queries), _find_status(states))
+    return Result(parts, partial(document, states, now, queries, choice), _find_status(states))
 
 
-def flat(states: Sequence[DomainState], now: float) -> Result:
+def flat(states: Sequence[DomainState], now: float, choice: Choice = _ALL) -> Result:
     """Return the form for CSV and TSV: streams, replication and consumers, with context and domain in every
     row."""
-    reports = document(states, now)["reports"]
+    reports = document(states, now, choice=choice)["reports"]
     parts = []
-    for kind in ("streams", "replication", "consumers"):
+    for kind in (choice.part,) if choice.part in LISTS else LISTS:
         rows = [
             {"context": report["context"], "domain": report["domain"], **row}
             for report in reports
             for row in report[kind] or ()
         ]
-        if rows or kind == "streams":
-            keys = list(rows[0]) if rows else ["context", "domain", "stream"]
+        if rows or kind in ("streams", choice.part):
+            keys = ["context", "domain", *KEYS[kind]]
             parts.append(
                 Table(kind, [Column(key, key) for key in keys], [list(row.values()) for row in rows])
             )
@@ -165,8 +207,8 @@ def failures(states: Sequence[DomainState]) -> list[str]:
     """Return what could not be fetched, one sentence each."""
     sentences = []
     for state in states:
-        gaps = [state.error] if state.error else state.history[-1][1].gaps if state.history else []
-        sentences += [f"{title(state)}: {gap}" for gap in gaps]
+        whys = [state.error] if state.error else [gap.why for gap in _list_gaps(state) if not gap.is_chosen]
+        sentences += [f"{title(state)}: {why}" for why in whys]
     return sentences
 
 
@@ -183,8 +225,13 @@ def _find_status(states: Sequence[DomainState]) -> ExitStatus:
     return failed[0].status if len(states) == 1 else ExitStatus.UNREACHABLE
 
 
-def pane(state: DomainState, sort: Sort) -> Pane:
-    """Return one context and domain for people."""
+def _name_place(state: DomainState, states: Sequence[DomainState]) -> str:
+    """Return what a filter searches beside the rows: the title, if there are several places."""
+    return title(state) if len(states) > 1 else ""
+
+
+def _build_pane(state: DomainState, sort: Sort, choice: Choice, place: str) -> Pane:
+    """Return one context and domain for people. Its summary is of all rows, also of those not chosen."""
     error = state.failure.message if state.failure is not None else state.error
     if not state.history:
         waiting = state.failure is None
@@ -192,27 +239,38 @@ def pane(state: DomainState, sort: Sort) -> Pane:
         messages = [] if waiting and not state.waiting else [Text(error, "bad")]
         return Pane(title(state), summary, messages, [], trouble=FINE if waiting else BAD)
     report = build_report(state, sort)
-    streams, links = list(map(stream_line, report.streams)), list(map(link_line, report.links))
-    consumers = list(map(consumer_line, report.consumers or ()))
+    lines = build_lines(report)
+    chosen = choice.choose(lines, place)
     watched = len(state.history) > 1
-    everything = [*streams, *links, *consumers]
+    everything = lines.all
     messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in report.account]
+    messages += [Text(f"not checked: {gap.why}", "dim" if gap.is_chosen else "warn") for gap in report.gaps]
     sections = [
         section
         for section in (
-            _build_section("Stream Report", _STREAMS, streams, "streams", watched, _build_stream_cell),
-            _build_section("Replication Report", _REPLICATION, links, "links", watched, _link_cell),
+            _build_section("Stream Report", _STREAMS, chosen.streams, "streams", watched, _build_stream_cell),
             _build_section(
-                "Consumer Report", _CONSUMERS, consumers, "consumers", watched, _build_consumer_cell
+                "Replication Report", _REPLICATION, chosen.replication, "links", watched, _link_cell
+            ),
+            _build_section(
+                "Consumer Report",
+                _CONSUMERS,
+                chosen.consumers or (),
+                "consumers",
+                watched,
+                _build_consumer_cell,
             ),
         )
         if section.table.rows
     ]
-    if not streams:
+    if not lines.streams:
         messages.append(Text("No Streams defined"))
+    elif not sections:
+        messages.append(Text("No rows to show", "dim"))
     bad = sum(row.level == BAD for row in everything) + sum(t.bad for t in report.account)
     warned = sum(row.level == WARN for row in everything) + sum(not t.bad for t in report.account)
-    level = BAD if bad or error else WARN if warned else FINE
+    is_complete = not any(not gap.is_chosen for gap in report.gaps)
+    level = BAD if bad or error else WARN if warned or not is_complete else FINE
     if error:
         since = format_time(state.history[-1][1].at)
         summary = Text(f"{_name_state(state)}, as of {since}", "bad")
@@ -220,10 +278,19 @@ def pane(state: DomainState, sort: Sort) -> Pane:
     elif bad or warned:
         words = [pluralize(bad, "problem")] if bad else []
         words += [pluralize(warned, "warning")] if warned else []
+        words += [] if is_complete else ["not everything was checked"]
         summary = Text(", ".join(words), STYLES[level])
+    elif not is_complete:
+        summary = Text("nothing wrong found, but not everything was checked", "warn")
+    elif report.gaps:
+        summary = Text(f"all well, {_describe_choice(report.gaps)}", "good")
     else:
         summary = Text("all well", "good")
     return Pane(title(state), summary, messages, sections, dim=bool(error), trouble=level)
+
+
+def _describe_choice(gaps: Sequence[Gap]) -> str:
+    return f"without {' and '.join(sorted({gap.part for gap in gaps}))}"
 
 
 def _build_section(
@@ -268,7 +335,7 @@ def _link_cell(key: str, row: Line) -> Any:
     match key:
         case "kind":
             return Cell(value, value.capitalize())
-        case "active_ns" if value is None or value >= health.SILENT:
+        case "active_ns" if value is None or value >= objects.SILENT:
             return Cell(value, "never" if value is None else format_duration(value), STYLES[row.level])
         case "lag_rate":
             return _build_trend_cell(value, row.record["lag"])

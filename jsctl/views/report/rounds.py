@@ -6,6 +6,7 @@ from jsctl.monitor.report.rounds import Round
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.views.events import Events, one_by_one
 from jsctl.views.report import report
+from jsctl.views.report.choice import Choice
 from jsctl.views.result import Result
 
 
@@ -15,16 +16,17 @@ def events(
     *,
     count: int | None,
     clock: Callable[[], float],
+    choice: Choice,
     queries: Callable[[], Sequence[SparkQuery] | None] = lambda: None,
 ) -> Events[Round]:
     """Return rounds, each with its views.
 
-    snapshot: a round for people. count: how many; None for no end. queries: fetches those of Spark; None when
-    they are not shown.
+    snapshot: a round for people. count: how many; None for no end. choice: of rows. queries: fetches those of
+    Spark; None when they are not shown.
     """
     return Events(
         batches=one_by_one(rounds),
-        record=lambda current: report.document(current.states, current.at or clock(), queries()),
+        record=lambda current: report.document(current.states, current.at or clock(), queries(), choice),
         snapshot=snapshot,
         limit=count or 0,
         noun="round",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jsctl.command_lines import build_line
 from jsctl.monitor.report.lines import AccountLine, Problem, ServerLine
 from jsctl.monitor.report.places import Place
 from jsctl.units import MINUTE
@@ -13,9 +14,7 @@ from jsctl.views.report.grid_cells import (
     Row,
     age_words,
     column,
-    command_line,
     drain_cell,
-    fixing_line,
     growth_cell,
     place_grid,
     place_keys,
@@ -24,6 +23,7 @@ from jsctl.views.report.grid_cells import (
     remaining_cell,
     seconds,
     share_cell,
+    suggest,
 )
 from jsctl.views.report.panes import STYLES
 from jsctl.views.result import Cell
@@ -68,7 +68,12 @@ def servers(places: Sequence[Place]) -> Grid:
         line: ServerLine = row.line
         values = {column.key: column.raw(row) for column in _SERVERS if column.key != "trouble"}
         values["server"] = line.server
-        return {**place_keys(row), **values, "trouble": [trouble.words for trouble in line.troubles]}
+        return {
+            **place_keys(row),
+            **values,
+            "trouble": [trouble.words for trouble in line.troubles],
+            "codes": [trouble.code for trouble in line.troubles],
+        }
 
     return place_grid(
         places,
@@ -78,7 +83,7 @@ def servers(places: Sequence[Place]) -> Grid:
         spare=("uptime", "slow", "cluster", "version", "stored", "requests", "sent", "received", "memory"),
         noun="servers",
         record=record,
-        line=lambda row: command_line(row.place, "server info", row.line.server),
+        line=lambda row: build_line("server info", row.line.server, place=row.place.flags),
         empty="no cluster is known; a login of the system account shows all servers",
     )
 
@@ -116,7 +121,12 @@ def accounts(places: Sequence[Place]) -> Grid:
             column.key: column.raw(row) for column in _ACCOUNTS if column.key not in ("trouble", "limit")
         }
         values["seconds_to_limit"] = seconds(line.limit)
-        return {**place_keys(row), **values, "trouble": [trouble.words for trouble in line.troubles]}
+        return {
+            **place_keys(row),
+            **values,
+            "trouble": [trouble.words for trouble in line.troubles],
+            "codes": [trouble.code for trouble in line.troubles],
+        }
 
     columns = [GridColumn("Where", "where", "text", lambda row: row.place.title)] if len(places) < 2 else []
     return place_grid(
@@ -127,7 +137,7 @@ def accounts(places: Sequence[Place]) -> Grid:
         spare=("max_streams", "requests", "memory", "growth", "limit", "max_file", "consumers"),
         noun="accounts",
         record=record,
-        line=lambda row: command_line(row.place, "account info"),
+        line=lambda row: build_line("account info", place=row.place.flags),
         empty="this login is not allowed to ask about its account",
     )
 
@@ -156,7 +166,7 @@ _PROBLEMS_END = (
 
 def problems(places: Sequence[Place], now: float) -> Grid:
     """Return the table of problems. now: seconds since 1970."""
-    rows = place_rows(places, lambda place: place.tracker.problems(now))
+    rows = place_rows(places, lambda place: place.problems(now))
     since = GridColumn(
         "For",
         "since",
@@ -172,15 +182,18 @@ def problems(places: Sequence[Place], now: float) -> Grid:
             "kind": line.kind,
             "name": list(line.name),
             "problem": line.trouble.words,
+            "code": line.trouble.code,
             "bad": line.trouble.bad,
             "for_seconds": round(now - line.since, 1),
             "seconds_to_drain": seconds(line.drain),
             "why": line.why or None,
-            "help": line.help or None,
+            "help": line.help.at(row.place.flags) if line.help else None,
         }
 
     def page(row: Row) -> Page | None:
         line: Problem = row.line
+        if line.kind == "context":
+            return Page(row.number, "")
         if line.kind in ("account", "server"):
             return None
         return Page(row.number, line.name[0], line.name[1] if line.kind == "consumer" else "")
@@ -193,24 +206,32 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         rows,
         key=lambda row: (row.number, row.line.key),
         level=lambda row: 2 if row.line.trouble.bad else 1,
-        dim=lambda row: bool(row.place.error),
+        dim=lambda row: bool(row.place.error) and row.line.kind != "context",
         spare=("kind", "drain", "why", "since"),
         noun="problems",
         record=record,
         line=_format_problem_line,
         page=page,
-        empty="nothing else is wrong" if any(place.error for place in places) else "nothing is wrong",
+        empty=_describe_no_problems(places),
     )
+
+
+def _describe_no_problems(places: Sequence[Place]) -> str:
+    if all(place.at is None and not place.error for place in places):
+        return "waiting for the first answer"
+    if any(not gap.is_chosen for place in places for gap in place.tracker.gaps):
+        return "nothing wrong was found, but not everything was checked"
+    return "nothing else is wrong" if any(place.error for place in places) else "nothing is wrong"
 
 
 def _format_problem_line(row: Row) -> str:
     line: Problem = row.line
     match line.kind:
         case "consumer":
-            return fixing_line(row.place, line.help, *line.name)
-        case "account":
-            return command_line(row.place, "account info")
+            return suggest(row.place, line.help, "consumer why", *line.name)
+        case "context" | "account":
+            return suggest(row.place, line.help, "account info")
         case "server":
-            return command_line(row.place, "server info", line.name[0])
+            return suggest(row.place, line.help, "server info", line.name[0])
         case _:
-            return command_line(row.place, "stream info", line.name[0])
+            return suggest(row.place, line.help, "stream info", line.name[0])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from jsctl.command_lines import build_line
 from jsctl.monitor.report.lines import ConsumerLine, LinkLine, StreamLine
 from jsctl.monitor.report.places import Place
 from jsctl.views.board import Grid
@@ -12,9 +13,7 @@ from jsctl.views.report.grid_cells import (
     Row,
     ago_cell,
     column,
-    command_line,
     drain_cell,
-    fixing_line,
     growth_cell,
     place_grid,
     place_keys,
@@ -23,6 +22,7 @@ from jsctl.views.report.grid_cells import (
     remaining_cell,
     seconds,
     share_cell,
+    suggest,
 )
 
 
@@ -79,7 +79,7 @@ def streams(places: Sequence[Place]) -> Grid:
         ),
         noun="streams",
         record=_build_stream_record,
-        line=lambda row: command_line(row.place, "stream info", row.line.row.stream),
+        line=lambda row: build_line("stream info", row.line.row.stream, place=row.place.flags),
         page=lambda row: Page(row.number, row.line.row.stream),
     )
 
@@ -108,6 +108,7 @@ def _build_stream_record(row: Row) -> dict[str, Any]:
         "created": line.row.created,
         "event": line.event or None,
         "trouble": [trouble.words for trouble in line.troubles],
+        "codes": [trouble.code for trouble in line.troubles],
     }
 
 
@@ -152,7 +153,9 @@ def consumers(places: Sequence[Place]) -> Grid:
         ),
         noun="consumers",
         record=_build_consumer_record,
-        line=lambda row: fixing_line(row.place, row.line.help, row.line.stream, row.line.consumer),
+        line=lambda row: suggest(
+            row.place, row.line.help, "consumer why", row.line.stream, row.line.consumer
+        ),
         page=lambda row: Page(row.number, row.line.stream, row.line.consumer),
         empty="there are no consumers, or none was listed yet",
     )
@@ -176,8 +179,9 @@ def _build_consumer_record(row: Row) -> dict[str, Any]:
         "waiting_pulls": line.waiting,
         "leader": line.leader or None,
         "trouble": [trouble.words for trouble in line.troubles],
+        "codes": [trouble.code for trouble in line.troubles],
         "why": line.why or None,
-        "help": line.help or None,
+        "help": line.help.at(row.place.flags) if line.help else None,
     }
 
 
@@ -214,6 +218,7 @@ def links(places: Sequence[Place]) -> Grid:
             "active_ns": None if line.row.active < 0 else line.row.active,
             "error": line.row.error or None,
             "trouble": [trouble.words for trouble in line.troubles],
+            "codes": [trouble.code for trouble in line.troubles],
         }
 
     return place_grid(
@@ -224,6 +229,6 @@ def links(places: Sequence[Place]) -> Grid:
         spare=("filters", "api_prefix", "kind", "lags", "drain", "error", "active"),
         noun="mirrors and sources",
         record=record,
-        line=lambda row: command_line(row.place, "stream info", row.line.row.stream),
+        line=lambda row: build_line("stream info", row.line.row.stream, place=row.place.flags),
         page=lambda row: Page(row.number, row.line.row.stream),
     )

@@ -1,6 +1,7 @@
 """`server check`: an outcome for Nagios, Prometheus, scripts and people."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +9,8 @@ from jsctl.errors import ExitStatus
 from jsctl.monitor.check.outcome import Check, CheckStatus, Measure
 from jsctl.views.result import Column, Result, Table, Text
 
+_PLAIN_NAME = re.compile(r"[\w.-]+", re.ASCII)
+_NO_METRIC = re.compile(r"\W", re.ASCII)
 FORMATS = ("nagios", "json", "prometheus", "text")
 
 _DETAIL = (Column("Status", "status"), Column("Message", "message", "prose"))
@@ -16,6 +19,7 @@ _METRICS = (
     Column("Value", "value"),
     Column("Critical", "critical"),
     Column("Warning", "warning"),
+    Column("Description", "description", "prose"),
 )
 
 
@@ -54,18 +58,21 @@ def _format_nagios(outcome: Check) -> str:
 def _format_measure(measure: Measure) -> str:
     """Format a number as Nagios plugins do: name=value[unit][;warn;critical]."""
     value = _format_number(measure)
-    if measure.warn is None and measure.critical is None:
+    if not measure.warn and not measure.critical:
         return value
     return f"{value};{_format_bound(measure, measure.warn)};{_format_bound(measure, measure.critical)}"
 
 
 def _format_number(measure: Measure) -> str:
-    return f"{measure.name}={_format_bound(measure, measure.value)}{measure.unit}"
+    name = measure.name if _PLAIN_NAME.fullmatch(measure.name) else f"'{measure.name.replace(chr(39), '_')}'"
+    return f"{name}={_format_value(measure, measure.value)}{measure.unit}"
 
 
-def _format_bound(measure: Measure, value: float | None) -> str:
-    if value is None:
-        return ""
+def _format_bound(measure: Measure, bound: float) -> str:
+    return _format_value(measure, bound) if bound else ""
+
+
+def _format_value(measure: Measure, value: float) -> str:
     return f"{value:.4f}" if measure.unit == "s" else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
@@ -96,11 +103,11 @@ def _format_prometheus(outcome: Check, namespace: str) -> list[str]:
     prefix = f"{namespace}_{outcome.suite}"
     lines: list[str] = []
     for measure in {measure.name: measure for measure in outcome.measures}.values():
-        name = f"{prefix}_{measure.name}"
+        name = f"{prefix}_{_NO_METRIC.sub('_', measure.name)}"
         lines += [
             f"# HELP {name} {measure.label}",
             f"# TYPE {name} gauge",
-            f'{name}{{item="{item}"}} {measure.value:g}',
+            f'{name}{{item="{item}"}} {measure.value!r}',
         ]
     name = f"{prefix}_status_code"
     return [
@@ -121,9 +128,10 @@ def _list_tables(outcome: Check) -> Sequence[Text | Table]:
         metrics = [
             (
                 measure.name,
-                f"{_format_bound(measure, measure.value)} {measure.unit}".strip(),
+                f"{_format_value(measure, measure.value)} {measure.unit}".strip(),
                 _format_bound(measure, measure.critical),
                 _format_bound(measure, measure.warn),
+                measure.label,
             )
             for measure in outcome.measures
         ]

@@ -1,10 +1,10 @@
 """`jsctl demo`: where its files are, and what its commands printed."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from jsctl.command_lines import build_flag, build_line
 from jsctl.errors import ExitStatus
 from jsctl.views.result import Field, Result, Section, Sheet, Text
 
@@ -30,14 +30,16 @@ def done(
     if spark:
         fields.append(Field("Reports", str(folder / "reports")))
     if contexts:
+        context = build_flag("--context", contexts[0])
         fields += [
             Field("Contexts", list(contexts)),
-            Field("Look", f"{program} report --watch --context {contexts[0]}"),
-            Field("Stop", f"{program} server stop {contexts[0]}"),
+            Field("Look", build_line("report", flags=["--watch"], place=context, program=program)),
+            Field("Stop", build_line("server stop", contexts[0], program=program)),
         ]
     else:
-        store = shlex.quote(str(folder))
-        fields.append(Field("Start again", f"{program} server run hub-leaf --port 0 --store {store}"))
+        flags = ["--port", "0", *build_flag("--store", folder)]
+        line = build_line("server run", "hub-leaf", flags=flags, program=program)
+        fields.append(Field("Start again", line))
     heading = "The network is running" if contexts else "All servers have stopped"
     return Result(
         [Text(""), Sheet(heading, [Section("", fields)])], data=_build_document(folder, contexts, steps)

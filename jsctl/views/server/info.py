@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsctl.monitor.server.reports import parse_span
-from jsctl.units import MS, parse_time, pluralize
+from jsctl.units import MS, SECOND, parse_time, pluralize
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
 
 Json = dict[str, Any]
@@ -16,7 +16,6 @@ _PING_ID = (*_PING[:1], Column("ID", "id"), *_PING[1:])
 def server(reply: Json) -> Result:
     """Show a server. reply: with VARZ."""
     about, data = reply["server"], reply["data"]
-    cluster, jetstream = data.get("cluster") or {}, data.get("jetstream") or {}
     sections = [
         Section(
             "Process Details",
@@ -28,9 +27,6 @@ def server(reply: Json) -> Result:
                 Field("Configuration Load Time", parse_time(data["config_load_time"]), "time"),
                 Field("Configuration Digest", data.get("config_digest", "")),
                 Field("Uptime", parse_span(data.get("uptime")), "duration"),
-                Field("Memory", data.get("mem", 0), "bytes"),
-                Field("CPU %", data.get("cpu", 0), "number"),
-                Field("Cores", data.get("cores", 0), "number"),
             ],
         ),
         Section(
@@ -38,50 +34,118 @@ def server(reply: Json) -> Result:
             [
                 Field("Auth Required", bool(data.get("auth_required")), "bool"),
                 Field("TLS Required", bool(data.get("tls_required")), "bool"),
-                Field("Host", f"{data.get('host', '')}:{data.get('port', 0)}"),
+                Field("Host", _format_address(data, "host", "port") + _in_brackets(data.get("ip"))),
                 Field("Client URLs", list(data.get("connect_urls") or [])),
-                Field("Connections", data.get("connections", 0), "count"),
-                Field("Subscriptions", data.get("subscriptions", 0), "count"),
-                Field("Slow Consumers", data.get("slow_consumers", 0), "count"),
-                Field("Maximum Connections", data.get("max_connections", 0), "count"),
-                Field("Maximum Payload", data.get("max_payload", 0), "bytes"),
+                *_list_if(Field("WebSocket URLs", list(data.get("ws_connect_urls") or []))),
             ],
         ),
+        Section(
+            "Limits",
+            [
+                Field("Maximum Connections", data.get("max_connections", 0), "count"),
+                Field("Maximum Subscriptions", data.get("max_subscriptions", 0), "limit"),
+                Field("Maximum Payload", data.get("max_payload", 0), "bytes"),
+                Field("TLS Timeout", int(data.get("tls_timeout", 0) * SECOND), "span"),
+                Field("Write Deadline", data.get("write_deadline", 0), "span"),
+            ],
+        ),
+        Section(
+            "Statistics",
+            [
+                Field("Cores", data.get("cores", 0), "number"),
+                Field("CPU %", data.get("cpu", 0), "number"),
+                *_list_if(Field("GOMAXPROCS", data.get("gomaxprocs", 0), "number")),
+                Field("Memory", data.get("mem", 0), "bytes"),
+                *_list_if(Field("GOMEMLIMIT", data.get("gomemlimit", 0), "bytes")),
+                Field("Connections", data.get("connections", 0), "count"),
+                Field("Subscriptions", data.get("subscriptions", 0), "count"),
+                Field("Messages In", data.get("in_msgs", 0), "count"),
+                Field("Messages Out", data.get("out_msgs", 0), "count"),
+                Field("Bytes In", data.get("in_bytes", 0), "bytes"),
+                Field("Bytes Out", data.get("out_bytes", 0), "bytes"),
+                Field("Slow Consumers", data.get("slow_consumers", 0), "count"),
+            ],
+        ),
+        *_list_groups(about, data),
     ]
-    if cluster.get("name"):
-        sections.append(
-            Section(
-                "Cluster",
-                [
-                    Field("Name", cluster["name"]),
-                    Field("Tags", list(about.get("tags") or [])),
-                    Field("URLs", list(cluster.get("urls") or [])),
-                    Field("Routes", data.get("routes", 0), "count"),
-                    Field("Leaf Nodes", data.get("leafnodes", 0), "count"),
-                ],
-            )
-        )
-    if jetstream.get("config"):
-        sections.append(_build_jetstream_section(about, jetstream))
     heading = f"Server information for {about['name']} ({about['id']})"
     return Result([Sheet(heading, sections)], data=data)
 
 
+def _list_if(field: Field) -> list[Field]:
+    """Return a field that has a value."""
+    return [field] if field.value else []
+
+
+def _format_address(data: Json, host: str, port: str) -> str:
+    return f"{data.get(host, '')}:{data.get(port, 0)}"
+
+
+def _in_brackets(text: str | None) -> str:
+    return f" ({text})" if text else ""
+
+
+def _list_groups(about: Json, data: Json) -> list[Section]:
+    """Return the sections of the server's cluster, gateways and JetStream, if it has them."""
+    cluster, gateway = data.get("cluster") or {}, data.get("gateway") or {}
+    sections = []
+    if cluster.get("name"):
+        fields = [
+            Field("Name", cluster["name"]),
+            Field("Tags", list(about.get("tags") or [])),
+            Field("Host", _format_address(cluster, "addr", "cluster_port")),
+            Field("URLs", list(cluster.get("urls") or [])),
+            Field("Routes", data.get("routes", 0), "count"),
+            Field("Leaf Nodes", data.get("leafnodes", 0), "count"),
+        ]
+        sections.append(Section("Cluster", fields))
+    if remotes := gateway.get("gateways"):
+        fields = [
+            Field("Name", gateway.get("name", "")),
+            Field("Host", _format_address(gateway, "host", "port")),
+            Field("Clusters", sorted(str(remote.get("name", "")) for remote in remotes)),
+        ]
+        sections.append(Section("Super Cluster", fields))
+    jetstream = data.get("jetstream") or {}
+    if jetstream.get("config"):
+        sections.append(_build_jetstream_section(about, jetstream))
+    return sections
+
+
 def _build_jetstream_section(about: Json, jetstream: Json) -> Section:
-    config, stats = jetstream["config"], jetstream.get("stats") or {}
+    config, stats, limits = jetstream["config"], jetstream.get("stats") or {}, jetstream.get("limits") or {}
+    api = stats.get("api") or {}
     return Section(
         "JetStream",
         [
-            Field("Domain", about.get("domain", "")),
-            Field("API Support Level", (stats.get("api") or {}).get("level", 0), "number"),
+            Field("Domain", config.get("domain") or about.get("domain", "")),
+            Field("API Support Level", api.get("level", 0), "number"),
             Field("Storage Directory", config.get("store_dir", "")),
-            Field("Maximum Memory", config.get("max_memory", 0), "bytes"),
-            Field("Maximum Storage", config.get("max_storage", 0), "bytes"),
             Field("Active Accounts", stats.get("accounts", 0), "count"),
+            Field("HA Assets", stats.get("ha_assets", 0), "count"),
             Field("Memory In Use", stats.get("memory", 0), "bytes"),
             Field("File In Use", stats.get("storage", 0), "bytes"),
-            Field("API Requests", (stats.get("api") or {}).get("total", 0), "count"),
-            Field("API Errors", (stats.get("api") or {}).get("errors", 0), "count"),
+            Field("Memory Reserved", stats.get("reserved_memory", 0), "bytes"),
+            Field("File Reserved", stats.get("reserved_storage", 0), "bytes"),
+            Field("API Requests", api.get("total", 0), "count"),
+            Field("API Errors", api.get("errors", 0), "count"),
+            Field("Always Sync Writes", bool(config.get("sync_always")), "bool"),
+            Field("Sync Interval", config.get("sync_interval", 0), "span"),
+            Field("Maximum Memory", config.get("max_memory", 0), "bytes"),
+            Field("Maximum Storage", config.get("max_storage", 0), "bytes"),
+            *_list_if(Field("Unique Tag", config.get("unique_tag", ""))),
+            Field("Cluster Message Compression", bool(config.get("compress_ok")), "bool"),
+            Field("Maximum HA Assets", limits.get("max_ha_assets", 0), "limit"),
+            Field("Maximum Ack Pending", limits.get("max_ack_pending", 0), "limit"),
+            Field("Maximum Request Batch", limits.get("max_request_batch", 0), "limit"),
+            Field("Maximum Duplicate Window", limits.get("max_duplicate_window", 0), "span_limit"),
+            *_list_if(Field("Maximum Messages Per Batch", limits.get("max_batch_size", 0), "count")),
+            *_list_if(Field("Maximum Batch Timeout", limits.get("max_batch_timeout", 0), "span")),
+            *_list_if(
+                Field("Maximum Batches Per Stream", limits.get("max_batch_inflight_per_stream", 0), "count")
+            ),
+            *_list_if(Field("Maximum Batches", limits.get("max_batch_inflight_total", 0), "count")),
+            Field("Strict API Parsing", bool(config.get("strict")), "bool"),
         ],
     )
 

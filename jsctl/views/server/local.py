@@ -1,5 +1,6 @@
 """`server run`: the servers that run, and how to reach them."""
 
+from jsctl.command_lines import build_flag, build_line
 from jsctl.localserver.network import Network
 from jsctl.views.result import Column, Result, Table
 
@@ -68,11 +69,11 @@ def notes(network: Network, version: str, *, background: bool) -> list[str]:
     sentences = []
     if first.node.file and first.info and not first.info.get("jetstream"):
         sentences.append(f"JetStream is off in {first.node.file}")
-    next_line = f"try: jsctl stream ls --context {context}"
+    next_line = f"try: {build_line('stream ls', place=build_flag('--context', context))}"
     if first.node.file and first.info.get("auth_required"):
-        next_line = f"{first.node.file} requires a login; add one with jsctl context edit {context}"
+        next_line = f"{first.node.file} requires a login; add one with {build_line('context edit', context)}"
     files = "logs are" if first.node.file and not network.plan.store else "data is"
-    stop = f"jsctl server stop {context} stops them" if background else "ctrl-C stops them"
+    stop = f"{build_line('server stop', context)} stops them" if background else "ctrl-C stops them"
     return [
         *sentences,
         f"nats-server {version} runs; {files} in {network.folder}",

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
+from jsctl.command_lines import build_line
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.status import NetworkStatus, ServerStatus
 from jsctl.views.events import Events
@@ -64,7 +65,9 @@ def listing(networks: Sequence[LocalNetwork]) -> Result:
         status = "up" if up == len(network.state.nodes) else "partly up" if up else "down"
         rows.append((network.state.name, status, len(network.state.nodes), up, str(network.folder)))
     if not rows:
-        text = Text("There is no local network. Start one with jsctl server network up hub-leaf.")
+        text = Text(
+            f"There is no local network. Start one with {build_line('server network up', 'hub-leaf')}."
+        )
         return Result([text], data=[])
     return Result([Table("Local Networks", _NETWORKS, rows, spare=("folder",))])
 
@@ -116,7 +119,9 @@ def status(network: NetworkStatus) -> Result:
                     "" if stream.current == stream.replicas else "bad",
                 ),
                 stream.messages,
-                Cell(None, "") if stream.lag < 0 else stream.lag,
+                stream.lag
+                if stream.lag is not None
+                else Cell(None, "unknown" if stream.origins else "", "bad"),
             )
             for stream in network.streams
         ]
@@ -161,7 +166,7 @@ def _link(link: Mapping[str, Any]) -> Cell:
         return Cell("down", "down", "bad")
     if link.get("drop"):
         return Cell("drop", "drop: nothing passes", "bad")
-    parts = []
+    parts = [f"without {', '.join(link['without'])}"] if link.get("without") else []
     if link.get("delay_ms"):
         parts.append(f"delay {link['delay_ms']}ms")
     if link.get("limit"):

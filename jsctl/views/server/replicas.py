@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsctl.monitor.server.replicas import Replica, read_position
-from jsctl.units import format_count, pluralize
+from jsctl.units import format_bytes, format_count, pluralize
 from jsctl.views.result import Cell, Column, Result, Table
 
 Json = dict[str, Any]
@@ -23,6 +23,7 @@ _STATE = (
 _OWNER = (Column("Raft", "raft_group"), Column("Account", "account"), Column("Node", "server"))
 _END = (Column("Status", "status"), Column("Leader", "leader"), Column("Peers", "peers"))
 _HEALTH = Column("Health", "health")
+_ACCOUNT_ID = Column("Account ID", "account_id")
 _STREAMS = (
     Column("Stream", "stream"),
     *_OWNER,
@@ -39,7 +40,9 @@ _CONSUMERS = (
     Column("Redelivered", "num_redelivered", "count"),
     Column("Waiting", "num_waiting", "count"),
     Column("Pending", "num_pending", "count"),
-    *_END,
+    *_END[:2],
+    Column("Stream Leader", "stream_leader"),
+    *_END[2:],
 )
 _SPARE = ("deleted", "subjects", "bytes", "consumers", "raft_group", "peers", "first", "account", "leader")
 _CONSUMER_SPARE = (
@@ -50,6 +53,7 @@ _CONSUMER_SPARE = (
     "num_pending",
     "num_ack_pending",
     "account",
+    "stream_leader",
     "leader",
 )
 
@@ -60,7 +64,7 @@ def streams(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result
         [
             replica.name,
             *_build_owner(replica),
-            *(int((replica.detail.get("state") or {}).get(key, 0)) for _, key, _ in _STATE),
+            *(_build_count(replica, key, kind) for _, key, kind in _STATE),
             *_end(replica),
         ]
         for replica in replicas
@@ -72,26 +76,67 @@ def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Resu
     """Show the replicas of consumers. health: that of each; None when it was not asked for."""
     rows = []
     for replica in replicas:
-        state = replica.stream.get("state") or {}
-        last = int(state.get("last_seq", 0))
-        delivered, floor = (
-            read_position(replica.detail, "delivered"),
-            read_position(replica.detail, "ack_floor"),
-        )
+        last = int((replica.stream.get("state") or {}).get("last_seq", 0))
         progress = f" of {format_count(last)}" if last else ""
         counts = [int(replica.detail.get(column.key, 0)) for column in _CONSUMERS[7:11]]
+        status, leader, peers = _end(replica)
         rows.append(
             [
                 replica.consumer,
                 replica.name,
                 *_build_owner(replica),
-                f"{format_count(delivered[0])}{progress}, {format_count(delivered[1])}",
-                f"{format_count(floor[0])}, {format_count(floor[1])}",
+                _format_position(replica, "delivered", progress),
+                _format_position(replica, "ack_floor", ""),
                 *counts,
-                *_end(replica),
+                status,
+                leader,
+                replica.stream_leader,
+                peers,
             ]
         )
     return _build_result("Consumers", _CONSUMERS, rows, replicas, health, _CONSUMER_SPARE)
+
+
+def find_deviations(replica: Replica) -> dict[str, int]:
+    """Return by how much a replica differs from the leader's, by key: only what differs. The keys of a
+    consumer are those of its positions, such as `delivered_stream_seq`."""
+    if not replica.leading:
+        return {}
+    if replica.consumer:
+        keys = [
+            (
+                f"{key}_{part}_seq",
+                read_position(replica.detail, key)[at],
+                read_position(replica.leading, key)[at],
+            )
+            for key in ("delivered", "ack_floor")
+            for at, part in enumerate(("stream", "consumer"))
+        ]
+    else:
+        state, leading = replica.detail.get("state") or {}, replica.leading.get("state") or {}
+        keys = [(key, int(state.get(key, 0)), int(leading.get(key, 0))) for _, key, _ in _STATE]
+    return {key: value - expected for key, value, expected in keys if value != expected}
+
+
+def _format_deviation(deviation: int) -> str:
+    """Format a difference exactly: rounded, 10,000 and 9,999 bytes would look equal."""
+    return f" ({deviation:+,})" if deviation else ""
+
+
+def _build_count(replica: Replica, key: str, kind: str) -> object:
+    value = int((replica.detail.get("state") or {}).get(key, 0))
+    deviation = _format_deviation(find_deviations(replica).get(key, 0))
+    shown = format_bytes(value) if kind == "bytes" else format_count(value)
+    return Cell(value, shown + deviation, "bad") if deviation else value
+
+
+def _format_position(replica: Replica, key: str, progress: str) -> str:
+    stream, consumer = map(format_count, read_position(replica.detail, key))
+    deviations = find_deviations(replica)
+    off_stream, off_consumer = (
+        _format_deviation(deviations.get(f"{key}_{part}_seq", 0)) for part in ("stream", "consumer")
+    )
+    return f"{stream}{off_stream}{progress}, {consumer}{off_consumer}"
 
 
 def _build_owner(replica: Replica) -> list[object]:
@@ -134,15 +179,21 @@ def _build_result(
             "raft_group": replica.group,
             "server": replica.server,
             "leader": replica.leader,
+            **({"stream_leader": replica.stream_leader} if replica.consumer else {}),
             "in_sync": replica.synced,
             "statuses": list(replica.statuses),
+            "deviation": find_deviations(replica),
             "state": (replica.stream or replica.detail).get("state") or {},
             **({key: replica.detail.get(key) for key in _CONSUMER_KEYS} if replica.consumer else {}),
             "cluster": replica.detail.get("cluster"),
             **({"health": health[index]} if health is not None else {}),
         }
         data.append(record)
-    return Result([Table(heading, columns, rows, spare=spare)], data=data)
+    # Files have the account's ID, as those of `nats`; people know accounts by their names.
+    at = next(index for index, column in enumerate(columns) if column.key == "account") + 1
+    filed = [[*row[:at], replica.account_id, *row[at:]] for row, replica in zip(rows, replicas, strict=True)]
+    file_table = Table(heading, [*columns[:at], _ACCOUNT_ID, *columns[at:]], filed)
+    return Result([Table(heading, columns, rows, spare=spare)], data=data, table=file_table)
 
 
 _CONSUMER_KEYS = (

@@ -1,5 +1,6 @@
 """`server report accounts`, `connections`, `cpu`, `gateways`, `health`, `leafnodes`, `mem`, `routes`."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,11 @@ _CONNECTIONS = (
     *_TRAFFIC,
 )
 _REASON = Column("Reason", "reason")
+_SERVER_COUNTS = (
+    Column("Server", "server"),
+    Column("Cluster", "cluster"),
+    Column("Connections", "connections", "count"),
+)
 _LEAFNODES = (
     Column("Server", "server"),
     Column("Name", "name"),
@@ -60,6 +66,8 @@ _GATEWAYS = (
     Column("Uptime", "uptime", "duration"),
     Column("RTT", "rtt", "duration"),
     Column("Bytes", "bytes", "bytes"),
+    Column("Port", "port", "number"),
+    Column("Accounts", "accounts", "count"),
 )
 _HEALTH = (
     Column("Server", "server"),
@@ -101,22 +109,35 @@ LINK_SORTS: Mapping[str, Callable[[LinkRow], Any]] = {
 _BAR = 30  #: columns of the longest bar
 
 
-def accounts(rows: Sequence[AccountRow], order: str, reverse: bool, top: int) -> Result:
-    """Report on accounts, the largest last. order: a key of ACCOUNT_SORTS. top: how many of the largest."""
+def accounts(rows: Sequence[AccountRow], order: str, reverse: bool, top: int, *, one: bool = False) -> Result:
+    """Report on accounts, the largest last. order: a key of ACCOUNT_SORTS. top: how many of the largest. one:
+    whether the document is that of the only account, and no list."""
     shown_rows = sorted(rows, key=ACCOUNT_SORTS[order], reverse=reverse)
     shown_rows = shown_rows[:top] if reverse else shown_rows[-top:]
-    title = f"{len(shown_rows)} Accounts Overview"
-    return Result(
-        [
-            Table(
-                title,
-                _ACCOUNTS,
-                _build_cells(shown_rows, _ACCOUNTS),
-                spare=("out_bytes", "in_bytes"),
-                rising=not reverse,
-            )
-        ]
+    table = Table(
+        f"{len(shown_rows)} Accounts Overview",
+        _ACCOUNTS,
+        _build_cells(shown_rows, _ACCOUNTS),
+        spare=("out_bytes", "in_bytes"),
+        rising=not reverse,
     )
+    data = [_build_account_document(row) for row in shown_rows]
+    return Result([table], data=data[0] if one else data)
+
+
+def _build_account_document(row: AccountRow) -> Json:
+    """Return an account with its connections and their servers, in the shape of `nats`; name and subs are
+    ours."""
+    servers = {document["server"].get("id"): document["server"] for document in row.documents}
+    numbers = {column.key: getattr(row, column.key) for column in _ACCOUNTS[1:]}
+    return {
+        "account": row.id,
+        "name": row.account,
+        **numbers,
+        "subscriptions": row.subs,
+        "connection_info": row.documents,
+        "server": list(servers.values()),
+    }
 
 
 def connections(
@@ -137,10 +158,16 @@ def connections(
     footer = [*totals, ""] if closed else totals
     empty = "the servers have no such connections"
     table = Table(title, columns, _build_cells(shown_rows, columns), footer, spare, empty, rising=not reverse)
-    return Result(
-        [table],
-        data=[row.document | {"server": row.server} for row in shown_rows],
-    )
+    parts = [table, _build_server_counts(rows, reverse)] if len({row.server for row in rows}) > 1 else [table]
+    return Result(parts, data=[row.document for row in shown_rows], table=table)
+
+
+def _build_server_counts(rows: Sequence[ConnectionRow], reverse: bool) -> Table:
+    """Return how many connections each server has, the most last."""
+    counts = Counter((row.server, row.cluster) for row in rows)
+    lines = [(server, cluster, number) for (server, cluster), number in counts.items()]
+    lines.sort(key=lambda line: (line[2], line[0]), reverse=reverse)
+    return Table("Connections per Server", _SERVER_COUNTS, lines, rising=not reverse)
 
 
 def leafnodes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
@@ -167,7 +194,7 @@ def routes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
 
 def gateways(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on gateways. order: a key of LINK_SORTS."""
-    spare = ("address", "id", "uptime_ns", "rtt_ns", "cluster")
+    spare = ("port", "address", "id", "uptime_ns", "accounts", "rtt_ns", "cluster")
     return _build_link_report("Super Cluster Report", "gateways", _GATEWAYS, spare, rows, order, reverse)
 
 
@@ -185,11 +212,25 @@ def _build_link_report(
         title,
         columns,
         _build_cells(ordered, columns),
+        _build_totals(ordered, columns),
         spare=spare,
         empty=f"{title}: the servers have no {noun}",
         rising=_is_rising(order, reverse),
     )
     return Result([table])
+
+
+def _build_totals(rows: Sequence[LinkRow], columns: Sequence[Column]) -> list[Any]:
+    """Return the number of servers, of clusters and (below the addresses) of links, and sums of counters."""
+    totals: dict[str, Any] = {
+        "server": str(len({row.server for row in rows})),
+        "cluster": str(len({row.cluster for row in rows if row.cluster})),
+        "address": str(len(rows)),
+    }
+    for column in columns:
+        if column.kind in ("count", "bytes") and column.key != "accounts":
+            totals[column.key] = sum(getattr(row, column.key) for row in rows)
+    return [totals.get(column.key, "") for column in columns]
 
 
 def health(rows: Sequence[HealthRow]) -> Result:
@@ -205,24 +246,28 @@ def health(rows: Sequence[HealthRow]) -> Result:
     return Result([Table("Health Report", _HEALTH, lines, footer, spare=("type", "domain"))])
 
 
-def usage(replies: Sequence[Json], key: str) -> Result:
-    """Compare CPU or memory use of servers. key: "cpu" (percent of a core) or "mem" (bytes), of VARZ."""
-    values = sorted(
-        (float((reply.get("data") or {}).get(key, 0)), reply["server"]["name"]) for reply in replies
-    )
+def usage(replies: Sequence[Json], key: str, *, with_rows: bool = False) -> Result:
+    """Compare CPU or memory use of servers. key: "cpu" (percent of a core) or "mem" (bytes), of VARZ.
+
+    The document is an object of the values by server, or with `with_rows` a list.
+    """
+    values = sorted((_read_use(reply, key), str(reply["server"]["name"])) for reply in replies)
     highest = max((value for value, _ in values), default=0)
     columns = (
         Column("Server", "server"),
         Column("CPU %", key, "number") if key == "cpu" else Column("Memory", key, "bytes"),
         Column("", "bar"),
     )
-    rows = []
-    for value, name in values:
-        bar = "█" * round(value / highest * _BAR) if highest else ""
-        rows.append((name, value if key == "cpu" else int(value), bar))
+    rows = [(name, value, "█" * round(value / highest * _BAR) if highest else "") for value, name in values]
     title = "CPU Usage" if key == "cpu" else "Memory Usage"
-    data = [{"server": name, key: value if key == "cpu" else int(value)} for value, name in values]
-    return Result([Table(title, columns, rows, rising=True)], data=data)
+    data = [{"server": name, key: value} for value, name in values]
+    by_server = {name: value for value, name in values}
+    return Result([Table(title, columns, rows, rising=True)], data=data if with_rows else by_server)
+
+
+def _read_use(reply: Json, key: str) -> float:
+    value = (reply.get("data") or {}).get(key, 0)
+    return float(value) if key == "cpu" else int(value)
 
 
 def _is_rising(order: str, reverse: bool) -> bool:

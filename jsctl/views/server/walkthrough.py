@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
+from jsctl.command_lines import build_line
 from jsctl.localserver.walkthrough import Check, File, Step, Walkthrough
 from jsctl.units import SECOND, pluralize
 from jsctl.views.result import Column, Result, Table, Text
@@ -110,11 +111,10 @@ def done(folder: Path, records: Sequence[Json], *, keep: bool, temporary: bool) 
     count = sum(len(record["checks"]) for record in records)
     lines = [f"\n{pluralize(count, 'check')} passed."]
     if keep:
-        quoted = shlex.quote(str(folder))
         lines += [
             "The network is running.",
-            f"  look  jsctl server network shell {quoted}",
-            f"  end   jsctl server network down {quoted} --force",
+            f"  look  {build_line('server network shell', str(folder))}",
+            f"  end   {build_line('server network down', str(folder), flags=['--force'])}",
         ]
     elif temporary:
         lines.append("All servers have stopped, and everything was removed.")

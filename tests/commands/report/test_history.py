@@ -1,5 +1,9 @@
 """`report history`."""
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,3 +28,22 @@ def test_history_of_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:
     assert rows[-1]["messages"] == 7
     assert "ORDERS" in cli(f"report history --from {file} --daily", status=0).out
     assert "nothing was sampled" in cli(f"report history --from {file} --until 2001-01-01", status=0).out
+
+
+def test_history_of_a_recording_in_a_pipe(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    file = tmp_path / "rounds"
+    cli(f"report --record {file} --count 2 --watch 100ms", status=0)
+    wanted = cli(f"report history --from {file} --json", status=0).json
+
+    def read(writer: str) -> subprocess.CompletedProcess[str]:
+        line = f"{sys.executable} -m jsctl report history --json --from <({writer})"
+        environ = {**os.environ, **cli.environ}
+        return subprocess.run(
+            ["bash", "-c", line], env=environ, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    assert json.loads(read(f"cat {file}").stdout) == wanted
+    other = read("echo text")
+    assert other.returncode == 64 and "is not a recorded report" in other.stderr
+    assert len(other.stderr.splitlines()) == 1

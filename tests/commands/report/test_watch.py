@@ -128,6 +128,25 @@ def test_a_server_that_starts_later(both: Cli, east: RealServer, west: RealServe
     assert watched.end() == 0
 
 
+def test_a_context_that_cannot_be_reached_is_a_problem(both: Cli, east: RealServer, west: RealServer) -> None:
+    """A row of its own: counted, and openable. The tabs keep the counts that were last known."""
+    js.stream(east.url, "going", "going")
+    watched = Watched(both.terminal("report --watch 200ms --context east --context west"))
+    watched.until("1 Streams 1 ")
+    watched.press("6")
+    watched.until(lambda text: re.search(r"1 Streams 1 .* 6 Problems 1", text))
+    row = watched.until(lambda text: re.search(r"● west +context +west +unreachable", text))
+    assert row
+    watched.press("\r")
+    watched.until("connection refused")
+    watched.until("jsctl doctor --context west")
+    watched.press("\x1b")
+    west.start()
+    watched.until("nothing is wrong")
+    watched.press("q")
+    assert watched.end() == 0
+
+
 def test_a_server_that_hangs_delays_nobody(both: Cli, east: RealServer, west: RealServer) -> None:
     west.start()
     js.stream(east.url, "going", "going")
@@ -213,7 +232,7 @@ def test_keys(cli: Cli, url: str) -> None:
     watched.press("2")
     watched.until(lambda text: re.search(r"ORDERS +work +3 .*nobody pulls", text))
     watched.press("y")
-    watched.until("jsctl consumer next ORDERS work --server")
+    watched.until("jsctl consumer next ORDERS work --no-ack")
     watched.press("\r")
     watched.until("no client requests them")
     watched.press("\x1b")
@@ -228,7 +247,7 @@ def test_keys(cli: Cli, url: str) -> None:
     watched.until("Information for Stream ORDERS")
     watched.press("q")
     assert watched.end() == 0
-    assert "jsctl consumer next ORDERS work --server" in watched.screen.text, "what y gave stays"
+    assert "jsctl consumer next ORDERS work --no-ack" in watched.screen.text, "what y gave stays"
 
 
 def test_recorded_and_replayed(cli: Cli, url: str, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """`server stream-check` and `consumer-check` on a real cluster."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.support import js
@@ -10,7 +12,7 @@ from tests.support.waiting import wait_for
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 
-def test_streams_and_consumers(cluster_system: Cli, shared_cluster: Cluster) -> None:
+def test_streams_and_consumers(cluster_system: Cli, shared_cluster: Cluster, tmp_path: Path) -> None:
     url = shared_cluster.url
     js.stream(url, "R3", "r3.>", num_replicas=3)
     js.stream(url, "R1", "r1.>")
@@ -38,7 +40,7 @@ def test_streams_and_consumers(cluster_system: Cli, shared_cluster: Cluster) -> 
     assert "3 replicas, 0 not in sync" in out and "IN SYNC" in out and out.count("ok") == 3
     assert out.count("*") == 1, "one leads"
     assert cluster_system("server stream-check --csv --stream R1", status=0).out.startswith(
-        "stream,raft_group,account"
+        "stream,raft_group,account,account_id,server"
     )
 
     line = "server consumer-check --stream R3 --consumer C3"
@@ -47,6 +49,17 @@ def test_streams_and_consumers(cluster_system: Cli, shared_cluster: Cluster) -> 
     )
     rows = cluster_system(f"{line} --json --expected 3", status=0).json
     assert [(row["statuses"], row["num_waiting"]) for row in rows] == [(["EMPTY"], 0)] * 3
+
+    assert all(row["stream_leader"] for row in rows)
+    assert "Stream Leader" in cluster_system(line, status=0).out
+
+    file = tmp_path / "audit.zip"
+    cluster_system(f"audit gather --output {file} --no-server-profiles", status=0)
+    for verb, count in (("stream-check", 3), ("consumer-check", 3)):
+        archived = cluster_system(f"server {verb} --archive {file} --stream R3 --json", status=0).json
+        assert [row["server"] for row in archived] == ["n1", "n2", "n3"][:count]
+    together = cluster_system(f"server stream-check --archive {file} --health", status=64).err
+    assert "cannot be used together" in together
 
     sent = cluster_system("server request jetstream --all --config", status=0).out
     again = cluster_system("server stream-check --stdin --stream R3 --json", stdin=sent, status=0).json

@@ -43,7 +43,8 @@ def test_a_former_leader_that_the_next_one_never_heard_of(since: str | None, wor
     """Servers before 2.12 do not say how long a leader has led."""
     cluster = {"leader": "n1", "leader_since": since, "replicas": [{**LATE, "active": 0}]}
     info = {"created": "2026-01-01T09:00:00Z", "cluster": cluster}
-    assert list(check_replicas(info, "2026-01-01T10:01:00Z")) == [Trouble(f"replica n2 {words}", bad)]
+    code = "REPLICA_OFFLINE" if bad else "REPLICA_BEHIND"
+    assert list(check_replicas(info, "2026-01-01T10:01:00Z")) == [Trouble(f"replica n2 {words}", bad, code)]
 
 
 @pytest.mark.parametrize(

@@ -77,3 +77,18 @@ def test_a_trend_is_of_one_epoch_and_no_longer_than_it_may_be() -> None:
         trend = trends.add("key", 1, at, at)
         trends.end_round()
     assert len(trend.values) == LENGTH
+
+
+def test_equal_trends_are_kept_once() -> None:
+    """Of 5,000 streams most are idle; what is equal need not be in memory 5,000 times."""
+    trends = Trends()
+    for at in range(50):
+        for key in range(100):
+            trends.add(key, f"epoch {key}", float(at), 7 if key else at)
+        trends.end_round()
+    alike = [trends.add(key, f"epoch {key}", 50.0, 7) for key in range(1, 100)]
+    assert len({id(trend.values) for trend in alike}) == len({id(trend.times) for trend in alike}) == 1
+    other = trends.add(0, "epoch 0", 50.0, 50)
+    assert list(other.values) == list(other.times) == list(range(27, 51))
+    assert list(alike[0].values) == [7] * 24 and all(type(value) is int for value in other.values)
+    assert list(trends.add(0, "another", 50.0, 3).values) == [3]

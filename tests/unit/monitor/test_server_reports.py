@@ -2,9 +2,14 @@
 
 from typing import Any
 
-from jsctl.monitor.server.reports import build_connection_request, build_connection_rows
+from jsctl.monitor.server.reports import (
+    build_connection_request,
+    build_connection_rows,
+    build_gateway_rows,
+)
 from jsctl.monitor.server.requests import deduplicate_servers
 from jsctl.views.result import Table
+from jsctl.views.server.reports import gateways
 from jsctl.views.server.servers import JetStreamReport, jetstream_report
 
 ID = "ACBTIYD5IAHQ6CXJJ72I5TQYQ2QGD7LJHJBM3CK7A6XEDLPNRLM3LNKG"
@@ -53,3 +58,20 @@ def test_an_accounts_part_of_each_server() -> None:
     assert (sums["file"], sums["memory"], sums["bytes"], sums["api"], sums["errors"]) == (200, 7, 207, 50, 2)
     at = columns.index("file")
     assert [row[at] for row in table.rows] == [100, 100, 0]
+
+
+def test_gateways_have_ports_and_accounts_and_totals() -> None:
+    link = {"connection": {"cid": 5, "ip": "::1", "port": 9, "in_bytes": 3, "out_bytes": 4}}
+    data = {
+        "port": 7222,
+        "outbound_gateways": {"west": {**link, "accounts": [{"name": "A"}, {"name": "B"}]}},
+        "inbound_gateways": {"west": [link]},
+    }
+    rows = build_gateway_rows([{"server": {"name": "e1", "cluster": "east"}, "data": data}])
+    assert [(row.kind, row.port, row.accounts) for row in rows] == [
+        ("Outbound", 7222, 2),
+        ("Inbound", 7222, 0),
+    ]
+    (table,) = gateways(rows, "server", False).tables()
+    totals = dict(zip([column.key for column in table.columns], table.footer or (), strict=True))
+    assert (totals["server"], totals["cluster"], totals["address"], totals["bytes"]) == ("1", "1", "2", 14)

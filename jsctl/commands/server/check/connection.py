@@ -20,12 +20,12 @@ _DEFAULTS = {
 @command(
     "connection", examples=["jsctl server check connection", "jsctl server check connection --rtt-warn 50ms"]
 )
-@threshold("--connect-warn", DURATION, "DURATION", "Warn above this time to connect (500ms)")
-@threshold("--connect-critical", DURATION, "DURATION", "Critical above this time to connect (1s)")
-@threshold("--rtt-warn", DURATION, "DURATION", "Warn above this time of a ping (500ms)")
-@threshold("--rtt-critical", DURATION, "DURATION", "Critical above this time of a ping (1s)")
-@threshold("--req-warn", DURATION, "DURATION", "Warn above this time of a message to itself (500ms)")
-@threshold("--req-critical", DURATION, "DURATION", "Critical above this time of a message to itself (1s)")
+@threshold("--connect-warn", DURATION, "DURATION", "Warn from this time to connect on (500ms)")
+@threshold("--connect-critical", DURATION, "DURATION", "Critical from this time to connect on (1s)")
+@threshold("--rtt-warn", DURATION, "DURATION", "Warn from this time of a ping on (500ms)")
+@threshold("--rtt-critical", DURATION, "DURATION", "Critical from this time of a ping on (1s)")
+@threshold("--req-warn", DURATION, "DURATION", "Warn from this time of a message to itself on (500ms)")
+@threshold("--req-critical", DURATION, "DURATION", "Critical from this time of a message to itself on (1s)")
 async def connection(env: Env, thresholds: Mapping[str, Any]) -> Result:
     limits = merge_thresholds(thresholds, _DEFAULTS)
     return await run_check(env, "connections", "Connection", check_connection(env.settings(), limits))

@@ -18,14 +18,14 @@ from jsctl.views.result import Result
 )
 @option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")
 @option("--consumer", required=True, metavar="CONSUMER", help="The consumer")
-@threshold("--outstanding-ack-critical", int, "N", "Critical above this number of unacknowledged messages")
-@threshold("--waiting-critical", int, "N", "Critical above this number of waiting pulls")
-@threshold("--unprocessed-critical", int, "N", "Critical above this number of unprocessed messages")
+@threshold("--outstanding-ack-critical", int, "N", "Critical from this number of unacknowledged messages on")
+@threshold("--waiting-critical", int, "N", "Critical from this number of waiting pulls on")
+@threshold("--unprocessed-critical", int, "N", "Critical from this number of unprocessed messages on")
 @threshold(
     "--last-delivery-critical", DURATION, "DURATION", "Critical if nothing was delivered for this time"
 )
 @threshold("--last-ack-critical", DURATION, "DURATION", "Critical if nothing was acknowledged for this time")
-@threshold("--redelivery-critical", int, "N", "Critical above this number of redeliveries")
+@threshold("--redelivery-critical", int, "N", "Critical from this number of redeliveries on")
 @option("--pinned", is_flag=True, help="Every group must have a pinned client")
 async def consumer(
     env: Env, stream: str, consumer: str, pinned: bool, thresholds: Mapping[str, Any]

@@ -12,8 +12,10 @@ from jsctl.views.server import check as view
 )
 def check(env: Env) -> None:
     """Exit with 0 if all is well, 1 for a warning, 2 if something is critical; with --format prometheus
-    always with 0, as the status is a metric. A critical threshold below the one for warnings inverts both:
-    then small numbers are bad.
+    always with 0, as the status is a metric.
+
+    For connections, subscriptions, subjects and values of a bucket, a critical threshold below the one for
+    warnings, or none beside it, inverts both: then small numbers are bad.
     """
 
 

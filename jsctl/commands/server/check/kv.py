@@ -14,8 +14,8 @@ from jsctl.views.result import Result
 @command("kv", loop_free=True, examples=["jsctl server check kv --bucket CONFIG --key ready"])
 @option("--bucket", required=True, noun="bucket", metavar="BUCKET", help="The bucket")
 @option("--key", metavar="KEY", default="", help="A key that must have a value")
-@threshold("--values-warn", int, "N", "Warn above this number of values")
-@threshold("--values-critical", int, "N", "Critical above this number of values")
+@threshold("--values-warn", int, "N", "Warn from this number of values on")
+@threshold("--values-critical", int, "N", "Critical from this number of values on")
 async def kv(env: Env, bucket: str, key: str, thresholds: Mapping[str, Any]) -> Result:
     """Report a bucket that does not exist as critical."""
 

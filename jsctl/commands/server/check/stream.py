@@ -17,17 +17,17 @@ from jsctl.views.result import Result
     examples=["jsctl server check stream --stream ORDERS --lag-critical 100 --msgs-warn 1"],
 )
 @option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")
-@threshold("--lag-critical", int, "MESSAGES", "Critical above this lag of a mirror or source")
+@threshold("--lag-critical", int, "MESSAGES", "Critical from this lag of a mirror or source on")
 @threshold("--seen-critical", DURATION, "DURATION", "Critical if an origin was last seen longer ago")
 @threshold("--min-sources", int, "N", "Critical with fewer sources")
 @threshold("--max-sources", int, "N", "Critical with more sources")
 @threshold("--peer-expect", int, "N", "Critical with another number of replicas")
 @threshold("--peer-lag-critical", int, "OPERATIONS", "Critical above this lag of a replica")
 @threshold("--peer-seen-critical", DURATION, "DURATION", "Critical if a replica was last seen longer ago")
-@threshold("--msgs-warn", int, "N", "Warn with fewer messages")
-@threshold("--msgs-critical", int, "N", "Critical with fewer messages")
-@threshold("--subjects-warn", int, "N", "Warn above this number of subjects")
-@threshold("--subjects-critical", int, "N", "Critical above this number of subjects")
+@threshold("--msgs-warn", int, "N", "Warn with this number of messages or fewer")
+@threshold("--msgs-critical", int, "N", "Critical with this number of messages or fewer")
+@threshold("--subjects-warn", int, "N", "Warn from this number of subjects on")
+@threshold("--subjects-critical", int, "N", "Critical from this number of subjects on")
 async def stream(env: Env, stream: str, thresholds: Mapping[str, Any]) -> Result:
     """Read thresholds from the metadata of the stream, too: io.nats.monitor.lag-critical: 200."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import click
 
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
@@ -60,9 +61,11 @@ async def balance(env: Env, options: Options) -> Result:
     )
     loads = await plan_balance(connection, selection)
     if not loads:
-        raise JsctlError("there is no cluster to balance", "jsctl server list shows the servers")
+        raise JsctlError("there is no cluster to balance", f"{build_line('server list')} shows the servers")
     if options.server_name and options.server_name not in {load.server for load in loads}:
-        raise BadInput(f"no cluster has a server {options.server_name!r}", "jsctl server list shows them")
+        raise BadInput(
+            f"no cluster has a server {options.server_name!r}", f"{build_line('server list')} shows them"
+        )
     surplus = sum(len(load.surplus) for load in loads)
     if surplus or env.dry_run:
         clusters = len({load.cluster for load in loads})

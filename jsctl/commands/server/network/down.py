@@ -13,7 +13,7 @@ from jsctl.views.server import intents
 )
 @network_argument
 @option("--keep-data", is_flag=True, help="Keep streams, configurations and logs for the next start")
-@destructive("Do not ask")
+@destructive("Do not ask", missing_ok=True)
 async def down(env: Env, network: str, keep_data: bool, force: bool) -> Result:
     """Remove its folder, with everything in its streams."""
     local = find_network(env.environ, network)

@@ -1,10 +1,12 @@
 """`jsctl server network link`."""
 
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import DURATION, SIZE, argument, command, option
 from jsctl.commands.server.network.choose import choose_network
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
-from jsctl.localserver.networks import disturb, find_network
+from jsctl.localserver.links import disturb
+from jsctl.localserver.networks import find_network
 from jsctl.units import MS
 from jsctl.views.result import Result
 from jsctl.views.server import network as view
@@ -50,13 +52,16 @@ async def link(
         raise BadInput(f"{mode!r} is not a valid mode", f"use {', '.join(MODES)}")
     if bool(links) == everything:
         raise BadInput(
-            "the links are missing", "name some, or use --all; jsctl server network link shows them"
+            "the links are missing",
+            f"name some, or use --all; {build_line('server network link')} shows them",
         )
     for flag, value, kind in (("--by", delay, "delay"), ("--to", limit, "limit")):
         if (value is not None) != (mode == kind):
             raise BadInput(
                 f"{mode} does not take {flag}" if value is not None else f"{mode} needs {flag}",
-                f"jsctl server network link {kind} LINK {flag} {'200ms' if kind == 'delay' else '100KB'}",
+                build_line(
+                    "server network link", kind, "LINK", flags=[flag, "200ms" if kind == "delay" else "100KB"]
+                ),
             )
     if everything and not local.state.links:
         raise NotFound(f"network {local.state.name} has no links", view.NO_LINKS)

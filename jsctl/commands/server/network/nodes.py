@@ -3,22 +3,22 @@
 All of them take the same arguments: names of servers or clusters, or --all.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, command, dry_run_flag, option
 from jsctl.commands.server.network.choose import choose_network
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.localserver import networks
-from jsctl.localserver.networks import LocalNetwork, find_network
+from jsctl.localserver.networks import Action, LocalNetwork, find_network
 from jsctl.localserver.state import NodeState
 from jsctl.views.result import Result
 from jsctl.views.server import intents
 
-NodeAction = Callable[[LocalNetwork, Sequence[NodeState]], Awaitable[None]]
 Names = tuple[str, ...]
 
 
@@ -34,7 +34,7 @@ def _select(env: Env, network: str, servers: Names, everything: bool) -> tuple[L
     if bool(servers) == everything:
         raise BadInput(
             "the servers are missing",
-            "name servers or clusters, or use --all; jsctl server network status shows them",
+            f"name servers or clusters, or use --all; {build_line('server network status')} shows them",
         )
     return local, local.state.select(servers)
 
@@ -44,21 +44,18 @@ def _announce(env: Env, local: LocalNetwork, nodes: Sequence[NodeState]) -> None
     env.announce(intents.change_servers(verb, local.state.name, [node.name for node in nodes]))
 
 
-async def _change_running_nodes(
-    env: Env, network: str, servers: Names, everything: bool, action: NodeAction, key: str, label: str = ""
+async def _act(
+    env: Env, network: str, servers: Names, everything: bool, action: Action, key: str, label: str = ""
 ) -> Result:
-    local, nodes = _select(env, network, servers, everything)
-    if action is not networks.stop_nodes:
-        selected, nodes = nodes, [node for node in nodes if local.find_process(node)]
-        if not nodes:
-            names = [node.name for node in selected]
-            raise JsctlError(
-                f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not running",
-                f"jsctl server network start {' '.join(names)}",
-            )
-    _announce(env, local, nodes)
-    await action(local, nodes)
-    return _report(env, local, nodes, key, label)
+    local, selected = _select(env, network, servers, everything)
+    if action is not networks.STOP and not any(local.find_process(node) for node in selected):
+        names = [node.name for node in selected]
+        raise JsctlError(
+            f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not running",
+            build_line("server network start", *names),
+        )
+    _announce(env, local, networks.select_affected(local, selected, action))
+    return _report(env, local, await networks.apply_action(local, selected, action), key, label)
 
 
 def _report(env: Env, local: LocalNetwork, nodes: Sequence[NodeState], key: str, label: str = "") -> Result:
@@ -66,7 +63,7 @@ def _report(env: Env, local: LocalNetwork, nodes: Sequence[NodeState], key: str,
     read before them.
     """
     names = [node.name for node in nodes]
-    env.say(f"{label or key} {', '.join(names)}")
+    env.say(f"{label or key} {', '.join(names) or 'no server: none had to be changed'}")
     return Result(data={"network": local.state.name, key: names})
 
 
@@ -75,8 +72,7 @@ def _report(env: Env, local: LocalNetwork, nodes: Sequence[NodeState], key: str,
 async def start(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Resume those that are paused, too, and wait until they accept clients."""
     local, nodes = _select(env, network, servers, everything)
-    await networks.start_nodes(local, nodes, env.environ)
-    return _report(env, local, nodes, "started")
+    return _report(env, local, await networks.start_nodes(local, nodes, env.environ), "started")
 
 
 @command("stop", examples=["jsctl server network stop srv-4222", "jsctl server network stop hub"])
@@ -84,7 +80,7 @@ async def start(env: Env, servers: Names, everything: bool, network: str) -> Res
 @dry_run_flag()
 async def stop(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGTERM, and wait until they have ended."""
-    return await _change_running_nodes(env, network, servers, everything, networks.stop_nodes, "stopped")
+    return await _act(env, network, servers, everything, networks.STOP, "stopped")
 
 
 @command("restart", examples=["jsctl server network restart spoke-1"])
@@ -94,7 +90,7 @@ async def restart(env: Env, servers: Names, everything: bool, network: str) -> R
     """Make them read their configuration files again."""
     local, nodes = _select(env, network, servers, everything)
     _announce(env, local, nodes)
-    await networks.stop_nodes(local, nodes)
+    await networks.apply_action(local, nodes, networks.STOP)
     await networks.start_nodes(local, nodes, env.environ)
     return _report(env, local, nodes, "restarted")
 
@@ -104,7 +100,7 @@ async def restart(env: Env, servers: Names, everything: bool, network: str) -> R
 @dry_run_flag()
 async def kill(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGKILL (kill -9). Start them again with jsctl server network start."""
-    return await _change_running_nodes(env, network, servers, everything, networks.kill_nodes, "killed")
+    return await _act(env, network, servers, everything, networks.KILL, "killed")
 
 
 @command("pause", examples=["jsctl server network pause srv-4242"])
@@ -112,14 +108,14 @@ async def kill(env: Env, servers: Names, everything: bool, network: str) -> Resu
 @dry_run_flag()
 async def pause(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGSTOP: like machines that hang, they do nothing until jsctl server network resume."""
-    return await _change_running_nodes(env, network, servers, everything, networks.pause_nodes, "paused")
+    return await _act(env, network, servers, everything, networks.PAUSE, "paused")
 
 
 @command("resume", examples=["jsctl server network resume srv-4242"])
 @choose_servers
 async def resume(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Send SIGCONT."""
-    return await _change_running_nodes(env, network, servers, everything, networks.resume_nodes, "resumed")
+    return await _act(env, network, servers, everything, networks.RESUME, "resumed")
 
 
 @command("lame-duck", examples=["jsctl server network lame-duck srv-4222"])
@@ -127,6 +123,5 @@ async def resume(env: Env, servers: Names, everything: bool, network: str) -> Re
 @dry_run_flag()
 async def lame_duck(env: Env, servers: Names, everything: bool, network: str) -> Result:
     """Let them hand over leaders and clients first, which takes nats-server about two minutes."""
-    return await _change_running_nodes(
-        env, network, servers, everything, networks.start_lame_duck, "in_lame_duck_mode", "in lame duck mode:"
-    )
+    action, key, label = networks.ENTER_LAME_DUCK, "in_lame_duck_mode", "in lame duck mode:"
+    return await _act(env, network, servers, everything, action, key, label)

@@ -8,7 +8,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.localserver import binary, networks
 from jsctl.localserver.networks import find_network
-from jsctl.localserver.status import wait_until_ready
+from jsctl.localserver.ready import wait_until_ready
 from jsctl.views.result import Result
 from jsctl.views.server import intents
 

@@ -1,17 +1,16 @@
 """`jsctl server network up`."""
 
-import shlex
-
 import click
 
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.localserver import binary, folder
 from jsctl.localserver.network import open_private_store
 from jsctl.localserver.networks import VARIABLE, bring_up, build_label, copy_contexts
+from jsctl.localserver.ready import wait_until_ready
 from jsctl.localserver.short_forms import load_named
 from jsctl.localserver.spec_reader import BUILTIN
-from jsctl.localserver.status import wait_until_ready
 from jsctl.localserver.update import update_network
 from jsctl.signals import Stopped, stoppable
 from jsctl.user_folders import expand_home
@@ -50,12 +49,13 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     server = binary.find(env.environ)
     try:
         async with stoppable():
-            folder.remember(env.environ, target_folder)
             running, started = await bring_up(spec, target_folder, path, server, env.environ, port)
             changes = [] if started else await update_network(running, spec, path, server, env.environ)
             await wait_until_ready(running, env.say)
     except Stopped:
-        raise Stopped(f"stopped; jsctl server network status {spec.name} shows what has started") from None
+        raise Stopped(
+            f"stopped; {build_line('server network status', spec.name)} shows what has started"
+        ) from None
     for sentence in changes:
         env.say(sentence)
     for file in started.edited if started else ():
@@ -72,7 +72,7 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     ]
     env.say(f"nats-server {running.state.version} runs; everything is in {target_folder}")
     if not into_contexts and env.environ.get(VARIABLE) != str(target_folder):
-        label = shlex.quote(build_label(running, env.environ))
-        env.say(f"to work in it:  jsctl server network shell {label}")
-        env.say(f"to end it:      jsctl server network down {label}")
+        label = build_label(running, env.environ)
+        env.say(f"to work in it:  {build_line('server network shell', label)}")
+        env.say(f"to end it:      {build_line('server network down', label)}")
     return view.started(running, contexts)

@@ -21,6 +21,11 @@ ARCHIVE: tuple[tuple[str], dict[str, Any]] = (
     {"metavar": "FILE", "help": "Read an archive of jsctl audit gather instead of asking servers"},
 )
 
+ROWS: tuple[tuple[str, str], dict[str, Any]] = (
+    ("--rows", "with_rows"),
+    {"is_flag": True, "help": "With --json, write a list of rows instead of an object by server"},
+)
+
 
 def report_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
     """Declare [LIMIT], the flags that choose servers, and --watch: the verb gets `limit` and `servers`."""

@@ -21,7 +21,7 @@ async def gateways(env: Env, limit: int | None, filter_name: str, order: str, se
     return await report(
         env,
         "GATEWAYZ",
-        {"name": filter_name} if filter_name else {},
+        {"accounts": True, **({"name": filter_name} if filter_name else {})},
         limit,
         servers,
         lambda replies: view.gateways(build_gateway_rows(replies), order, is_reversed(env)),

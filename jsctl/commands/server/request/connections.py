@@ -28,7 +28,7 @@ _STATES = {"open": 0, "closed": 1, "all": 2}
     default="",
     help="Sort by cid, start, subs, bytes_to, msgs_to, idle, uptime",
 )
-@option("--subscriptions", is_flag=True, help="Include the subjects of subscriptions")
+@option("--subscriptions", is_flag=True, help="Include subscriptions")
 @option("--filter-cid", type=int, metavar="CID", help="Only the connection of this number")
 @option(
     "--filter-state", type=click.Choice(list(_STATES)), default="open", help="Only connections in this state"
@@ -60,11 +60,12 @@ async def connections(
     body = {
         "sort": sort or "cid",
         "subscriptions": subscriptions,
+        "subscriptions_detail": subscriptions,
         "cid": filter_cid,
         "state": _STATES[filter_state],
         "user": filter_user,
         "acc": filter_account,
-        "auth": bool(filter_user or filter_account),
+        "auth": True,
         "filter_subject": filter_subject,
     }
     result = await request(env, "CONNZ", body, expect, servers)

@@ -38,11 +38,18 @@ def group_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
     return verb
 
 
-def request_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare the flags and [WAIT]; the verb gets them as `servers`."""
+def server_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare the flags; the verb gets those that were given as `servers`."""
     for names, attrs in reversed(_FLAGS):
         verb = option(*names, into="servers", **attrs)(verb)
-    return argument("expect", type=click.IntRange(min=1), required=False, metavar="[WAIT]")(verb)
+    return verb
+
+
+def request_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare the flags and [WAIT]; the verb gets them as `servers` and `expect`."""
+    return argument("expect", type=click.IntRange(min=1), required=False, metavar="[WAIT]")(
+        server_flags(verb)
+    )
 
 
 def build_server_filter(flags: Mapping[str, Any]) -> Filter:

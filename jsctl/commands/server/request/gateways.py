@@ -12,7 +12,11 @@ from jsctl.views.result import Result
 @command("gateways", examples=["jsctl server request gateways"])
 @option("--filter-account", metavar="ACCOUNT", default="", help="Only this account")
 @option("--accounts", is_flag=True, help="Include details of accounts")
-@option("--subscriptions/--no-subscriptions", help="Include subscriptions")
+@option(
+    "--subscriptions/--no-subscriptions",
+    default=True,
+    help="Include the subscriptions of the account of --filter-account",
+)
 @request_flags
 @argument("gateway", required=False, default="", metavar="[NAME]")
 async def gateways(
@@ -32,7 +36,8 @@ async def gateways(
             "account_name": filter_account,
             "name": gateway,
             "accounts": accounts or bool(filter_account),
-            "subscriptions": subscriptions,
+            "subscriptions": subscriptions and bool(filter_account),
+            "subscriptions_detail": subscriptions and bool(filter_account),
         },
         expect,
         servers,

@@ -9,8 +9,8 @@ from jsctl.env import Env
 from jsctl.views.result import Result
 
 
-@command("ipqueue", examples=["jsctl server request ipqueue --all"])
-@option("--all/--no-all", "everything", help="Include empty queues")
+@command("ipqueue", examples=["jsctl server request ipqueue --no-all"])
+@option("--all/--no-all", "everything", default=True, help="Include empty queues")
 @option("--filter", metavar="TEXT", default="", help="Only queues whose names contain this")
 @request_flags
 async def ipqueue(

@@ -18,7 +18,7 @@ from jsctl.views.result import Result
 @option("--raft", is_flag=True, help="Include the Raft groups")
 @option("--leader", is_flag=True, help="Only the leader of the meta group answers")
 @option("--stream-leader", is_flag=True, help="Let only the leaders of streams report them")
-@option("--all", "everything", is_flag=True, help="Include accounts, streams, consumers and configurations")
+@option("--all", "everything", is_flag=True, help="Include all of these")
 @request_flags
 async def jetstream(
     env: Env,
@@ -44,7 +44,7 @@ async def jetstream(
             "streams": streams or consumer or everything,
             "consumer": consumer or everything,
             "config": config or everything,
-            "raft": raft,
+            "raft": raft or everything,
             "leader_only": leader,
             "stream_leader_only": stream_leader,
         },

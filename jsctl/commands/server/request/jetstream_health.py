@@ -15,7 +15,7 @@ from jsctl.views.result import Result
 @option("--account", metavar="ACCOUNT", default="", help="Only this account")
 @option("--stream", metavar="STREAM", default="", help="Only this stream; needs --account")
 @option("--consumer", metavar="CONSUMER", default="", help="Only this consumer; needs --stream")
-@option("--details/--no-details", help="Include all failures")
+@option("--details/--no-details", default=True, help="Include all failures")
 @request_flags
 async def jetstream_health(
     env: Env,

@@ -2,6 +2,7 @@
 
 import click
 
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, command, dry_run_flag
 from jsctl.env import Env
 from jsctl.errors import NotFound
@@ -25,7 +26,8 @@ async def kick(env: Env, client: int, server_id: str) -> Result:
         clients = (reply.get("data") or {}).get("connections") or []
         if not clients:
             raise NotFound(
-                f"server {server_id} has no connection {client}", "jsctl server report connections shows them"
+                f"server {server_id} has no connection {client}",
+                f"{build_line('server report connections')} shows them",
             )
         env.announce(intents.kick(clients[0], reply["server"]))
     return view.as_sent([await ask_server(connection, server_id, "KICK", {"cid": client})])

@@ -14,4 +14,5 @@ from jsctl.views.result import Result
 @request_flags
 async def routes(env: Env, expect: int | None, servers: Mapping[str, Any], subscriptions: bool) -> Result:
     """End after WAIT answers; without it, wait for all servers."""
-    return await request(env, "ROUTEZ", {"subscriptions": subscriptions}, expect, servers)
+    body = {"subscriptions": subscriptions, "subscriptions_detail": subscriptions}
+    return await request(env, "ROUTEZ", body, expect, servers)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from jsctl.command_lines import build_line
 from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import (
@@ -14,7 +15,7 @@ from jsctl.monitor.doctor.imports import (
     trace_imports,
 )
 from jsctl.monitor.doctor.sharing import Gap, find_account_name, fix_gap, fix_invalid
-from jsctl.monitor.doctor.snapshot import Link, ServerView, Snapshot
+from jsctl.monitor.doctor.snapshot import UNKNOWN_LOGIN, Link, ServerView, Snapshot
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import covers
 
@@ -68,7 +69,8 @@ def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
             "a few messages arrive; after about a megabyte the copy stalls",
             fix
             or f"account {link.view.account_name} must import the service {subject} from the account of the"
-            " origin, which exports it; jsctl doctor with a context of the system account names both",
+            f" origin, which exports it; {build_line('doctor', place=UNKNOWN_LOGIN)} with a context of the"
+            " system account names both",
             [link.object],
         )
 
@@ -99,8 +101,11 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
                 "which exports it and has JetStream, but nobody answers",
                 "a reload that adds an account breaks its service imports: requests and mirrors through"
                 " them fail",
-                "reload the configuration once more: jsctl server config reload"
-                + (f" {_find_server_name(snapshot, context.server)}" if context.server else ""),
+                "reload the configuration once more: "
+                + snapshot.build_system_line(
+                    "server config reload",
+                    *([_find_server_name(snapshot, context.server)] if context.server else []),
+                ),
                 objects or [f"import {context.account_name} {imported.local}"],
             )
 

@@ -41,8 +41,12 @@ def _find_orphaned_imports(snapshot: Snapshot) -> Iterator[Finding]:
                 f"consumer {stream} > {consumer}",
                 f"account {user} imports {remote} from {owner}, where {missing} does not exist",
                 f"clients in {user} wait for messages that never arrive",
-                f"create it in {owner}: jsctl {'stream' if is_gone else 'consumer'} add {stream}"
-                + ("" if is_gone else f" {consumer}")
+                f"create it in {owner}: "
+                + snapshot.build_account_line(
+                    exporter,
+                    domain,
+                    *(["stream add", stream] if is_gone else ["consumer add", stream, consumer]),
+                )
                 + f"; or remove the import from {user}",
                 [f"import {user} {remote}"],
             )
@@ -93,9 +97,15 @@ def _find_orphaned_deliveries(snapshot: Snapshot) -> Iterator[Finding]:
                 f"it delivers to {subject} for another account or domain, and no stream listens there",
                 "with interest or work queue retention, the stream keeps the messages that wait for it,"
                 " and grows",
-                f"create the stream on the other side again, or remove it: jsctl consumer rm {stream} {name}",
+                "create the stream on the other side again" + _describe_removal(view, stream, name),
                 [f"consumer {view.format_stream(stream)} > {name}"],
             )
+
+
+def _describe_removal(view: DomainView, stream: str, name: str) -> str:
+    """Return how to remove a consumer; empty if messages that wait for it would go with it."""
+    retention = (view.streams.get(stream) or {}).get("config", {}).get("retention", "limits")
+    return f", or remove it: {view.build_line('consumer rm', stream, name)}" if retention == "limits" else ""
 
 
 def _is_for_stream(info: Json) -> bool:
@@ -115,6 +125,6 @@ def _find_missing_named_consumers(snapshot: Snapshot) -> Iterator[Finding]:
                 link.label,
                 f"it copies {link.name} through consumer {name}, which does not exist there",
                 "nothing is copied until it exists",
-                f"create it at the origin: jsctl consumer add {link.name} {name}",
+                f"create it at the origin: {link.build_origin_line('consumer add', link.name, name)}",
                 [link.object],
             )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, Denied, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
@@ -34,7 +35,7 @@ def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _describe_fix(context: ContextView) -> str:
-    edit = f"jsctl context edit {context.name}"
+    edit = build_line("context edit", context.name)
     if isinstance(context.error, Unreachable):
         return f"start its servers, or correct its address: {edit}"
     hint = context.error.hint if context.error else ""
@@ -53,7 +54,7 @@ def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
                 f"nobody answers on {view.prefix}, which context {view.context} names{reachable}",
                 "its streams cannot be reached from here, and mirrors of them copy nothing",
                 "start its servers, connect their leaf node with a remote for this account, or name another"
-                f" domain: jsctl context edit {view.context}",
+                f" domain: {build_line('context edit', view.context)}",
                 [f"prefix {view.prefix}", *snapshot.copies_through(view.prefix)],
             )
 
@@ -67,8 +68,8 @@ def jetstream_silent(snapshot: Snapshot) -> Iterator[Finding]:
                 f"domain {view.domain}" if view.domain else f"JetStream of context {view.context}",
                 view.error.message,
                 "streams cannot be listed, created or changed",
-                "see which servers answer with jsctl server list, and read their logs;"
-                " --timeout waits longer",
+                f"see which servers answer with {snapshot.build_system_line('server list')}, and read their"
+                " logs; --timeout waits longer",
                 [f"domain {view.domain}", *snapshot.copies_through(build_api_prefix(view.domain))],
             )
 

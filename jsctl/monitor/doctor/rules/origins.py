@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from jsctl.command_lines import build_line
 from jsctl.jetstream.state import read_last_active
 from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.snapshot import Link, Snapshot, api_to_domain
-from jsctl.monitor.report.health import SILENT
+from jsctl.monitor.doctor.snapshot import UNKNOWN_LOGIN, Link, Snapshot, api_to_domain
+from jsctl.monitor.rules.objects import SILENT
 from jsctl.monitor.trouble import is_settled
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.units import NEVER, SECOND, format_count, format_exact_duration, pluralize, truncate_to_seconds
@@ -33,8 +34,8 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
             _describe_reconnection(snapshot, first, domain)
             or (
                 f"start the servers of domain {domain}, or connect its leaf node with a remote for account"
-                f" {first.view.account_name}; a wrong name cannot be edited: remove the mirror and"
-                " create it again"
+                f" {first.view.account_name}; a wrong name cannot be edited: create"
+                " another mirror with the right one"
                 if domain
                 else f"account {first.view.account_name} must import the service {api}.CONSUMER.CREATE.>"
                 " from the account of the origin, which exports it; CONSUMER.CREATE.* is not enough with a"
@@ -81,9 +82,7 @@ def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
                 link.label,
                 f"it is a {link.kind} of stream {link.name}{place}, which does not exist",
                 "nothing is copied; once a stream of that name is created, all of it is",
-                f"create it: jsctl stream add {link.name}"
-                + (f" --js-domain {api_to_domain(link.api)}" if api_to_domain(link.api) else "")
-                + f"; or remove the copy: jsctl stream rm {link.stream}",
+                f"create it: {link.build_origin_line('stream add', link.name)}",
                 [link.object],
             )
 
@@ -136,24 +135,31 @@ def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
             f"{link.kind} of {link.name}: {observation}"
             + (", although it answers now" if link.origin.info else ""),
             "what the origin stores does not arrive",
-            f"wait a minute, in which the server tries again; then elect another leader:"
-            f" jsctl stream cluster step-down {link.stream}"
+            f"wait a minute, in which the server tries again; then {_describe_restart(link)}"
             if link.origin.info
-            else f"see the origin: jsctl stream info {link.name}"
-            + (f" --js-api-prefix {link.api}" if link.api else ""),
+            else f"see the origin: {link.view.build_line('stream info', link.name, prefix=link.api)}",
             [link.object],
         )
+
+
+def _describe_restart(link: Link) -> str:
+    """Return what makes a server begin a copy again."""
+    group = link.info.get("cluster") or {}
+    if group.get("replicas"):
+        return f"elect another leader: {link.view.build_line('stream cluster step-down', link.stream)}"
+    return f"restart server {group['leader']}" if group.get("leader") else "restart its server"
 
 
 def _describe_delivery_check(link: Link) -> str:
     if not link.deliver:
         return (
-            "see who has the messages: jsctl stream report; across accounts the copy needs a delivery"
-            " prefix that its account imports"
+            f"see who has the messages: {link.view.build_line('stream report')}; across accounts the copy"
+            " needs a delivery prefix that its account imports"
         )
     return (
         f"account {link.view.account_name} must import the stream {link.deliver}.> from the account of"
-        " the origin, which exports it; jsctl doctor with a context of the system account checks that"
+        f" the origin, which exports it; {build_line('doctor', place=UNKNOWN_LOGIN)} with a context of the"
+        " system account checks that"
     )
 
 

@@ -3,13 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from statistics import median_low
+from typing import Any
 
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.rules.contexts import has_no_leader
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
-from jsctl.monitor.trouble import find_lagging_replicas, has_leader, is_settled
-from jsctl.units import SECOND, format_duration, pluralize
+from jsctl.monitor.rules import objects as object_rules
+from jsctl.monitor.trouble import find_lagging_replicas, has_leader
+from jsctl.units import SECOND, format_count, format_duration, pluralize
 
 _MAX_DIFFERENCE = SECOND
 """ns by which clocks may differ: a busy server answers late."""
@@ -77,21 +79,26 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
         names = [server.name for server in servers] or sorted(
             server.name for server in snapshot.servers if server.domain == domain and server.jetstream
         )
-        observation = (
-            f"of its {pluralize(size, 'server')} only {', '.join(names)}"
-            f" {'answers' if len(names) == 1 else 'answer'}"
-            if size > len(names)
-            else "they answer, and are electing one"
-            if size
-            else "no majority of its servers is there"
-        )
+        has_majority = len(names) > size // 2
+        verb = "answers" if len(names) == 1 else "answer"
+        if size and has_majority:
+            all_words = f"{len(names)} of its {pluralize(size, 'server')}" if size > len(names) else "they"
+            is_most = ", which is a majority," if size > len(names) else ""
+            observation = f"{all_words} answer{is_most} and are electing one"
+        elif size:
+            observation = f"of its {pluralize(size, 'server')} only {', '.join(names)} {verb}"
+        else:
+            observation = "a server answers that too few of them are there"
+        shows = snapshot.build_system_line("server report jetstream")
         yield Finding(
             "META_NO_LEADER",
             f"domain {domain}" if domain else "JetStream",
             f"its servers have no leader: {observation}",
-            "streams and consumers cannot be created, changed or listed until a majority is back",
-            "start the servers that are away (jsctl server report jetstream shows them); for one that"
-            " will not come back: jsctl server cluster peer-remove NAME",
+            "streams and consumers cannot be created, changed or listed until"
+            + (" one is elected" if size and has_majority else " a majority is back"),
+            f"wait some seconds; if none is elected, see which servers reach each other: {shows}"
+            if size and has_majority
+            else f"start the servers that are away: {shows} shows them",
             [f"domain {domain}", *snapshot.copies_through(build_api_prefix(domain))],
         )
 
@@ -101,14 +108,16 @@ def _is_leaderless(servers: list[ServerView]) -> bool:
 
 
 def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
-    """Yield servers that hold replicas, and are offline or behind."""
+    """Yield servers that hold replicas of streams or consumers, and are offline or behind."""
     objects: dict[str, list[str]] = defaultdict(list)
     states: dict[str, str] = {}
+    spare: dict[str, int] = {}
     for server in snapshot.servers:
         meta = server.jsz.get("meta_cluster") or {}
         if meta.get("leader") != server.name:
             continue
         for trouble, peer in _find_away({"cluster": meta}, snapshot):
+            spare[peer] = _count_spare({"cluster": meta}, snapshot)
             objects[peer].append(f"meta group of domain {server.domain}" if server.domain else "meta group")
             states[peer] = trouble
     for view in snapshot.domains:
@@ -120,9 +129,14 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
                 else ""
             )
             for trouble, peer in _find_away(info, snapshot):
+                is_first = not any(name.startswith("stream ") for name in objects[peer])
+                count = _count_spare(info, snapshot)
+                spare[peer] = count if is_first else min(count, spare[peer])
                 objects[peer].append(consumer_name or f"stream {view.format_stream(name)}")
                 states.setdefault(peer, trouble)
     for peer, held_objects in sorted(objects.items()):
+        if all(name.startswith("meta group") for name in held_objects):
+            continue  # one that was removed stays a member until `peer-remove`
         streams = sum(name.startswith("stream ") for name in held_objects)
         yield Finding(
             "REPLICA_OFFLINE",
@@ -130,31 +144,34 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
             f"{states[peer]}; it holds replicas of {pluralize(streams, 'stream')}"
             if streams
             else states[peer],
-            "if one more server fails, these streams stop; until it is back they have fewer copies",
-            f"start server {peer} (jsctl server list shows which run); for one that will not come back:"
-            f" jsctl server cluster peer-remove {peer}",
+            _describe_danger(streams, spare[peer]),
+            f"start server {peer}: {snapshot.build_system_line('server list')} shows which run"
+            + _describe_removal(snapshot, peer),
             list(dict.fromkeys([f"server {peer}", *held_objects])),
         )
 
 
-def replicas_few(snapshot: Snapshot) -> Iterator[Finding]:
-    """Yield streams with fewer replicas than configured, as after an evacuation."""
-    for view in snapshot.domains:
-        for name, info in view.streams.items():
-            configured = int(info["config"].get("num_replicas") or 1)
-            group = info.get("cluster") or {}
-            existing = 1 + len(group.get("replicas") or ())
-            if group.get("leader") and existing < configured and is_settled(info.get("created"), snapshot.at):
-                yield Finding(
-                    "REPLICAS_FEW",
-                    f"stream {view.format_stream(name)}",
-                    f"it has {existing} of {pluralize(configured, 'replica')},"
-                    " as after an evacuation of servers",
-                    "each further server that fails brings it closer to a stop, or to losing messages",
-                    f"bring a server back, then: jsctl stream edit {name} --replicas {existing} --force,"
-                    f" and the same with --replicas {configured}",
-                    [f"stream {view.format_stream(name)}"],
-                )
+def _count_spare(info: dict[str, Any], snapshot: Snapshot) -> int:
+    """Return how many more servers of a group may fail before it stops."""
+    group = info.get("cluster") or {}
+    size = int(group.get("cluster_size") or 0) or 1 + len(group.get("replicas") or ())
+    return size - sum(1 for _ in _find_away(info, snapshot)) - (size // 2 + 1)
+
+
+def _describe_danger(streams: int, spare: int) -> str:
+    fail = "one more server fails" if spare <= 0 else f"{format_count(spare + 1)} more servers fail"
+    if not streams:
+        return f"if {fail}, streams and consumers cannot be created or changed any more"
+    return f"if {fail} that hold them, streams stop; until it is back they have fewer copies"
+
+
+def _describe_removal(snapshot: Snapshot, peer: str) -> str:
+    """Return how to take a server out of the cluster for ever; empty if it may hold the only copy of a
+    stream."""
+    if any(view.silent for view in snapshot.domains):
+        return "; it may hold the only copy of streams that do not answer"
+    line = snapshot.build_system_line("server cluster peer-remove", peer)
+    return f"; if it will not come back, and held no stream of one replica: {line}"
 
 
 def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
@@ -172,14 +189,30 @@ def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
                 "nothing can be stored in it or read from it",
                 # A server keeps, but does not run, the streams of an account that was without JetStream for a
                 # while.
-                "start the servers that hold it (jsctl server report jetstream shows which are away);"
-                " if all run, restart those that jsctl server report health calls unhealthy, one at a time",
+                "start the servers that hold it"
+                f" ({snapshot.build_system_line('server report jetstream')} shows which are away); if all"
+                f" run, restart those that {snapshot.build_system_line('server report health')} calls"
+                " unhealthy, one at a time",
                 [f"stream {view.format_stream(name)}"],
             )
 
 
-def _find_away(info: dict[str, object], snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+def _find_away(info: dict[str, Any], snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     """Yield the followers that are offline or behind, each with a description of its state."""
     for replica in find_lagging_replicas(info, snapshot.at):
         if replica.bad:
             yield f"it is {replica.state}", replica.server
+
+
+def server_limit_near(snapshot: Snapshot) -> Iterator[Finding]:
+    """Yield servers whose storage is nearly used."""
+    for server in snapshot.servers:
+        for trouble in object_rules.check_server(server.jsz):
+            yield Finding(
+                "LIMIT_NEAR",
+                f"server {server.name}",
+                trouble.says,
+                "at the limit no stream on it takes messages",
+                trouble.advice,
+                [f"server {server.name}"],
+            )

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jsctl.command_lines import build_flag
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import DomainView, Snapshot
 from jsctl.nats.subjects import overlaps
@@ -41,8 +42,12 @@ def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
                 "while the domains are connected, every message is stored in each of them, and sources"
                 " that join these streams hold it several times",
                 "use different subjects for the streams, or different accounts for the domains; to copy a"
-                " stream, use a mirror:"
-                f" jsctl stream add COPY --mirror {group[0].stream}@{group[0].view.domain}",
+                " stream, use a mirror: "
+                + group[1].view.build_line(
+                    "stream add",
+                    f"{group[0].stream}-COPY",
+                    flags=build_flag("--mirror", f"{group[0].stream}@{group[0].view.domain}"),
+                ),
                 objects,
             )
 

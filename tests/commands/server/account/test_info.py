@@ -1,5 +1,7 @@
 """`server account info`."""
 
+from pathlib import Path
+
 from tests.support.run import Cli
 
 
@@ -8,3 +10,11 @@ def test_an_account(system: Cli) -> None:
     assert "Account information for account ACC" in shown
     assert system("server account info ACC --json", status=0).json["jetstream_enabled"] is True
     assert len(system("server account info NONE", status=1).err.splitlines()) == 1
+
+
+def test_an_account_in_an_archive(system: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "audit.zip"
+    system(f"audit gather --output {file} --no-server-profiles --no-streams", status=0)
+    document = system(f"server account info ACC --archive {file} --host leaf-server --json", status=0).json
+    assert document["account_name"] == "ACC" and document["jetstream_enabled"] is True
+    assert "its accounts: " in system(f"server account info NONE --archive {file}", status=3).err

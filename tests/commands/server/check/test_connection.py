@@ -6,7 +6,8 @@ from tests.support.run import Cli
 
 def test_a_connection(cli: Cli) -> None:
     out = cli("server check connection", status=0).out
-    assert out.startswith("OK Connection OK:connected in ")
+    assert out.startswith("OK Connection OK:connected to nats://127.0.0.1:")
+    assert " OK:connected in " in out and ":t" not in out.split(" OK:connected in ")[0].split("nats:")[1]
     assert ";0.5000;1.0000 rtt=" in out
     assert check(cli, "connection --rtt-warn 1us", 1)["status"] == "WARNING"
     assert check(cli, "connection --rtt-critical 1us", 2)["status"] == "CRITICAL"

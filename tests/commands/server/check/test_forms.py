@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.monitor.check.outcome import Check
+from jsctl.views.result import Text
+from jsctl.views.server import check as view
 from tests.support import js
 from tests.support.checks import check
 from tests.support.run import Cli
@@ -23,6 +26,16 @@ def test_forms(cli: Cli, tmp_path: Path) -> None:
     assert cli(f"server check --outfile {file} --format prometheus jetstream", status=0).out == ""
     assert "nats_server_check_jetstream_status_code" in file.read_text()
     assert json.loads(cli("server check jetstream --json", status=0).out)["status"] == "OK"
+
+
+def test_large_numbers_are_exact(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders")
+    line = "stream --stream ORDERS --msgs-warn 123456789"
+    assert check(cli, line, 1)["warning"] == ["messages 0, must be above 123,456,789"]
+    outcome = Check("server", "n1")
+    outcome.report("mem", 123_456_789, "memory")
+    (shown,) = view.check(outcome, "prometheus", "nats").parts
+    assert isinstance(shown, Text) and 'nats_server_mem{item="n1"} 123456789\n' in shown.text
 
 
 @pytest.mark.parametrize("line", ["server check stream", "server check request --subject x -H y"])

@@ -9,6 +9,11 @@ def test_jetstream(cli: Cli, url: str) -> None:
     js.stream(url, "S", "s")
     outcome = check(cli, "jetstream")
     assert (outcome["status"], outcome["ok"]) == ("OK", ["memory in percent 0", "storage in percent 0"])
+    measures = {measure["name"]: measure for measure in outcome["perf_data"]}
+    assert (measures["replicas_lagged"]["critical"], measures["replicas_not_seen"]["critical"]) == (200, 5)
+    assert (measures["streams_pct"]["warning"], measures["streams_pct"]["critical"]) == (0, 0)
+    wrong = check(cli, "jetstream --mem-warn 80 --mem-critical 70", 2)
+    assert wrong["critical"] == ["memory in percent: the critical threshold is below the one for warnings"]
     assert " streams=1 " in cli("server check jetstream", status=0).out
 
 

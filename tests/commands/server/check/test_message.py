@@ -8,7 +8,14 @@ from tests.support.run import Cli
 def test_a_message(cli: Cli, url: str) -> None:
     js.stream(url, "ORDERS", "orders")
     assert "no message" in str(check(cli, "message --stream ORDERS --subject orders", 2)["critical"])
+    js.publish(url, "orders", b"")
+    for line in ("", " --content ."):
+        outcome = check(cli, f"message --stream ORDERS --subject orders{line}", 2)
+        assert outcome["critical"] == ["the content does not match ."]
     js.publish(url, "orders", b"all good")
+    assert check(cli, "message --stream ORDERS --subject orders")["ok"] == [
+        "the message on ORDERS > orders is valid"
+    ]
     assert check(cli, "message --stream ORDERS --age-critical 1h --content good")["status"] == "OK"
     assert check(cli, "message --stream ORDERS --content bad", 2)["critical"] == [
         "the content does not match bad"

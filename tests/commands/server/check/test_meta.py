@@ -9,7 +9,9 @@ from tests.support.run import Cli
 @pytest.mark.slow
 @pytest.mark.cluster
 def test_a_cluster(cluster_system: Cli) -> None:
-    assert check(cluster_system, "meta --expect 3")["status"] == "OK"
+    outcome = check(cluster_system, "meta --expect 3")
+    peers = next(measure for measure in outcome["perf_data"] if measure["name"] == "peers")
+    assert (outcome["status"], peers["warning"], peers["critical"]) == ("OK", 3, 3)
     assert check(cluster_system, "meta --expect 5", 2)["critical"]
 
 

@@ -5,4 +5,6 @@ from tests.support.run import Cli
 
 
 def test_a_request(cli: Cli) -> None:
-    assert "nobody answers" in str(check(cli, "request --subject nobody", 2)["critical"])
+    outcome = check(cli, "request --subject nobody --response-critical 3s", 2)
+    assert "nobody answers" in str(outcome["critical"])
+    assert [measure["critical"] for measure in outcome["perf_data"]] == [3]

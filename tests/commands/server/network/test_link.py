@@ -21,6 +21,12 @@ def test_a_slow_link(networks: Networks, pair: str) -> None:
     networks.at(pair, "stream ls --context pair-hub --js-domain leaf")
 
 
+def test_disturbances_that_are_none(networks: Networks, pair: str) -> None:
+    for line in ("delay leaf-hub --by -5ms", "delay leaf-hub --by 0s", "limit leaf-hub --to 0"):
+        assert "or more; jsctl server network link up removes a" in networks(f"link {line} -n {pair}", 64)
+    assert networks.at(pair, f"server network link -n {pair}").split()[-1] == "up"
+
+
 def test_a_shell_of_a_network_that_has_gone(networks: Networks) -> None:
     outcome = networks.cli("server network link", environ={"JSCTL_NETWORK": "gone"}, status=3)
     assert "there is no network 'gone', which JSCTL_NETWORK names; unset it" in outcome.err

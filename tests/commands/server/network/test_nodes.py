@@ -50,3 +50,22 @@ def test_a_full_disk_keeps_no_server_running(networks: Networks, monkeypatch: py
         patch.setattr("jsctl.localserver.network.save_state", save)
         networks("down full --force")
     assert not folder.exists()
+
+
+def test_only_what_was_changed_is_named(networks: Networks, pair: str) -> None:
+    def names(line: str, key: str) -> list[str]:
+        document = networks.cli(f"server network {line} -n {pair} --json", status=0).json
+        return list(document[key])
+
+    assert names("start --all", "started") == []
+    assert names("resume --all", "resumed") == []
+    assert names("stop leaf", "stopped") == ["leaf"]
+    assert "no server" in networks(f"stop leaf -n {pair}")
+    assert names("pause --all", "paused") == ["hub"]
+    assert names("pause --all", "paused") == []
+    assert names("resume --all", "resumed") == ["hub"]
+    assert "stop hub of" in networks(f"stop --all --dry-run -n {pair}")
+    assert names("stop --all", "stopped") == ["hub"]
+    assert names("start leaf", "started") == ["leaf"]
+    assert names("start --all", "started") == ["hub"]
+    networks(f"wait {pair}")

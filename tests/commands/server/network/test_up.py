@@ -81,7 +81,19 @@ def test_a_taken_port_is_reported_and_nothing_runs(networks: Networks, pair: str
     url = json.loads(networks.at(pair, "context info pair-hub --json"))["url"]
     port = url.rpartition(":")[2]
     assert f"port {port} is in use" in networks(f"up single --name taken --port {port}", 1)
-    assert not processes.find_all(networks.folder("taken"))
+    assert not networks.folder("taken").exists()
+    store = networks.home / "elsewhere" / "taken"
+    networks.cli(f"server network up single --store {store} --port {port}", status=1)
+    networks.cli(f"server run single --store {store} --port {port}", status=1)
+    assert not store.parent.exists()
+    store.mkdir(parents=True)  # the user's own folder stays
+    networks.cli(f"server network up single --store {store} --port {port}", status=1)
+    assert store.exists()
+
+
+def test_a_name_that_is_a_path(networks: Networks) -> None:
+    assert "is not a valid name" in networks("up single --port 0 --name ../evil", 64)
+    assert not (networks.folder("x").parent.parent / "evil").exists()
 
 
 def test_kill_9_in_the_middle_of_up(networks: Networks) -> None:

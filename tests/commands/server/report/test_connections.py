@@ -11,4 +11,16 @@ def test_a_wrong_expression(system: Cli) -> None:
 def test_connections(system: Cli) -> None:
     rows = system("server report connections --account SYS --json", status=0).json
     assert rows and {row["account"] for row in rows} == {"SYS"}
+    assert all(row["server"]["id"].startswith("N") and row["server"]["ver"] for row in rows)
+    assert any("$SYS" in subject for row in rows for subject in row.get("subscriptions_list", ()))
     assert "Top 1 Connections out of" in system("server report connections --top 1", status=0).out
+
+
+def test_connections_per_server(system: Cli) -> None:
+    table, _, below = system("server report connections", status=0).out.partition("Connections per Server\n")
+    title, _, *rows = table.strip().splitlines()
+    counts = {line.split()[0]: int(line.split()[-1]) for line in below.splitlines()[1:]}
+    assert set(counts) == {"hub-server", "leaf-server"}
+    assert sum(counts.values()) == len(rows) - 1 == int(title.split()[1])
+    csv = system("server report connections --as csv", status=0)
+    assert csv.out.startswith("cid,") and "hub-server," in csv.out and not csv.err

@@ -17,4 +17,6 @@ def test_servers_without_routes(system: Cli) -> None:
 def test_routes(cluster_system: Cli, shared_cluster: Cluster) -> None:
     rows = cluster_system("server report routes --json", status=0).json
     assert {row["server"] for row in rows} == set(shared_cluster.servers)
-    assert "Cluster Report" in cluster_system("server report routes", status=0).out
+    lines = cluster_system("server report routes", status=0).out.splitlines()
+    assert lines[0] == "Cluster Report"
+    assert lines[-1].split()[:3] == ["3", "1", str(len(rows))]

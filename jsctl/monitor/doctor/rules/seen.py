@@ -1,0 +1,105 @@
+"""The rules of single objects, on all streams, copies, consumers and accounts of a snapshot."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+from jsctl.jetstream.stream.origins import list_origins
+from jsctl.monitor.consumer.diagnosis import find_troubles
+from jsctl.monitor.consumer.facts import Facts, select_stream_facts
+from jsctl.monitor.doctor.finding import Finding
+from jsctl.monitor.doctor.snapshot import DomainView, Json, Link, Snapshot, api_to_domain, list_links
+from jsctl.monitor.rules import objects
+from jsctl.monitor.rules.catalog import BY_CODE
+from jsctl.monitor.rules.links import Edge, Node, check_links, read_ends
+from jsctl.monitor.trouble import Trouble
+
+_REPORTED_ELSEWHERE = frozenset({"STREAM_NO_LEADER", "REPLICA_OFFLINE", "ORIGIN_MISSING"})
+"""Codes whose findings name what several objects have in common: a server, a domain."""
+
+
+def find_seen(snapshot: Snapshot) -> Iterator[Finding]:
+    """Yield what is wrong with each stream, mirror, source, consumer and account, as a report does."""
+    for view in snapshot.domains:
+        for trouble in objects.check_account(dict(view.limits)):
+            yield build_finding(trouble, view, f"account {view.account_name}")
+        for name, info in view.streams.items():
+            for trouble in objects.check_stream(info, snapshot.at):
+                yield build_finding(trouble, view, f"stream {view.format_stream(name)}")
+        for info in view.consumers or ():
+            yield from _find_of_consumer(view, info)
+    yield from _find_of_links(snapshot)
+
+
+def _find_of_consumer(view: DomainView, info: Json) -> Iterator[Finding]:
+    stream, name = info["stream_name"], info["name"]
+    if stream not in view.streams:
+        return
+    facts = Facts(stream, name, info, select_stream_facts(view.streams[stream]))
+    for trouble in find_troubles(facts):
+        yield build_finding(trouble, view, f"consumer {view.format_stream(stream)} > {name}")
+
+
+def _find_of_links(snapshot: Snapshot) -> Iterator[Finding]:
+    """Yield what is wrong with mirrors and sources whose both ends are known."""
+    links: dict[Hashable, Link] = {}
+    edges: list[Edge] = []
+    configs: dict[Node, Json] = {}
+    names: dict[Node, str] = {}
+    for view in snapshot.domains:
+        for name, info in view.streams.items():
+            node = (_place(view), name)
+            configs[node], names[node] = info["config"], view.format_stream(name)
+    for view in snapshot.domains:
+        for number, link in enumerate(list_links(view)):
+            key: Hashable = (_place(view), number)
+            origin = _find_origin(link)
+            links[key] = link
+            if link.origin.info.get("config"):
+                configs.setdefault(origin, link.origin.info["config"])
+            config, sources = dict(link.config), list_origins(link.info["config"])
+            edges.append(Edge((_place(view), link.stream), origin, link.kind, config, sources, key))
+    ends = read_ends(configs.items())._replace(names=names)
+    for key, troubles in check_links(edges, ends).items():
+        link = links[key]
+        for trouble in troubles:
+            yield build_finding(trouble, link.view, link.label, [link.object])
+
+
+def _place(view: DomainView) -> Hashable:
+    return view.network, view.account, view.domain or view.prefix
+
+
+def _find_origin(link: Link) -> Node:
+    """Return the stream that a link copies; one of another account is known by its API prefix."""
+    view = link.view
+    domain = api_to_domain(link.api)
+    if not link.api or link.api == view.prefix:
+        return _place(view), link.name
+    return (view.network, view.account, domain or f"{view.account} {link.api}"), link.name
+
+
+def build_finding(
+    trouble: Trouble, view: DomainView, about: str, identities: Sequence[str] | None = None
+) -> Finding:
+    """Return the finding for a problem of an object. identities: see Finding; None for `about` alone."""
+    rule = BY_CODE[trouble.code]
+    advice = trouble.advice or rule.mend
+    lines = [view.build_line(each.verb, *each.names, flags=each.flags) for each in trouble.help]
+    mend = f"{advice}: {' && '.join(lines)}" if lines else advice
+    why = _LIMIT_REASONS[about.split()[0]] if rule.code == "LIMIT_NEAR" else rule.why
+    return Finding(trouble.code, about, trouble.says or trouble.words, why, mend, identities or [about])
+
+
+_LIMIT_REASONS: Mapping[str, str] = {
+    "account": "at the limit the server refuses new streams, consumers or messages",
+    "stream": "at the limit it refuses messages, or consumers",
+}
+
+
+def group_by_code(findings: Iterator[Finding]) -> Mapping[str, Sequence[Finding]]:
+    """Return findings by their code, without those that other rules report."""
+    groups: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.code not in _REPORTED_ELSEWHERE:
+            groups[finding.code].append(finding)
+    return groups

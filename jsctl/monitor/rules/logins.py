@@ -1,0 +1,21 @@
+"""The rules of what a login needs: tokens and certificates that expire. No I/O."""
+
+from jsctl.monitor.trouble import Trouble
+from jsctl.units import HOUR, format_duration, format_time, truncate_to_seconds
+
+SOON = 7 * 24 * HOUR
+"""ns before the end of a token or certificate from which it is named."""
+
+
+def check_expiry(what: str, expires: int, now: int) -> list[Trouble]:
+    """Return whether something has expired, or expires soon. expires, now: ns since 1970; 0 for never."""
+    remaining = expires - now
+    if not expires or remaining > SOON:
+        return []
+    at = format_time(expires)
+    if remaining <= 0:
+        return [Trouble(f"{what} has expired", True, "LOGIN_EXPIRES", f"{what} expired at {at}")]
+    span = format_duration(truncate_to_seconds(remaining))
+    return [
+        Trouble(f"{what} expires in {span}", False, "LOGIN_EXPIRES", f"{what} expires in {span}, at {at}")
+    ]

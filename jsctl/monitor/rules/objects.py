@@ -1,0 +1,228 @@
+"""The rules of one stream, one mirror or source, one consumer, one account. No I/O.
+
+They apply wherever such an object is seen: in `report` and its screen, `doctor`, the exporter, `--fail-on`.
+
+A mirror or source hears from its origin every few seconds, also when there is nothing to copy (nats-server
+sends idle heartbeats), so half a minute of silence means that the link is cut. When the API prefix of an
+origin is wrong, servers report no error; the only sign is that the origin was never seen.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from jsctl.command_lines import Suggestion
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.state import count_lost, get_mark
+from jsctl.monitor.consumer.diagnosis import find_troubles
+from jsctl.monitor.consumer.facts import Facts
+from jsctl.monitor.stream.rows import ReplicationRow
+from jsctl.monitor.trouble import Trouble, check_replicas, has_leader, is_settled
+from jsctl.units import (
+    NEVER,
+    SECOND,
+    format_bytes,
+    format_count,
+    format_exact_duration,
+    pluralize,
+    truncate_to_seconds,
+)
+
+NEARLY = 0.9  #: the share of a limit above which there is a warning
+_SERVER_FIX = (
+    "raise max_file_store or max_memory_store in its jetstream block, add servers, or move streams to others"
+)
+SILENT = 30 * SECOND  #: ns since an origin was last heard from
+
+
+def check_stream(info: Json, now: datetime) -> list[Trouble]:
+    """Return the problems of a stream: leader, replicas, lost messages, limits that refuse messages or lose
+    unread ones, a restore that has not ended, interest retention without consumers."""
+    leader_troubles = [] if has_leader(info) else [Trouble("no leader", True, "STREAM_NO_LEADER")]
+    return [
+        *leader_troubles,
+        *check_replicas(info, now),
+        *_check_replica_count(info, now),
+        *_check_lost(info),
+        *_check_stream_limits(info),
+        *_check_mark(info),
+        *_check_interest(info, now),
+    ]
+
+
+def check_link(
+    row: ReplicationRow,
+    lags: Sequence[int],
+    created: str | None,
+    now: datetime,
+    known: Sequence[Trouble] = (),
+) -> list[Trouble]:
+    """Return what is wrong with a mirror or source. lags: the last ones, oldest first. created: when its
+    stream was. known: what `rules.links` found."""
+    troubles = list(known)
+    if any(trouble.code == "ORIGIN_MISSING" for trouble in known):
+        return troubles  # the rest is what comes of it
+    if row.error:
+        troubles.append(Trouble("error", True, "LINK_FAILED", row.error))
+    if row.active == NEVER:
+        if not row.error and is_settled(created, now):
+            troubles.append(Trouble("never seen", True, "LINK_FAILED", "its origin was never heard from"))
+    elif row.active >= SILENT:
+        troubles.append(
+            Trouble(
+                f"not seen for {format_exact_duration(truncate_to_seconds(row.active))}", True, "LINK_FAILED"
+            )
+        )
+    if is_growing(lags):
+        troubles.append(Trouble("lag growing", False, "LAG_GROWING"))
+    elif len(lags) >= 3 and row.lag > 0 and min(lags) == max(lags):
+        troubles.append(Trouble("lag stuck", False, "LINK_IDLE"))
+    return troubles
+
+
+def check_consumer(facts: Facts, pending: Sequence[int]) -> list[Trouble]:
+    """Return what is wrong with a consumer. pending: its last counts of unprocessed messages, oldest
+    first."""
+    troubles = find_troubles(facts)
+    if is_growing(pending):
+        troubles.append(Trouble("falling behind", False, "FALLING_BEHIND"))
+    return troubles
+
+
+def check_account(info: Json) -> list[Trouble]:
+    """Return the limits of the account (of each tier) that are nearly reached. info: `$JS.API.INFO`."""
+    troubles: list[Trouble] = []
+    tiers: dict[str, Json] = info.get("tiers") or ({"": info} if info else {})
+    for name, tier in tiers.items():
+        limits = tier.get("limits") or {}
+        where = f" ({name})" if name else ""
+        for used, limit, words in (
+            (tier.get("storage", 0), limits.get("max_storage", -1), "file storage"),
+            (tier.get("memory", 0), limits.get("max_memory", -1), "memory storage"),
+            (tier.get("streams", 0), limits.get("max_streams", -1), "streams"),
+            (tier.get("consumers", 0), limits.get("max_consumers", -1), "consumers"),
+        ):
+            if limit and limit > 0 and used >= NEARLY * limit:
+                usage = f"{_format_share(used, limit)} of the account's {words}{where}"
+                troubles.append(
+                    Trouble(
+                        usage,
+                        used >= limit,
+                        "LIMIT_NEAR",
+                        f"it uses {usage}",
+                        [Suggestion("stream report", flags=["--sort", "bytes"])],
+                        "raise the limit in the account's jetstream settings, or see what uses it",
+                    )
+                )
+    return troubles
+
+
+def check_server(jsz: Mapping[str, Any]) -> list[Trouble]:
+    """Return the limits of a server's storage that are nearly reached. jsz: its answer to JSZ."""
+    config, troubles = jsz.get("config") or {}, []
+    for used, limit, kind in (
+        (int(jsz.get("storage") or 0), int(config.get("max_storage") or 0), "file storage"),
+        (int(jsz.get("memory") or 0), int(config.get("max_memory") or 0), "memory storage"),
+    ):
+        if limit > 0 and used >= NEARLY * limit:
+            says = f"its JetStream uses {format_bytes(used)} of {format_bytes(limit)} of {kind}"
+            words = f"{_format_share(used, limit)} of its {kind}"
+            troubles.append(Trouble(words, used >= limit, "LIMIT_NEAR", says, advice=_SERVER_FIX))
+    return troubles
+
+
+def is_growing(numbers: Sequence[int]) -> bool:
+    """Return whether numbers, oldest first, grow steadily.
+
+    They do when there are at least three, none is lower than the previous one, and the last is at least 2
+    above the first.
+    """
+    return (
+        len(numbers) >= 3
+        and all(a <= b for a, b in itertools.pairwise(numbers))
+        and numbers[-1] - numbers[0] >= 2
+    )
+
+
+def _check_stream_limits(info: Json) -> Iterator[Trouble]:
+    """Yield the limits of a stream that are nearly reached, and that refuse messages or lose unread ones."""
+    config, state = info["config"], info["state"]
+    limits: list[tuple[int, int, str, str]] = []
+    # A stream that discards old messages at its limits reaches them in ordinary work.
+    if config.get("discard") == "new" or config.get("retention", "limits") != "limits":
+        limits += [
+            (state.get("messages", 0), config.get("max_msgs", -1), "messages", "--max-msgs"),
+            (state.get("bytes", 0), config.get("max_bytes", -1), "bytes", "--max-bytes"),
+        ]
+    limits.append(
+        (state.get("consumer_count", 0), config.get("max_consumers", -1), "consumers", "--max-consumers")
+    )
+    for used, limit, words, flag in limits:
+        if limit > 0 and used >= NEARLY * limit:
+            usage = f"{_format_share(used, limit)} of its {words}"
+            is_full = used >= limit and words != "consumers"
+            fix = Suggestion("stream edit", [config["name"]], [flag, str(2 * limit)])
+            yield Trouble(usage, is_full, "LIMIT_NEAR", f"it uses {usage}", [fix])
+
+
+def _check_lost(info: Json) -> Iterator[Trouble]:
+    lost, size = count_lost(info["state"])
+    if lost:
+        yield Trouble(
+            f"{format_count(lost)} lost",
+            True,
+            "MESSAGES_LOST",
+            f"{pluralize(lost, 'message')} ({format_bytes(size)}) could not be read from its files",
+        )
+
+
+def _check_replica_count(info: Json, now: datetime) -> Iterator[Trouble]:
+    config, group = info["config"], info.get("cluster") or {}
+    configured, existing = int(config.get("num_replicas") or 1), 1 + len(group.get("replicas") or ())
+    if group.get("leader") and existing < configured and is_settled(info.get("created"), now):
+        edits = [
+            Suggestion("stream edit", [config["name"]], ["--replicas", str(count), "--force"])
+            for count in (existing, configured)
+        ]
+        yield Trouble(
+            f"{existing} of {pluralize(configured, 'replica')}",
+            False,
+            "REPLICAS_FEW",
+            f"it has {existing} of {pluralize(configured, 'replica')}, as after an evacuation of servers",
+            edits,
+        )
+
+
+def _check_mark(info: Json) -> Iterator[Trouble]:
+    if mark := get_mark(info):
+        step, _, began = mark.partition(" ")
+        words = "its copy is not compared" if step == "compare" else "not fully restored"
+        since = f", which began at {began}" if began else ""
+        yield Trouble(
+            words,
+            False,
+            "STREAM_UNFINISHED",
+            f"a {'copy' if step == 'compare' else 'restore or copy'} of it has not ended{since}",
+        )
+
+
+def _check_interest(info: Json, now: datetime) -> Iterator[Trouble]:
+    config, state = info["config"], info["state"]
+    if (
+        config.get("retention") == "interest"
+        and not state.get("consumer_count")
+        and not str(config["name"]).startswith("$")  # the servers' own, as for MQTT
+        and is_settled(info.get("created"), now)
+    ):
+        yield Trouble(
+            "no consumers: messages are dropped",
+            False,
+            "INTEREST_MISSING",
+            "it keeps messages for as long as consumers are interested in them, and it has no consumers",
+            [Suggestion("consumer add", [config["name"]])],
+        )
+
+
+def _format_share(used: int, limit: int) -> str:
+    return f"{used * 100 // limit}%"

@@ -1,0 +1,45 @@
+"""Replicas of streams and consumers, as servers report them."""
+
+from typing import Any
+
+from jsctl.monitor.server.replicas import list_consumer_replicas, list_stream_replicas
+from jsctl.views.server import replicas as view
+
+
+def build_reply(server: str, size: int, delivered: int) -> dict[str, Any]:
+    consumer = {
+        "name": "C",
+        "delivered": {"stream_seq": delivered, "consumer_seq": delivered},
+        "ack_floor": {"stream_seq": 5, "consumer_seq": 5},
+        "cluster": {"leader": "n1", "raft_group": "G2"},
+    }
+    stream = {
+        "name": "S",
+        "state": {"messages": 100, "bytes": size, "first_seq": 1, "last_seq": 100},
+        "cluster": {"leader": "n2", "raft_group": "G1"},
+        "consumer_detail": [consumer],
+    }
+    account = {"name": "A", "id": "A", "stream_detail": [stream]}
+    return {"server": {"name": server, "id": f"N{server}"}, "data": {"account_details": [account]}}
+
+
+REPLIES = [build_reply("n1", 9_999, 12), build_reply("n2", 10_000, 10)]
+
+
+def test_streams_show_how_far_they_are_from_the_leader() -> None:
+    result = view.streams(list_stream_replicas(REPLIES), None)
+    assert [row["deviation"] for row in result.document()] == [{"bytes": -1}, {}]
+    (table,) = result.tables()
+    at = next(index for index, column in enumerate(table.columns) if column.key == "bytes")
+    assert table.rows[0][at].shown == "9.8 KiB (-1)" and table.rows[0][at].raw == 9_999
+    assert table.rows[1][at] == 10_000
+
+
+def test_consumers_show_how_far_they_are_from_the_leader_and_who_leads_the_stream() -> None:
+    result = view.consumers(list_consumer_replicas(REPLIES), None)
+    assert [(row["leader"], row["stream_leader"]) for row in result.document()] == [("n1", "n2")] * 2
+    off = {"delivered_stream_seq": -2, "delivered_consumer_seq": -2}
+    assert [row["deviation"] for row in result.document()] == [{}, off]
+    (table,) = result.tables()
+    at = next(index for index, column in enumerate(table.columns) if column.key == "delivered")
+    assert [row[at] for row in table.rows] == ["12 of 100, 12", "10 (-2) of 100, 10 (-2)"]
