@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from jsctl.command_lines import Suggestion
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.adding import AddOptions, add_flags, ask_all
 from jsctl.commands.shared.pick import validate_stream_name
@@ -91,10 +92,10 @@ async def _complete_draft(env: Env, api: Api | None, initial: Json, options: Add
             draft["max_bytes"] = SIZE_WHERE_NEEDED
         return STREAM.with_defaults(draft)
 
-    def command_line(draft: Json) -> list[str]:
-        return ["stream", "add", draft["name"], *STREAM.to_flags(draft), "--defaults"]
+    def suggest(draft: Json) -> Suggestion:
+        return Suggestion("stream add", [draft["name"]], [*STREAM.to_flags(draft), "--defaults"])
 
-    return await ask_all(env, ask, command_line, begin)
+    return await ask_all(env, ask, suggest, begin)
 
 
 async def _check_is_free(api: Api, draft: Json) -> None:

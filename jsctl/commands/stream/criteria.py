@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 from jsctl.commands.cli import DURATION
 from jsctl.commands.shared.criteria import Count, Regex, criteria_flags, find_matching
-from jsctl.commands.shared.system_streams import ShownNames
+from jsctl.commands.shared.system_streams import list_shown
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
@@ -39,10 +39,18 @@ stream_criteria_flags = criteria_flags(
 
 
 async def find_matching_streams(env: Env, api: Api, criteria: StreamCriteria) -> AsyncIterator[list[Json]]:
-    """Yield the infos of the streams that meet the criteria, by name, a page at a time. Raises BadInput."""
+    """Yield the infos of all streams that meet the criteria, by name, a page at a time. Raises BadInput."""
     if criteria.subject and not is_subject(criteria.subject):
         raise BadInput(f"{criteria.subject!r} is not a valid subject")
-    shown_names = ShownNames(env)
     async for page in streams.list_info_pages(api):
-        yield [info for info in find_matching(env, criteria, page) if info["config"]["name"] in shown_names]
-    shown_names.report_hidden()
+        yield find_matching(env, criteria, page)
+
+
+def find_shown_streams(env: Env, api: Api, criteria: StreamCriteria) -> AsyncIterator[list[Json]]:
+    """Yield the infos as find_matching_streams does, those of buckets and the system only with --all."""
+    return list_shown(env, find_matching_streams(env, api, criteria), get_name)
+
+
+def get_name(info: Json) -> str:
+    """Return the name of an info's stream."""
+    return str(info["config"]["name"])

@@ -8,6 +8,7 @@ from jsctl.commands.shared.editing import Editable, EditOptions, edit_config, ed
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
+from jsctl.jetstream.message.data_loss import estimate_stream_loss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.views.result import Result
@@ -44,10 +45,11 @@ async def edit(env: Env, options: Options) -> Result:
     target = Editable(
         schema=STREAM,
         label=f"Stream {name}",
-        info=await streams.fetch_info(api, name),
+        fetch=partial(streams.fetch_info, api, name),
         name_keys={"name": name},
         apply_flags=options.flags.apply,
         update=partial(streams.update, api),
+        estimate_loss=partial(estimate_stream_loss, api),
         sheet=view.sheet,
         find_warnings=partial(find_warnings, domain=api.own_domain),
     )

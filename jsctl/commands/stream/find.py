@@ -4,7 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.stream.criteria import find_matching_streams, stream_criteria_flags
+from jsctl.commands.stream.criteria import (
+    find_matching_streams,
+    find_shown_streams,
+    get_name,
+    stream_criteria_flags,
+)
 from jsctl.env import Env
 from jsctl.jetstream.find.criteria import StreamCriteria
 from jsctl.jetstream.paging import Collected
@@ -30,17 +35,21 @@ class FindOptions:
     ],
 )
 @stream_criteria_flags
-@option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
+@option(
+    "--names", "-n", "names_only", is_flag=True, help="Only names, one per line: all, those of buckets, too"
+)
 async def find(env: Env, options: FindOptions) -> Result | Events[Any]:
     """Filter with --expression by a condition over config, state and info, as `stream info --json` has them:
     or || and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,
     a["b"], true, false, nil. What the server leaves out counts as zero, empty or false.
     """
-    pages = find_matching_streams(env, await env.jetstream(), options.criteria)
+    api = await env.jetstream()
     if options.names_only:
-        return names([info["config"]["name"] for info in page] async for page in pages)
+        matching = find_matching_streams(env, api, options.criteria)
+        return names([get_name(info) for info in page] async for page in matching)
+    pages = find_shown_streams(env, api, options.criteria)
     if env.wants_json:
-        return items(pages, lambda info: str(info["config"]["name"]))
+        return items(pages, get_name)
     now = env.clock()
-    rows = {info["config"]["name"]: view.list_row(info, now) async for page in pages for info in page}
+    rows = {get_name(info): view.list_row(info, now) async for page in pages for info in page}
     return view.listing(Collected(rows), empty="No Streams found")

@@ -6,6 +6,7 @@ import click
 
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick import pick_streams
+from jsctl.commands.shared.protection import unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.removal import PurgeLimits, estimate_purges, purge_streams
@@ -22,6 +23,7 @@ class Options:
     subject: str
     seq: int | None
     keep: int | None
+    unprotect: tuple[str, ...]
     force: bool
 
     def __post_init__(self) -> None:
@@ -49,7 +51,8 @@ class Options:
 @option(
     "--keep", type=click.IntRange(min=0), metavar="MESSAGES", help="Keep this many of the newest messages"
 )
-@destructive("Purge without asking", "Only show what would be removed")
+@unprotect_flag
+@destructive("Purge without asking", "Only show what would be removed", missing_ok=True)
 async def purge(env: Env, options: Options) -> Result:
     """Ask once, however many names and patterns are given."""
     api = await env.jetstream()
@@ -60,5 +63,7 @@ async def purge(env: Env, options: Options) -> Result:
         for warning in view.warnings(names):
             env.say(warning)
         await env.confirm(view.intent("purge", losses), force=options.force)
-    purged = await purge_streams(api, names, limits, lambda done: env.say(view.purged_lines(done)))
+    purged = await purge_streams(
+        api, names, limits, lambda done: env.say(view.purged_lines(done)), options.unprotect
+    )
     return view.purged(purged)

@@ -8,7 +8,7 @@ from jsctl.commands.shared.transfers import TerminalObserver, resolve_backup_pat
 from jsctl.env import Env
 from jsctl.files import read_input
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.backup.files import Backup, open_backup
+from jsctl.jetstream.backup.files import Backup, opening_backup
 from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.backup.stream_restore import restore_stream
 from jsctl.jetstream.declared.model import without_label
@@ -73,12 +73,13 @@ class Options:
 )
 async def restore(env: Env, options: Options) -> Result:
     """Read FILE, the folder or .tgz file that jsctl stream backup wrote, or a folder of the nats tool, and
-    compare it with its digest before the server is asked for anything.
+    compare it with its digest before the server is asked for anything. A pipe with a .tgz file is copied to
+    the folder for temporary files.
     """
-    backup = open_backup(resolve_backup_path(options.path))
-    config = _build_config(env, backup, options)
     observer = TerminalObserver(env, progress=options.progress, force=options.force)
-    restored = await restore_stream(env.jetstream, backup, config, observer)
+    with opening_backup(resolve_backup_path(options.path)) as backup:
+        config = _build_config(env, backup, options)
+        restored = await restore_stream(env.jetstream, backup, config, observer)
     for warning in restored.warnings:
         env.say(f"warning: {warning}")
     return view.restored(restored)

@@ -2,6 +2,7 @@
 
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick import pick_streams
+from jsctl.commands.shared.protection import unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.removal import delete_streams, estimate_deletions
@@ -18,8 +19,9 @@ from jsctl.views.stream import removal as view
     ],
 )
 @argument("stream", nargs=-1)
-@destructive("Remove without asking", "Only show what would be removed")
-async def rm(env: Env, stream: tuple[str, ...], force: bool) -> Result:
+@unprotect_flag
+@destructive("Remove without asking", "Only show what would be removed", missing_ok=True)
+async def rm(env: Env, stream: tuple[str, ...], unprotect: tuple[str, ...], force: bool) -> Result:
     """Ask once, however many names and patterns are given."""
     if force and not stream:
         raise BadInput("--force needs the stream's name", "specify STREAM")
@@ -27,5 +29,5 @@ async def rm(env: Env, stream: tuple[str, ...], force: bool) -> Result:
     names = await pick_streams(env, api, stream)
     if env.dry_run or not force:
         await env.confirm(view.intent("delete", await estimate_deletions(api, names)), force=force)
-    await delete_streams(api, names, lambda deleted: env.say(view.removed_lines(deleted)))
+    await delete_streams(api, names, lambda deleted: env.say(view.removed_lines(deleted)), unprotect)
     return view.removed(names)

@@ -5,7 +5,7 @@ import click
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
@@ -22,20 +22,27 @@ from jsctl.views.stream import rmm as view
 )
 @argument("stream", default="")
 @argument("id", type=click.IntRange(min=1), nargs=-1)
-@destructive("Remove without asking", "Only show what would be removed")
+@destructive("Remove without asking", "Only show what would be removed", missing_ok=True)
 async def rmm(env: Env, stream: str, id: tuple[int, ...], force: bool) -> Result:
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     info = await streams.fetch_info(api, name)
     sequences = list(dict.fromkeys(id)) or [await _ask_sequence(env)]
-    messages = [await browse.fetch(api, name, sequence) for sequence in sequences]
+    messages = []
+    for sequence in sequences:
+        try:
+            messages.append(await browse.fetch(api, name, sequence))
+        except JsctlError as error:
+            env.excuse(error)
+    if not messages:
+        return view.removed(name, [])
     storage = str(info["config"].get("storage", "file"))
     size = sum(browse.compute_stored_size(message, storage) for message in messages)
     if streams.is_internal(name) and not force:
         env.say(f"warning: {name} belongs to a bucket or the system, which may not expect this")
     await env.confirm(view.intent(name, messages, size), force=force)
-    for sequence in sequences:
-        await streams.delete_message(api, name, sequence)
+    for message in messages:
+        await streams.delete_message(api, name, message.sequence)
     return view.removed(name, messages)
 
 

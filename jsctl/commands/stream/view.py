@@ -1,5 +1,6 @@
 """`jsctl stream view`."""
 
+import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ async def view(env: Env, options: Options) -> Events[Message]:
     """
     if options.raw and env.wants_json:
         raise BadInput("--raw and --json cannot be used together")
-    match = options.match.encode(errors="surrogateescape")
+    match = os.fsencode(options.match)
     pattern = compile_pattern(match, flag="--match") if match else None
     api = await env.jetstream()
     name = await pick_stream(env, api, options.stream)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.files import CONFIG_SIZE, is_temporary, read_bytes, write_atomically
 from jsctl.jetstream.api import Json
@@ -89,7 +90,10 @@ def open_account_backup(folder: Path) -> AccountBackup:
     if not folder.is_dir():
         raise NotFound(f"there is no backup of an account at {folder}")
     if (folder / files.META).exists() or (folder / files.MANIFEST).exists():
-        raise BadInput(f"{folder} is a stream's backup, not an account's", "jsctl stream restore takes it")
+        raise BadInput(
+            f"{folder} is a stream's backup, not an account's",
+            f"{build_line('stream restore', str(folder))} takes it",
+        )
     backups: list[files.Backup] = []
     broken: list[StreamOutcome] = []
     for entry in sorted(folder.iterdir()):
@@ -118,7 +122,7 @@ def write_unfinished(folder: Path, streams: int, failed: Mapping[str, str] | Non
 
 def _read_failed_streams(path: Path) -> Mapping[str, str]:
     try:
-        failed = parse_json(read_bytes(path, "", CONFIG_SIZE)).get("failed") or {}
+        failed = parse_json(read_bytes(path, "", CONFIG_SIZE, regular=True)).get("failed") or {}
     except (BadInput, ValueError, AttributeError):
         return {}
     return failed if isinstance(failed, dict) else {}

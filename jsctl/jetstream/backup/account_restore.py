@@ -17,10 +17,16 @@ from jsctl.jetstream.backup.account_files import (
 )
 from jsctl.jetstream.backup.events import AccountRestoreStarted, Advance, Observer, Phase
 from jsctl.jetstream.backup.files import Backup
-from jsctl.jetstream.backup.marks import get_mark, remove_mark
-from jsctl.jetstream.backup.stream_restore import explain_differences, load_stream
+from jsctl.jetstream.backup.marks import remove_mark
+from jsctl.jetstream.backup.stream_restore import (
+    check_unfinished,
+    explain_differences,
+    holds_all,
+    load_stream,
+)
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.units import pluralize
@@ -51,7 +57,8 @@ async def restore_account(
 ) -> AccountResult:
     """Verify all streams of an account's backup, then restore those that are intact, one after the other.
 
-    A stream that fails does not stop the others. connect: opens the API, after the verification.
+    A stream that fails does not stop the others; one that an earlier restore has finished is left as it is.
+    connect: opens the API, after the verification.
     Raises NotFound, BadInput for a folder that is not an account's backup, Unreachable.
     """
     account_backup = open_account_backup(folder)
@@ -95,11 +102,15 @@ async def _restore(
     if existing is not None and get_mark(existing):
         if not options.remove_unfinished:
             raise JsctlError("an unfinished restore left it", "remove it first with --force")
+        await check_unfinished(api, existing, backup)
         if not options.dry_run:
             await streams.delete(api, name)
         existing = None
     if existing is not None:
         if not options.update:
+            as_it_is = await _update(api, existing, config, backup, dry_run=True)
+            if as_it_is.status == "unchanged" and await holds_all(api, existing, backup):
+                return as_it_is._replace(remark="it is there, with all its messages")
             raise JsctlError("it already exists", "--update-streams changes its configuration")
         return await _update(api, existing, config, backup, dry_run=options.dry_run)
     if options.dry_run:

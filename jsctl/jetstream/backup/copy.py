@@ -45,9 +45,9 @@ from jsctl.jetstream.backup.events import (
     RemoveOtherCopy,
     RemoveUnfinished,
 )
-from jsctl.jetstream.backup.marks import get_mark
 from jsctl.jetstream.backup.snapshot import compare_states
 from jsctl.jetstream.backup.stream_restore import explain_differences
+from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 
 

@@ -25,10 +25,11 @@ from jsctl.jetstream.backup.copy_transfer import (
     wait_until_idle,
 )
 from jsctl.jetstream.backup.events import Advance
-from jsctl.jetstream.backup.marks import add_mark, get_mark
+from jsctl.jetstream.backup.marks import add_mark
 from jsctl.jetstream.backup.snapshot import restore_snapshot
 from jsctl.jetstream.backup.snapshot_writer import write_snapshot
 from jsctl.jetstream.message import browse
+from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.acks import Metadata
 from jsctl.nats.error_codes import ErrorCode

@@ -15,10 +15,11 @@ from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json, find_hint
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.backup.events import Advance
-from jsctl.jetstream.backup.marks import add_mark, get_mark, remove_mark, update_marked
+from jsctl.jetstream.backup.marks import add_mark, remove_mark, update_marked
 from jsctl.jetstream.backup.s2 import FrameScanner
 from jsctl.jetstream.backup.snapshot import Chunks, request_snapshot, restore_snapshot
 from jsctl.jetstream.message import browse
+from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
 
@@ -130,7 +131,7 @@ async def transfer_stream(
             async with aclosing(snapshot.chunks) as chunks:
                 async for chunk in chunks:
                     unpacked_before = scanner.unpacked
-                    scanner.feed(chunk)
+                    scanner.scan(chunk)
                     yield chunk
                     if advance:
                         advance(scanner.unpacked - unpacked_before)

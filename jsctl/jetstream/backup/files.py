@@ -10,6 +10,7 @@ refuse it as well.
 
 import hashlib
 import os
+import shutil
 import tarfile
 import zlib
 from collections.abc import Iterator
@@ -19,12 +20,13 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import is_temporary, read_bytes
+from jsctl.files import is_temporary, naming_write_errors, open_input, read_bytes, temporary_folder
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameScanner
 from jsctl.jetstream.backup.target import find_present_path, remove_path
 from jsctl.json_text import parse_json
+from jsctl.signals import blocking
 
 DATA, META, MANIFEST = "stream.tar.s2", "backup.json", "jsctl.json"
 PARTIAL_DATA = DATA + ".partial"
@@ -100,13 +102,15 @@ def remove_backup_files(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """An opened backup. manifest: empty for a backup of the `nats` tool."""
+    """An opened backup. manifest: empty for a backup of the `nats` tool. packed: the .tgz file, or
+    the copy of a pipe; None for a folder."""
 
     path: Path
     config: Json
     state: Json
     manifest: Json
     size: int  #: bytes of the snapshot
+    packed: Path | None
     _meta: bytes
 
     @property
@@ -122,11 +126,11 @@ class Backup:
     @contextmanager
     def open_data(self) -> Iterator[IO[bytes]]:
         """Yield the snapshot as a file, at its beginning. Raises BadInput."""
-        if not is_packed(self.path):
+        if self.packed is None:
             with (self.path / DATA).open("rb") as file:
                 yield file
             return
-        with tarfile.open(self.path, "r:gz", tarinfo=SafeMember) as tar:
+        with tarfile.open(self.packed, "r:gz", tarinfo=SafeMember) as tar:
             for member in tar:
                 if member.isfile() and Path(member.name).name == DATA:
                     yield cast(IO[bytes], tar.extractfile(member))
@@ -168,14 +172,29 @@ class Backup:
             raise BadInput(f"the backup in {self.path} was changed: its digest differs", _NOTHING_RESTORED)
 
 
-def open_backup(path: Path) -> Backup:
-    """Open a folder or file with a stream's backup. Raises NotFound, BadInput."""
+@contextmanager
+def opening_backup(path: Path) -> Iterator[Backup]:
+    """Yield a stream's backup; a pipe is copied first, as a backup is read several times. Raises NotFound,
+    BadInput, JsctlError on a full disk."""
+    if not path.is_fifo() and not path.is_socket():
+        yield open_backup(path)
+        return
+    with temporary_folder("jsctl-restore-") as folder:
+        copy = folder / "backup.tgz"
+        with open_input(path) as pipe, naming_write_errors(copy), copy.open("wb") as file, blocking():
+            shutil.copyfileobj(pipe, file, _READ_SIZE)
+        yield open_backup(path, copy)
+
+
+def open_backup(path: Path, copy: Path | None = None) -> Backup:
+    """Open a folder or file with a stream's backup. copy: what a pipe had. Raises NotFound, BadInput."""
     if path.name in _BACKUP_FILES and not path.is_dir():
         path = path.parent
     path = find_present_path(path)
     if not path.exists():
         raise NotFound(f"there is no backup at {path}")
-    files, size = _read_packed(path) if path.is_file() else _read_folder(path)
+    packed = copy or (path if path.is_file() else None)
+    files, size = _read_folder(path) if packed is None else _read_packed(packed, path)
     manifest: Json = {}
     if MANIFEST in files:
         manifest = _parse_object(files[MANIFEST], f"{MANIFEST} in {path}")
@@ -194,7 +213,7 @@ def open_backup(path: Path) -> Backup:
         raise BadInput(f"{META} in {path} does not describe a stream", "config and state are missing")
     if any(type(state.get(key, 0)) is not int for key in _STATE_NUMBERS):
         raise BadInput(f"the state in {META} in {path} is malformed", _NOTHING_RESTORED)
-    return Backup(path, config, state, manifest, size, files[META])
+    return Backup(path, config, state, manifest, size, packed, files[META])
 
 
 def _is_name(value: Any) -> bool:
@@ -230,7 +249,7 @@ def find_snapshot_fault(scanner: FrameScanner) -> str:
 def _read_folder(path: Path) -> tuple[dict[str, bytes], int]:
     """Return the contents of the small files, and the size of the snapshot in bytes, -1 without one."""
     files = {
-        name: read_bytes(path / name, "", _MAX_META_SIZE)
+        name: read_bytes(path / name, "", _MAX_META_SIZE, regular=True)
         for name in (META, MANIFEST)
         if (path / name).is_file()
     }
@@ -238,14 +257,12 @@ def _read_folder(path: Path) -> tuple[dict[str, bytes], int]:
     return files, data.stat().st_size if data.is_file() else -1
 
 
-def _read_packed(path: Path) -> tuple[dict[str, bytes], int]:
-    """Read a backup from a .tgz file; return what `_read_folder` returns."""
+def _read_packed(packed: Path, path: Path) -> tuple[dict[str, bytes], int]:
+    """Read a backup from a .tgz file; return what `_read_folder` returns. path: its name in errors."""
     files: dict[str, bytes] = {}
     size = -1
-    if not is_packed(path):
-        raise BadInput(f"{path} is not a backup", "name a folder, or a .tgz file")
     try:
-        with tarfile.open(path, "r:gz", tarinfo=SafeMember) as tar:
+        with tarfile.open(packed, "r:gz", tarinfo=SafeMember) as tar:
             for member in tar:
                 name = Path(member.name).name
                 if name == DATA and member.isfile():
@@ -254,6 +271,8 @@ def _read_packed(path: Path) -> tuple[dict[str, bytes], int]:
                 if name in (META, MANIFEST) and member.isfile() and member.size < _MAX_META_SIZE:
                     files[name] = cast(IO[bytes], tar.extractfile(member)).read()
     except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:
+        if not is_packed(path):
+            raise BadInput(f"{path} is not a backup", "name a folder, or a .tgz file") from None
         raise BadInput(f"the backup in {path} is damaged: {error}", _NOTHING_RESTORED) from None
     return files, size
 

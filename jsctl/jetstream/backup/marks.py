@@ -8,14 +8,13 @@ import asyncio
 import time
 from typing import Literal
 
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, JsctlError, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.schema import without_metadata
+from jsctl.jetstream.state import MARK
 from jsctl.jetstream.stream import requests as streams
 from jsctl.units import format_rfc3339
-
-MARK = "jsctl.unfinished"
-"""Metadata key of the mark; the value is the step and when it began."""
 
 _ATTEMPTS = 5
 _RETRY_DELAY = 0.5  #: seconds
@@ -36,17 +35,7 @@ def remove_mark(config: Json) -> Json:
     return without_metadata(config, lambda key: key == MARK)
 
 
-def get_mark(info: Json) -> str:
-    """Return the mark of a stream, empty for one that is finished."""
-    return str(((info.get("config") or {}).get("metadata") or {}).get(MARK, ""))
-
-
-async def unmark_stream(api: Api, info: Json) -> Json:
-    """Remove the mark from a stream; return its info. Raises JsctlError."""
-    return await update_marked(api, remove_mark(info["config"])) if get_mark(info) else info
-
-
-async def update_marked(api: Api, config: Json, *, hint: str = "jsctl stream edit removes it") -> Json:
+async def update_marked(api: Api, config: Json, *, hint: str = "") -> Json:
     """Update a new stream to change its mark; return its info.
 
     Tries several times: in a cluster the leader of a new stream may not be known at once. hint: what to do
@@ -61,6 +50,7 @@ async def update_marked(api: Api, config: Json, *, hint: str = "jsctl stream edi
             final = isinstance(error, ApiError) and error.code not in (404, 503)
             if final or attempt == _ATTEMPTS:
                 raise JsctlError(
-                    f"stream {config['name']} is complete, but keeps {MARK} in its metadata: {error}", hint
+                    f"stream {config['name']} is complete, but keeps {MARK} in its metadata: {error}",
+                    hint or f"{build_line('stream edit', config['name'])} removes it",
                 ) from None
             await asyncio.sleep(_RETRY_DELAY)

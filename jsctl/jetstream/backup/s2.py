@@ -5,6 +5,8 @@ Format: the framing of snappy (google/snappy, framing_format.txt) with the large
 repeat codes of S2 (klauspost/compress, s2).
 """
 
+from jsctl.errors import JsctlError
+
 _COMPRESSED, _UNCOMPRESSED, _SKIPPABLE, _IDENTIFIER = 0x00, 0x01, 0x80, 0xFF
 _HEAD_SIZE = 4  #: kind and length of a frame
 _CRC_SIZE = 4
@@ -37,6 +39,13 @@ class FrameScanner:
         self._has_data = False
         self._unpacked_size = 0  #: of that frame, 0 until known
         self._started = False
+
+    def scan(self, chunk: bytes) -> None:
+        """Process what a server sent. Raises JsctlError for data that is not a snapshot."""
+        try:
+            self.feed(chunk)
+        except ValueError as error:
+            raise JsctlError(f"the server did not send a snapshot: {error}") from None
 
     def feed(self, data: bytes) -> None:
         """Process the next piece of the stream. Raises ValueError for data that are not an S2 stream."""

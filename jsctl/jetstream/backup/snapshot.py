@@ -9,7 +9,8 @@ from typing import NamedTuple
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json, parse_response
 from jsctl.jetstream.backup.events import Advance
-from jsctl.jetstream.backup.marks import add_mark, get_mark
+from jsctl.jetstream.backup.marks import add_mark
+from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
@@ -141,7 +142,7 @@ async def restore_snapshot(
     advance: Advance | None = None,
     keep_partial: bool = False,
 ) -> Json:
-    """Create a stream from a snapshot; return its info, still with the mark (see `marks.unmark_stream`).
+    """Create a stream from a snapshot; return its info, still with the mark (see `marks`).
 
     Args:
         config: the configuration of the new stream; its name may differ from the snapshot's.

@@ -1,4 +1,9 @@
-"""Restoring one stream from its backup."""
+"""Restoring one stream from its backup.
+
+Servers since 2.15 create the stream first and fill it afterwards. So that it takes no messages until it is
+whole, it has a subject of its own on which nobody publishes, and no sources, and gets its final configuration
+once it has all messages. What an interrupted restore leaves carries a mark (`marks`).
+"""
 
 import asyncio
 import time
@@ -6,10 +11,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import NamedTuple
 
-from jsctl.errors import ApiError, JsctlError
+from jsctl.command_lines import build_line
+from jsctl.errors import ApiError, JsctlError, NotFound
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
+from jsctl.jetstream.backup.copy_transfer import name_rest_subject
 from jsctl.jetstream.backup.events import (
     Advance,
     DigestMissing,
@@ -19,12 +26,20 @@ from jsctl.jetstream.backup.events import (
     RestoreStarted,
 )
 from jsctl.jetstream.backup.files import Backup
-from jsctl.jetstream.backup.marks import get_mark, unmark_stream
+from jsctl.jetstream.backup.marks import remove_mark, update_marked
 from jsctl.jetstream.backup.snapshot import Chunks, compare_states, restore_snapshot
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
+from jsctl.units import format_rfc3339, parse_time_ns
 
 _READ_SIZE = 512 << 10
+_APPLIED_AFTERWARDS = frozenset(("sealed", "deny_delete", "deny_purge", "sources", "subject_transform"))
+_WATCH_SECONDS = 1
+"""Seconds without a change after which nobody fills a stream."""
+_IDLE_SECONDS = 15
+"""Seconds after which a stream that still grows is being restored; a server waits 5 s for a killed client."""
 _LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject")
 
 
@@ -47,8 +62,8 @@ async def restore_stream(
 
     connect: opens the API; only called for an intact backup. config: the new stream's, with its name. The
     observer is asked before the remains of an unfinished restore are removed. Raises BadInput for a damaged
-    backup, JsctlError when the stream already exists or when the new one lacks messages without an
-    explanation, Cancelled.
+    backup, JsctlError when the stream already exists, when those remains hold messages that are newer than
+    the backup, or when the new stream lacks messages without an explanation, Cancelled.
     """
     with observer.progress(Phase("verify", backup.stream), backup.size) as advance:
         await asyncio.to_thread(backup.verify, advance)
@@ -56,7 +71,15 @@ async def restore_stream(
         observer.notify(DigestMissing(backup.path))
     api = await connect()
     name = str(config["name"])
-    await _remove_unfinished(api, name, observer)
+    existing = await streams.fetch_info_or_none(api, name)
+    if existing is not None:
+        if not get_mark(existing):
+            raise JsctlError(
+                f"stream {name} already exists", "restore under another name, or remove it first"
+            )
+        await check_unfinished(api, existing, backup)
+        await observer.confirm(RemoveUnfinished(name, int(existing["state"]["messages"])))
+        await streams.delete(api, name)
     started = time.monotonic_ns()
     observer.notify(RestoreStarted(name, backup.stream, backup.path, backup.size))
     with observer.progress(Phase("transfer", name), backup.size) as advance:
@@ -73,6 +96,10 @@ async def load_stream(
     advance: called with the number of bytes of the file that were sent.
     """
     await streams.check_level(api, config)  # an older server would ignore what it does not know
+    landing = {key: value for key, value in config.items() if key not in _APPLIED_AFTERWARDS}
+    if "mirror" not in config:  # nobody can publish to a mirror
+        await check_subjects(api, config)
+        landing["subjects"] = [name_rest_subject(str(config["name"]))]
     if config["name"] != backup.config["name"]:
         await api_levels.require(api, {ApiLevel.V2_15: ["a restore under another name"]})
 
@@ -82,15 +109,74 @@ async def load_stream(
                 yield chunk
 
     async with aclosing(read()) as chunks:
-        try:
-            info = await restore_snapshot(api, config, backup.state, chunks, advance=advance)
-        except ApiError as error:
-            # A restore has no error code for this cause; the server's text contains it.
-            if f"({ErrorCode.STREAM_SUBJECT_OVERLAP:d})" not in error.description:
-                raise
-            hint = "jsctl stream restore --subjects gives it other subjects"
-            raise ApiError(error.code, error.err_code, error.description, hint) from None
-    return await unmark_stream(api, info), compare_states(backup.state, info.get("state") or {})
+        info = await restore_snapshot(api, landing, backup.state, chunks, advance=advance)
+    name = str(config["name"])
+    final = {key: value for key, value in remove_mark(info["config"]).items() if key != "subjects"}
+    final |= {key: config[key] for key in ("subjects", *_APPLIED_AFTERWARDS) if key in config}
+    differences = compare_states(backup.state, info.get("state") or {})
+    return await update_marked(
+        api, final, hint=f"correct it with {build_line('stream edit', name)}"
+    ), differences
+
+
+async def check_unfinished(api: Api, info: Json, backup: Backup) -> None:
+    """Raise JsctlError if what an unfinished restore left is still being filled, or holds messages that are
+    newer than the backup.
+
+    info: that stream's.
+    """
+    name, last = str(info["config"]["name"]), -1
+    deadline = time.monotonic() + _IDLE_SECONDS
+    while int(info["state"]["last_seq"]) != last:
+        if time.monotonic() > deadline:
+            raise JsctlError(f"stream {name} is being restored", "wait for that to end")
+        last = int(info["state"]["last_seq"])
+        await asyncio.sleep(_WATCH_SECONDS)
+        info = await streams.fetch_info(api, name)
+    newest = str(info["state"].get("last_ts") or "")
+    backed_up = str(backup.state.get("last_ts") or "")
+    if not last or not backup.state.get("messages") or parse_time_ns(newest) <= parse_time_ns(backed_up):
+        return
+    first = await browse.fetch_since(api, name, format_rfc3339(parse_time_ns(backed_up) + 1))
+    several = first is not None and first.sequence != last
+    what = f"messages {first.sequence:,} to {last:,}" if first and several else f"message {last:,}"
+    raise JsctlError(
+        f"stream {name}, which an unfinished restore left, holds {what}, newer than the backup",
+        f"keep them with {build_line('stream backup', name, 'FOLDER')}; then remove it with"
+        f" {build_line('stream rm', name)}",
+    )
+
+
+async def holds_all(api: Api, info: Json, backup: Backup) -> bool:
+    """Return whether an existing stream holds the messages of a backup, and perhaps newer ones. info: the
+    stream's."""
+    state, last = info["state"], int(backup.state.get("last_seq", 0))
+    if not compare_states(backup.state, state):
+        return bool(state.get("last_ts") == backup.state.get("last_ts"))
+    name, total = str(info["config"]["name"]), int(state["messages"])
+    count = await browse.count_before(api, name, last + 1, ">", total)
+    if count is None:  # without direct gets: as if none of the newer messages had been deleted
+        count = total - (int(state["last_seq"]) - last)
+    if count != int(backup.state.get("messages", 0)):
+        return False
+    try:
+        message = await browse.fetch(api, name, last)
+    except NotFound:
+        return False
+    return message.timestamp == str(backup.state.get("last_ts"))
+
+
+async def check_subjects(api: Api, config: Json) -> None:
+    """Raise ApiError if another stream stores messages on the subjects of a stream."""
+    for subject in config.get("subjects") or ([] if config.get("sources") else [str(config["name"])]):
+        if names := await streams.list_names(api, subject):
+            code = ErrorCode.STREAM_SUBJECT_OVERLAP
+            raise ApiError(
+                400,
+                code,
+                f"subjects overlap with an existing stream, {names[0]}",
+                "jsctl stream restore --subjects gives it other subjects",
+            )
 
 
 def explain_differences(name: str, config: Json, differences: list[str]) -> list[str]:
@@ -109,17 +195,3 @@ def explain_differences(name: str, config: Json, differences: list[str]) -> list
     if not reasons:
         raise JsctlError(text)
     return [f"{text}; its limits ({', '.join(reasons)}) apply to restored messages, too"]
-
-
-async def _remove_unfinished(api: Api, name: str, observer: Observer) -> None:
-    """Remove a stream that an earlier restore did not finish, if the user agrees.
-
-    Raises JsctlError when there is another stream of that name, Cancelled.
-    """
-    info = await streams.fetch_info_or_none(api, name)
-    if info is None:
-        return
-    if not get_mark(info):
-        raise JsctlError(f"stream {name} already exists", "restore under another name, or remove it first")
-    await observer.confirm(RemoveUnfinished(name, int(info["state"]["messages"])))
-    await streams.delete(api, name)

@@ -20,8 +20,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from jsctl import posix
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import TEMPORARY, exchange, resolve_path, sync_folder
+from jsctl.files import TEMPORARY, resolve_path, sync_folder
 from jsctl.posix import CLOEXEC, lock, open_folder
 
 _MAX_NAME_SIZE = 160
@@ -114,7 +115,7 @@ def replace_path(source: Path, path: Path, old_path: Path) -> None:
     if source.is_file() and path.is_file():
         source.replace(path)
         return
-    if exchange(source, path):
+    if posix.exchange(source, path):
         remove_path(source)
         return
     path.rename(old_path)

@@ -57,10 +57,7 @@ class BackupWriter:
 
     def write(self, chunk: bytes) -> None:
         """Write the next piece of the snapshot. Raises JsctlError for data that is not a snapshot."""
-        try:
-            self.scanner.feed(chunk)
-        except ValueError as error:
-            raise JsctlError(f"the server did not send a snapshot: {error}") from None
+        self.scanner.scan(chunk)
         self._digest.update(chunk)
         with naming(self._target):
             self._data.write(chunk)

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.paging import Collected
+from jsctl.jetstream.state import get_mark
 from jsctl.units import compute_age, seconds_to_ns
-from jsctl.views.result import Column, Result, Table
+from jsctl.views.result import Cell, Column, Result, Table
 from jsctl.views.shared.tables import unreachable_streams
 
 _COLUMNS = (
@@ -18,6 +19,8 @@ _COLUMNS = (
     Column("Last Message", "last_message", "ago"),
 )
 
+UNFINISHED = "unfinished restore or copy"
+
 
 class ListRow(NamedTuple):
     """A stream's line in `stream ls`."""
@@ -28,6 +31,7 @@ class ListRow(NamedTuple):
     messages: int
     bytes: int
     last_message: int  #: ns since then, -1 for never
+    unfinished: bool  #: whether a restore or copy has not filled it yet
 
 
 def list_row(info: Json, now: float) -> ListRow:
@@ -40,6 +44,7 @@ def list_row(info: Json, now: float) -> ListRow:
         messages=state["messages"],
         bytes=state["bytes"],
         last_message=compute_age(state.get("last_ts"), seconds_to_ns(now)),
+        unfinished=bool(get_mark(info)),
     )
 
 
@@ -53,7 +58,10 @@ def listing(
     if not streams.items and not streams.missing and not streams.offline:
         hint = ", pass -a to include system streams" if hidden else ""
         return Result([Table("", _COLUMNS, (), empty=empty + hint)], data=data)
-    rows = sorted(streams.items.values(), key=lambda row: (row.bytes, row.name))
+    rows = [
+        (Cell(row.name, f"{row.name} ({UNFINISHED})", "bad"), *row[1:-1]) if row.unfinished else row[:-1]
+        for row in sorted(streams.items.values(), key=lambda row: (row.bytes, row.name))
+    ]
     title = f"Streams matching {subject}" if subject else "Streams"
     unreachable = unreachable_streams(streams.missing, streams.offline)
     table = Table(title, _COLUMNS, rows, spare=("created", "last_message_ns", "description"))

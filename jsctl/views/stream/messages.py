@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator, Sequence
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.browse import get_record
-from jsctl.jetstream.message.payload import encode_data, format_payload, group_headers
+from jsctl.jetstream.message.payload import encode_field, format_payload, group_headers
 from jsctl.nats.message import Message
-from jsctl.units import compute_age, format_duration, format_time, seconds_to_ns
+from jsctl.units import compute_age, format_duration, format_time_us, seconds_to_ns, to_ns
 from jsctl.views.events import Events, once
 
 
@@ -19,7 +19,7 @@ def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) ->
     def text(message: Message) -> str:
         span = format_duration(compute_age(message.timestamp, seconds_to_ns(now)))
         lines = [
-            f"Item: {stream}#{message.sequence} received {format_time(message.timestamp)}"
+            f"Item: {stream}#{message.sequence} received {format_time_us(to_ns(message.timestamp))}"
             f" ({span}) on Subject {message.subject}",
             "",
         ]
@@ -55,7 +55,8 @@ def several(
 
 def listed(message: Message) -> str:
     """Return a message of `stream view`, an empty line after it."""
-    head = f"[{message.sequence}] Subject: {message.subject} Received: {format_time(message.timestamp)}"
+    received = format_time_us(to_ns(message.timestamp))
+    head = f"[{message.sequence}] Subject: {message.subject} Received: {received}"
     headers = _list_headers(message)
     return "\n".join([head, *(["", *headers, ""] if headers else []), _format_body(message.data), "", ""])
 
@@ -70,7 +71,7 @@ def record(message: Message) -> Json:
     }
     if message.header_block:
         record["headers"] = group_headers(message.headers)
-    return {**record, **encode_data(message.data)}
+    return {**record, **encode_field("data", message.data)}
 
 
 def _list_headers(message: Message) -> list[str]:

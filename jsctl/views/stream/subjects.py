@@ -1,7 +1,6 @@
 """`stream subjects`."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from jsctl.units import pluralize
 from jsctl.views.result import Column, Lines, Result, Table
@@ -12,16 +11,16 @@ _COLUMNS = (Column("Subject", "subject"), Column("Count", "count", "count"))
 def subjects(
     stream: str, counts: Mapping[str, int], *, pattern: str, by_name: bool, reverse: bool, names: bool
 ) -> Result:
-    """Show how many messages each subject has; the document maps subjects to counts, or lists them.
+    """Show how many messages each subject has; the document maps subjects to counts.
 
-    counts: messages by subject. pattern: the subject filter. names: show the subjects alone.
+    counts: messages by subject. pattern: the subject filter. names: show people the subjects alone.
     """
     ordered = sorted(
         counts,
         key=(lambda subject: (0, subject)) if by_name else (lambda subject: (counts[subject], subject)),
         reverse=reverse,
     )
-    data: Any = ordered if names else {subject: counts[subject] for subject in ordered}
+    data = {subject: counts[subject] for subject in ordered}
     if not counts:
         return Result([Table("", _COLUMNS, (), empty=f"No subjects found matching {pattern}")], data=data)
     if names:

@@ -113,7 +113,8 @@ def test_what_a_whole_configuration_leaves_out_takes_its_default(stream: Cli, tm
     stream("stream add PLAIN --subjects plain --max-msgs 9 --defaults", status=0)
     file = tmp_path / "plain.json"
     file.write_text('{"subjects": ["plain"]}')
-    changed = [{"key": "max_msgs", "before": 9, "after": -1}]
+    nothing = {"deletes_messages": 0, "deletes_bytes": 0, "deletes_precision": "exact"}
+    changed = [{"key": "max_msgs", "before": 9, "after": -1, **nothing}]
     assert stream(f"stream edit PLAIN --config {file} --replace --dry-run --json", status=2).json == changed
     everything = {"EDITOR": f"cp {file}"}
     assert stream("stream edit PLAIN -i --dry-run --json", environ=everything, status=2).json == changed

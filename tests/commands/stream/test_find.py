@@ -37,30 +37,30 @@ def some(offline_cli: Cli, some_url: str) -> Cli:
 @pytest.mark.parametrize(
     ("flags", "names"),
     [
-        ("", ["ALL", "BUSY", "COPY", "EMPTY"]),
-        ("--empty", ["EMPTY"]),
+        ("", ["ALL", "BUSY", "COPY", "EMPTY", "KV_b"]),
+        ("--empty", ["EMPTY", "KV_b"]),
         ("--empty --invert", ["ALL", "BUSY", "COPY"]),
         ("--mirrored", ["COPY"]),
         ("--sourced", ["ALL"]),
-        ("--sourced --invert", ["BUSY", "COPY", "EMPTY"]),
-        ("--consumers 0", ["ALL", "COPY", "EMPTY"]),
+        ("--sourced --invert", ["BUSY", "COPY", "EMPTY", "KV_b"]),
+        ("--consumers 0", ["ALL", "COPY", "EMPTY", "KV_b"]),
         ("--consumers 0 --invert", ["BUSY"]),
-        ("--consumers -1", ["ALL", "BUSY", "COPY", "EMPTY"]),
+        ("--consumers -1", ["ALL", "BUSY", "COPY", "EMPTY", "KV_b"]),
         ("--subject busy.x.y", ["BUSY"]),
         ("--subject '*.x'", ["BUSY", "EMPTY"]),
-        ("--replicas 1", ["ALL", "BUSY", "COPY", "EMPTY"]),
+        ("--replicas 1", ["ALL", "BUSY", "COPY", "EMPTY", "KV_b"]),
         ("--replicas 1 --invert", []),
         ("--created 1h", []),
-        ("--created 1h --invert", ["ALL", "BUSY", "COPY", "EMPTY"]),
-        ("--idle 1h", ["EMPTY"]),
+        ("--created 1h --invert", ["ALL", "BUSY", "COPY", "EMPTY", "KV_b"]),
+        ("--idle 1h", ["EMPTY", "KV_b"]),
         ("--cluster x", []),
         ("--server-name nobody", []),
-        ("--leader nobody --invert", ["ALL", "BUSY", "COPY", "EMPTY"]),
+        ("--leader nobody --invert", ["ALL", "BUSY", "COPY", "EMPTY", "KV_b"]),
         ("--api-level 1", []),
         ("--expression 'state.messages > 3 and config.metadata.team == \"a\"'", ["BUSY"]),
         ("--expression 'state.messages > 3' --mirrored", ["COPY"]),
-        ("--expression 'Info.State.Msgs > 3' --invert", ["EMPTY"]),
-        ("--expression 'state.num_subjects == 0'", ["EMPTY"]),
+        ("--expression 'Info.State.Msgs > 3' --invert", ["EMPTY", "KV_b"]),
+        ("--expression 'state.num_subjects == 0'", ["EMPTY", "KV_b"]),
     ],
 )
 def test_find(some: Cli, flags: str, names: list[str]) -> None:
@@ -77,7 +77,9 @@ def test_forms(some: Cli) -> None:
     assert [info["config"]["name"] for info in result] == ["COPY"]
     assert some("stream find --created 1h", status=0).out == "No Streams found\n"
     assert some("stream find --created 1h --json", status=0).json == []
-    assert "KV_b" in some("stream --all find --empty -n", status=0).out
+    empty = some("stream find --empty", status=0)
+    assert "KV_b" not in empty.out and "1 more with -a" in empty.err
+    assert "KV_b" in some("stream --all find --empty", status=0).out
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ BINARY = b"a\x00\x1b[31mred"
 def test_get(orders: Cli) -> None:
     shown = orders("stream get ORDERS 2", status=0).out
     assert re.fullmatch(
-        r"Item: ORDERS#2 received \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)"
+        r"Item: ORDERS#2 received \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)"
         r" \(\S+\) on Subject ORDERS.new\n\norder 2\n",
         shown,
     )

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 
 from jsctl.jetstream.backup.files import DATA, MANIFEST, META
-from jsctl.jetstream.backup.marks import MARK
+from jsctl.jetstream.state import MARK
 from tests.support.js import ask, publish, publish_all, stream
 from tests.support.run import Cli
 from tests.support.stored import stored
@@ -192,3 +194,42 @@ def test_limits_that_drop_messages_are_reported(cli: Cli, mixed: str, tmp_path: 
     outcome = cli(f"stream restore {tmp_path}/b --config {tmp_path}/new.json", status=0)
     assert "warning: Stream FEW differs from the backup: messages: 4 instead of 9" in outcome.err
     assert "max_msgs" in outcome.err
+
+
+def test_from_a_pipe(cli: Cli, url: str, tmp_path: Path) -> None:
+    """And from the file that is stdin; the copy of a pipe is removed, whatever happens."""
+    stream(url, "ORDERS", "orders.>")
+    publish(url, "orders.1", b"one", count=50)
+    had = stored(url, "ORDERS")
+    backup, scratch = tmp_path / "b.tgz", tmp_path / "scratch"
+    scratch.mkdir()
+    cli(f"stream backup ORDERS {backup}", status=0)
+
+    def restore(form: str) -> "subprocess.CompletedProcess[str]":
+        line = form.format(restore=f"{sys.executable} -m jsctl stream restore", file=backup)
+        environ = {**os.environ, **cli.environ, "TMPDIR": str(scratch)}
+        done = subprocess.run(
+            ["bash", "-c", line], env=environ, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert not list(scratch.iterdir())
+        return done
+
+    for form in (
+        "{restore} <(cat {file})",
+        "cat {file} | {restore} /dev/stdin",
+        "{restore} /dev/stdin <{file}",
+    ):
+        cli("stream rm ORDERS --force", status=0)
+        done = restore(form)
+        assert done.returncode == 0, (form, done)
+        assert stored(url, "ORDERS") == had
+    cli("stream rm ORDERS --force", status=0)
+    for form in (
+        "{restore} <(echo text)",
+        "{restore} <(head -c 300 {file})",
+        "{restore} <(true)",
+        "{restore} /dev/null",
+    ):
+        done = restore(form)
+        assert (done.returncode, done.stderr.count("\n")) == (64, 1), (form, done)
+        assert str(scratch) not in done.stderr and cli("stream info ORDERS").status == 3

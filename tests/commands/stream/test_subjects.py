@@ -21,6 +21,8 @@ def test_subjects(orders: Cli) -> None:
         orders("stream subjects ORDERS ORDERS.o*", status=0).out == "No subjects found matching ORDERS.o*\n"
     )
     assert orders("stream subjects ORDERS '*.other' --names", status=0).out == "ORDERS.other\n"
+    counts = orders("stream subjects ORDERS --names --json", status=0).json
+    assert counts == {"ORDERS.other": 1, "ORDERS.new": 4}
     assert "╭" in orders("stream subjects ORDERS", tty=True, status=0).out
     assert orders("stream subjects ORDERS a..b", status=64).out == ""
 

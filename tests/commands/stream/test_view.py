@@ -35,7 +35,7 @@ def test_view_in_a_pipe(orders: Cli, url: str) -> None:
     shown = orders("stream view ORDERS", status=0)
     assert sequences(shown.out) == [1, 2, 4, 5, 6]
     assert re.match(
-        r"\[1\] Subject: ORDERS.new Received: [\d-]+ [\d:]+(?:Z|[+-]\d\d:\d\d)\norder 1\n\n\[2\]", shown.out
+        r"\[1\] Subject: ORDERS.new Received: [\d-]+ [\d:.]+(?:Z|[+-]\d\d:\d\d)\norder 1\n\n\[2\]", shown.out
     )
     assert shown.err == ""
     assert sequences(orders("stream view ORDERS 2", status=0).out) == [1, 2]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jsctl.jetstream.backup.files import DATA, META
-from jsctl.jetstream.backup.marks import MARK
+from jsctl.jetstream.state import MARK
 from tests.support.js import ask, publish_all, stream
 from tests.support.run import Cli
 from tests.support.servers import Cluster

@@ -11,14 +11,17 @@ from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.backup.compare import Comparison, compare_streams
 from jsctl.jetstream.backup.copy_transfer import Endpoint
-from jsctl.jetstream.backup.marks import MARK
+from jsctl.jetstream.state import MARK
 from jsctl.nats.connection import Connection
+from tests.support.hostile import middleman
 from tests.support.js import ask, info, publish, publish_all, stream
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 from tests.support.stored import stored
 
 pytestmark = pytest.mark.slow
+
+_S2_MAGIC = b"\xff\x06\x00\x00S2sTwO"
 
 SERVER = """
 listen: "127.0.0.1:{port}"
@@ -174,3 +177,28 @@ def test_what_others_published_to_a_broken_copy_is_not_removed(cli: Cli, orders:
     assert "--force" in refused.err
     assert info(orders, "OLD")["state"]["messages"] == 80
     cli("stream copy ORDERS OLD --data --subjects old --force", status=0)
+
+
+@pytest.mark.parametrize("place", ["source", "frame", "end"])
+def test_a_damaged_snapshot(place: str, cli: Cli, orders: str, tmp_path: Path) -> None:
+    """On its way, it changes; that is one line, and no copy is left."""
+    before, _, port = orders.rpartition(":")
+    _, _, login = before.rpartition("/")
+
+    def damage(subject: bytes, payload: bytes) -> bytes:
+        if not payload.startswith(_S2_MAGIC):
+            return payload
+        if place == "source":
+            return b"x" + payload[1:]
+        at = len(_S2_MAGIC) + 1 if place == "frame" else len(payload) - 10
+        return payload[:at] + bytes(255 - byte for byte in payload[at : at + 8]) + payload[at + 8 :]
+
+    with middleman(int(port)) as between:
+        between.change = damage
+        user = login.rpartition("@")[0]
+        address = f"nats://{user + '@' if user else ''}127.0.0.1:{between.port}"
+        outcome = Cli(tmp_path / "other", address)("stream copy ORDERS OLD --data --subjects old")
+    assert outcome.status == 1, outcome
+    lines = [line for line in outcome.err.splitlines() if line.startswith("jsctl: error")]
+    assert len(lines) == 1 and "bug" not in outcome.err and "Traceback" not in outcome.err, outcome.err
+    assert cli("stream info OLD").status == 3

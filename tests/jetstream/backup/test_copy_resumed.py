@@ -14,7 +14,7 @@ import pytest
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.backup import copy_transfer
 from jsctl.jetstream.backup.copy_transfer import ORIGIN, name_rest_stream
-from jsctl.jetstream.backup.marks import MARK
+from jsctl.jetstream.state import MARK
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers

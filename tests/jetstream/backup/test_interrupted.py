@@ -15,7 +15,7 @@ import pytest
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.backup.files import DATA, MANIFEST, META
-from jsctl.jetstream.backup.marks import MARK
+from jsctl.jetstream.state import MARK
 from tests.support.js import ask, publish, publish_all, stream
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
@@ -164,6 +164,43 @@ def test_a_restore_that_was_killed_says_so(own_cli: Cli, server: RealServer, tmp
     own_cli(f"stream restore {tmp_path}/b --name B --subjects b --force", status=0)
     assert stored(server.url, "B") == stored(server.url, "BIG")
     assert MARK not in json.dumps(ask(server.url, "STREAM.INFO.B"))
+
+
+def test_what_is_restored_takes_no_messages_until_it_is_whole(
+    own_cli: Cli, server: RealServer, tmp_path: Path
+) -> None:
+    own_cli(f"stream backup BIG {tmp_path}/b", status=0)
+    process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
+    half_way(server.url, "B", process)
+    assert "no stream stores b" in own_cli("pub -J b one", status=4).err
+    assert "B (unfinished restore or copy)" in own_cli("stream ls", tty=True).out
+    process.send_signal(signal.SIGCONT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert ask(server.url, "STREAM.INFO.B")["config"]["subjects"] == ["b"]
+    own_cli("pub -J b one", status=0)
+    assert messages(server.url, "B") == COUNT + 1
+    assert "unfinished" not in own_cli("stream ls", tty=True).out
+
+
+def test_what_is_newer_than_the_backup_is_not_removed(
+    own_cli: Cli, server: RealServer, tmp_path: Path
+) -> None:
+    own_cli(f"stream backup BIG {tmp_path}/b", status=0)
+    # A jsctl that gave a stream its subjects at once was killed.
+    stream(server.url, "B", "b", metadata={MARK: "restore x"})
+    publish(server.url, "b", b"acknowledged", count=2)
+    for force in ("", "--force"):
+        refused = own_cli(f"stream restore {tmp_path}/b --name B --subjects b {force}", status=1)
+        assert "which an unfinished restore left, holds messages 1 to 2, newer than the backup" in refused.err
+    assert messages(server.url, "B") == 2
+
+
+def test_subjects_of_another_stream(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
+    own_cli(f"stream backup BIG {tmp_path}/b", status=0)
+    refused = own_cli(f"stream restore {tmp_path}/b --name B --subjects 'big.1'", status=1)
+    assert "overlap with an existing stream, BIG" in refused.err and "--subjects" in refused.err
+    assert own_cli("stream ls -n", status=0).out == "BIG\n"
 
 
 def test_ctrl_c_takes_a_restore_back(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from jsctl import posix
 from jsctl.errors import NotFound
 from jsctl.files import is_temporary
 from jsctl.jetstream.backup import target
@@ -76,7 +77,7 @@ def test_a_killed_backup(
     """exchange: the file system can. twice: every other run is killed over what a killed run left. step:
     every how many points; those of similar targets begin at others."""
     if not exchange:
-        monkeypatch.setattr(target, "exchange", lambda one, other: False)
+        monkeypatch.setattr(posix, "exchange", lambda one, other: False)
     if kind == "in place":
         monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "b")
     js.stream(url, "S", "s.>")
@@ -107,7 +108,7 @@ def test_a_killed_backup(
     for number, call in kill_points(
         lambda: cli(f"{verb} --force").status,
         here,
-        {target: ["exchange"] if exchange else []},
+        {posix: ["exchange"] if exchange else []},
         step,
         first=min(step, 1 + older + twice),
     ):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import command, dry_run_flag
 from jsctl.commands.shared.leaders import announce_move
-from jsctl.commands.stream.criteria import find_matching_streams, stream_criteria_flags
+from jsctl.commands.stream.criteria import find_shown_streams, stream_criteria_flags
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
@@ -32,7 +32,7 @@ class BalanceOptions:
 async def balance(env: Env, options: BalanceOptions) -> Result:
     api = await env.jetstream()
     await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
-    listed = [info async for page in find_matching_streams(env, api, options.criteria) for info in page]
+    listed = [info async for page in find_shown_streams(env, api, options.criteria) for info in page]
     if listed and not any(is_replicated(info) for info in listed):
         raise JsctlError("none of these streams has replicas", "there are no leaders to balance")
     names = [info["config"]["name"] for info in listed]
