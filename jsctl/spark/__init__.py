@@ -7,17 +7,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def connect(spark: "SparkSession", *, pushdown: bool = False, **options: str) -> None:
+def connect(spark: "SparkSession", **options: str) -> None:
     """Make `jetstream` of this session read and write with these connection options, such as context="prod".
 
-    Reads and writes must not set them again. On a cluster this also sends jsctl to the executors. pushdown:
-    let filters of batch queries reach the server; each query then needs its own `load()`.
+    Reads and writes must not set them again. On a cluster this also sends jsctl to the executors.
 
     Raises BadInput, NotFound.
     """
     from jsctl.spark.datasource import registration  # needs PySpark, unlike this package
 
-    registration.connect(spark, pushdown=pushdown, **options)
+    registration.connect(spark, **options)
 
 
 def decode(

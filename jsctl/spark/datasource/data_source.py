@@ -11,7 +11,6 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import login
 from jsctl.spark.source.batch_reader import (
-    FilteringReader,
     JetStreamReader,
     build_spark_schema,
     validate_schema,
@@ -27,7 +26,6 @@ class JetStreamSource(DataSource):
     """The data source. Its options are in `spark.source.options`, its schema in `spark.source.columns`."""
 
     settings: Settings | None = None  #: of the connection, unless options name it (see `registration`)
-    takes_filters = False  #: whether the session allows readers to take a query's filters
     is_lenient = False  #: whether to leave out sequences in the options that no longer exist
 
     @classmethod
@@ -45,8 +43,7 @@ class JetStreamSource(DataSource):
         validate_schema(schema, options)
         # Tasks may run on machines without the files that a connection names.
         portable = replace(options, settings=loops.run(login.with_files(options.settings)))
-        reader = FilteringReader if self.takes_filters else JetStreamReader
-        return reader(portable, lenient=self.is_lenient)
+        return JetStreamReader(portable, lenient=self.is_lenient)
 
     def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
         from jsctl.spark.source.stream_reader import FailingReader, JetStreamStreamReader

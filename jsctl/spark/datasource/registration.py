@@ -16,22 +16,14 @@ from jsctl.spark.session import cluster, task_archive
 from jsctl.spark.session.settings_box import prepare_settings_for_tasks
 from jsctl.spark.source import options as read_options
 
-_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def connect(spark: "SparkSession", *, pushdown: bool = False, **options: str) -> None:
+def connect(spark: "SparkSession", **options: str) -> None:
     """Make `jetstream` of this session read and write with these connection options, such as context="prod".
 
     Reads and writes must not set them again. On a cluster this also sends jsctl to the executors.
-
-    Args:
-        pushdown: let filters of batch queries reach the server. A frame is then for one query: Spark plans a
-            Python data source once, and a second query over the same frame would get the rows that match the
-            first one's filters (Spark 4.3: PythonDataSourceV2 keeps the plan of the first scan).
-
     Raises BadInput, NotFound.
     """
     by_name = {name.lower(): value for name, value in options.items()}
@@ -39,25 +31,21 @@ def connect(spark: "SparkSession", *, pushdown: bool = False, **options: str) ->
     settings = read_options.resolve_connection_settings(by_name, os.environ)
     if cluster.runs_elsewhere(spark):
         task_archive.ship(spark)
-    register(spark, settings, "jetstream", pushdown=pushdown)
+    register(spark, settings, "jetstream")
 
 
-def register(
-    spark: "SparkSession", settings: Settings, name: str, *, lenient: bool = False, pushdown: bool = False
-) -> None:
+def register(spark: "SparkSession", settings: Settings, name: str, *, lenient: bool = False) -> None:
     """Make `spark.read.format(name)` read with these settings.
 
     Its options are those of the data source, except the connection's. lenient: leave out sequences in the
-    options that no longer exist. pushdown: see `connect`. Raises what `login.with_files` raises.
+    options that no longer exist. Raises what `login.with_files` raises.
     """
     from jsctl.spark.datasource.data_source import JetStreamSource
 
-    is_pushdown_enabled = pushdown and _enable_pushdown(spark)
     portable_settings = loops.run(login.with_files(settings))
 
     class ConnectedSource(JetStreamSource):  # pickled by value, as no module has it
         settings = prepare_settings_for_tasks(spark, portable_settings)
-        takes_filters = is_pushdown_enabled
         is_lenient = lenient
 
         @classmethod
@@ -65,12 +53,3 @@ def register(
             return name
 
     spark.dataSource.register(ConnectedSource)
-
-
-def _enable_pushdown(spark: "SparkSession") -> bool:
-    """Let readers of this session take filters; return False when this version of Spark cannot."""
-    try:
-        spark.conf.set(_PUSHDOWN, "true")
-        return spark.conf.get(_PUSHDOWN) == "true"
-    except Exception:  # from the JVM or a Connect server
-        return False

@@ -11,7 +11,8 @@
 | array, map, struct, variant | arrays, objects, objects, anything                             |
 
 A payload with a value of another type is bad as a whole. Keys that differ in case are different; the last of
-repeated keys counts; keys without a field are left out.
+repeated keys counts; keys without a field are left out. No field can have an empty name: an object with an
+empty key is bad, unless it becomes a map, text or a variant.
 """
 
 import base64
@@ -31,6 +32,8 @@ from jsctl.json_text import MAX_DEPTH, parse_json
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[T ].*)?")
 _NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+_EMPTY_KEY = re.compile(rb'""\s*:')
+"""What an object with an empty key contains; also what some texts do."""
 _FAST = (pa.types.is_int64, pa.types.is_int32, pa.types.is_float64, pa.types.is_boolean, pa.types.is_string)
 """Types that Arrow's reader of JSON treats as this module does."""
 
@@ -48,6 +51,8 @@ class JsonDecoder:
         value = parse_json(data.decode(), parse_float=Decimal)
         if not isinstance(value, dict):
             raise ValueError("it is not an object")
+        if _EMPTY_KEY.search(data) and _loses_empty_key(value, self.type):
+            raise ValueError("it has a field without a name")
         return self._convert(value)
 
     def decode_all(self, payloads: pa.Array) -> pa.Array | None:
@@ -58,6 +63,8 @@ class JsonDecoder:
             text = b"\n".join(payloads.to_pylist())
             if b"NaN" in text or b"Inf" in text:
                 return None  # Arrow reads them as numbers
+            if _EMPTY_KEY.search(text):
+                return None  # Arrow would leave it out
             table = pyarrow.json.read_json(
                 pa.BufferReader(text),
                 pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
@@ -89,6 +96,25 @@ class VariantDecoder:
 
     def decode_all(self, payloads: pa.Array) -> pa.Array | None:
         return None
+
+
+def _loses_empty_key(value: Any, type: pa.DataType | None) -> bool:
+    """Return whether an object in `value` has an empty key that a column of this type does not keep. type:
+    None for a value that no column has."""
+    if isinstance(value, list):
+        item_type = type.value_type if type is not None and pa.types.is_list(type) else None
+        is_kept = type is not None and not pa.types.is_list(type)
+        return not is_kept and any(_loses_empty_key(item, item_type) for item in value)
+    if not isinstance(value, dict):
+        return False
+    if type is not None and pa.types.is_map(type):
+        return any(_loses_empty_key(item, type.item_type) for item in value.values())
+    if type is not None and (not pa.types.is_struct(type) or _is_variant(type)):
+        return False
+    types = {field.name: field.type for field in type} if type is not None else {}
+    return ("" in value and "" not in types) or any(
+        _loses_empty_key(item, types.get(key)) for key, item in value.items()
+    )
 
 
 def _is_all_objects(payloads: pa.Array) -> bool:

@@ -4,12 +4,14 @@ The checkpoint of a table records how payloads and headers were stored. Subjects
 restored, as no format can store them.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_FIELDS
 from jsctl.spark.export.formats import build_spark_options
+from jsctl.spark.export.layout import to_base64
 from jsctl.spark.export.stream_target import FILE_FORMATS, KIND, read_checkpoint
 from jsctl.spark.export.target import read_marker
 from jsctl.spark.session.folders import read_path
@@ -59,6 +61,20 @@ def read_exported(
     return read_table(spark, folder, format, StructType.fromJson(checkpoint["columns"]))
 
 
+def check_columns(folder: Path, checkpoint: dict[str, Any], names: Collection[str]) -> list[str]:
+    """Return the names of the columns of a table. names: those of the rows to add or compare.
+
+    Raises BadInput when the table has one that these lack: earlier versions called base64 `data`.
+    """
+    columns = list(dict.fromkeys(field["name"] for field in checkpoint["columns"]["fields"]))
+    if missing := next((name for name in columns if name not in names), ""):
+        raise BadInput(
+            f"an earlier version wrote {folder}: its column {missing} does not say that it is base64",
+            "export the stream to another folder",
+        )
+    return columns
+
+
 def check_has_payloads(folder: Path, checkpoint: dict[str, Any]) -> None:
     """Raise BadInput when the payloads are not in the table."""
     settings = checkpoint["settings"]
@@ -87,13 +103,17 @@ def restore_messages(table: "DataFrame", format: str, checkpoint: dict[str, Any]
     # CSV has no binary type and stores base64; for JSON, Spark decodes that itself.
     as_text = format == "csv"
 
+    def find(name: str) -> "Column":
+        # Earlier versions called it `data` in every format.
+        return f.col(f"{name}_base64" if f"{name}_base64" in table.columns else name)
+
     def build_binary_column(name: str) -> "Column":
-        return f.to_binary(f.col(name), f.lit("base64")) if as_text else f.col(name)
+        return f.to_binary(find(name), f.lit("base64")) if as_text else find(name)
 
     if decode == "text":
         payload = f.col("data").cast("binary")
     elif decode == "base64":
-        payload = (f.col("data") if as_text else f.base64("data")).cast("binary")
+        payload = (find("data") if as_text else to_base64(find("data"))).cast("binary")
     else:
         payload = build_binary_column("data")
     if decode in ("text", "base64"):
@@ -102,6 +122,15 @@ def restore_messages(table: "DataFrame", format: str, checkpoint: dict[str, Any]
     columns = [f.col(name) for name in ("stream", "subject", "sequence", "timestamp")]
     if "headers" in table.columns:
         pairs = "array<struct<key: string, value: binary>>"
-        headers = f.from_json("headers", pairs) if as_text else f.col("headers")
+        headers = f.col("headers").cast(pairs)
+        if as_text:
+            fields = "array<struct<key: string, value_base64: binary, value: binary>>"
+            headers = f.transform(
+                f.from_json("headers", fields),
+                lambda pair: f.struct(
+                    pair["key"].alias("key"),
+                    f.coalesce(pair["value_base64"], pair["value"]).alias("value"),
+                ),
+            )
         columns.append(headers.alias("headers"))
     return table.select(*columns, payload.alias("data"))

@@ -1,7 +1,8 @@
 """The columns of a table of messages: decoded payloads, and columns to partition by. All frames are lazy.
 
-`jsctl.spark.decoding.columns` describes the columns of payloads. Without decoding, `data` is base64 if the
-format has no binary type (CSV, and JSON, where Spark does it), and an empty payload is null in CSV.
+`jsctl.spark.decoding.columns` describes the columns of payloads. Formats of text have no binary type: there
+it is unbroken base64, and the names of columns and fields, such as `data_base64`, say so. An empty payload is
+null in CSV.
 """
 
 import base64
@@ -15,8 +16,10 @@ from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_SCHEMA, Decoding, check_kinds
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructField, StructType
+
+TEXT_FORMATS = ("csv", "json", "xml")
 
 _CORRUPT = "_jsctl_corrupt"
 _STORED = "_jsctl_stored"  #: the payload as the stream has it
@@ -265,22 +268,67 @@ def decode_messages(
 def flatten_for_format(frame: "DataFrame", format: str) -> "DataFrame":
     """Return rows that a format can store.
 
-    For CSV: binary as base64, nested columns as JSON, and empty text as null, as CSV does not distinguish
-    them.
+    In formats of text, fields of binary are called `<name>_base64`, at any depth; Spark writes these as
+    base64 in JSON and XML. For CSV: binary as base64, nested columns as JSON, and empty text as null, as CSV
+    does not distinguish them. Raises BadInput when a column has such a name already.
     """
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType, VariantType
 
-    if format != "csv":
+    if format not in TEXT_FORMATS:
         return frame
     columns = []
-    for field in frame.schema.fields:
+    fields = name_binary(frame.schema.fields)
+    for field, named in zip(frame.schema.fields, fields, strict=True):
         column = F.col(f"`{field.name.replace('`', '``')}`")
-        if isinstance(field.dataType, BinaryType):
-            column = F.nullif(F.base64(column), F.lit("")).alias(field.name)
-        elif isinstance(field.dataType, StringType):
-            column = F.nullif(column, F.lit("")).alias(field.name)
-        elif isinstance(field.dataType, (ArrayType, MapType, StructType, VariantType)):
-            column = F.to_json(column).alias(field.name)
-        columns.append(column)
+        if named.dataType != field.dataType:
+            column = column.cast(named.dataType)
+        if format == "csv":
+            if isinstance(field.dataType, BinaryType):
+                column = F.nullif(to_base64(column), F.lit(""))
+            elif isinstance(field.dataType, StringType):
+                column = F.nullif(column, F.lit(""))
+            elif isinstance(field.dataType, (ArrayType, MapType, StructType, VariantType)):
+                column = F.to_json(column)
+        columns.append(column.alias(named.name))
     return frame.select(*columns)
+
+
+def to_base64(column: "Column") -> "Column":
+    """Return a column of binary as unbroken base64; by default, Spark begins a line every 76 characters."""
+    from pyspark.sql import functions as F
+
+    return F.replace(F.base64(column), F.lit("\r\n"), F.lit(""))
+
+
+def name_binary(fields: "Sequence[StructField]") -> "list[StructField]":
+    """Return fields of which those of binary, and of arrays and maps of binary, are called `<name>_base64`.
+
+    Raises BadInput when two then have the same name.
+    """
+    from pyspark.sql.types import StructField
+
+    from jsctl.spark.decoding.columns import replace_structs
+
+    named = [
+        StructField(
+            f"{field.name}_base64" if _holds_binary(field.dataType) else field.name,
+            replace_structs(field.dataType, name_binary),
+            field.nullable,
+        )
+        for field in fields
+    ]
+    names = [field.name.lower() for field in named]
+    if repeated := next((name for name in names if names.count(name) > 1), ""):
+        raise BadInput(f"the field {repeated} exists twice, once for binary", "use --format parquet")
+    return named
+
+
+def _holds_binary(data_type: "DataType") -> bool:
+    from pyspark.sql.types import ArrayType, BinaryType, MapType
+
+    if isinstance(data_type, ArrayType):
+        return _holds_binary(data_type.elementType)
+    if isinstance(data_type, MapType):
+        return _holds_binary(data_type.valueType)
+    return isinstance(data_type, BinaryType)

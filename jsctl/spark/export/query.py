@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsctl.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.spark.export.exported_tables import read_exported
 from jsctl.spark.export.formats import build_spark_options
@@ -34,7 +35,10 @@ def find_tables(path: Path) -> dict[str, str]:
     Raises NotFound when there is none.
     """
     if not path.is_dir():
-        raise NotFound(f"there is no folder {path}", "create it with jsctl export reports --to")
+        raise NotFound(
+            f"there is no folder {path}",
+            f"create it with {build_line('export reports', flags=build_flag('--to', path))}",
+        )
     marker = read_marker(path)
     if marker:
         names = list(SCHEMAS) if marker.get("kind") == "reports" else marker["tables"]

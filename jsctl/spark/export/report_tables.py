@@ -158,7 +158,7 @@ async def fetch_sample(api: Api) -> Sample:
         if not replies:
             raise
         return Sample(Snapshot(datetime.now(UTC), domain=api.domain), (), replies)
-    return Sample(streams, consumers or (), replies, gaps)
+    return Sample(streams, consumers or (), replies, [gap.why for gap in gaps])
 
 
 def build_rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, Any]]]:

@@ -69,7 +69,7 @@ async def export_reports(
     Raises JsctlError when no place answers the first time.
     """
     begin = time.monotonic()
-    async with watch(options.places, fetch_sample, clock=clock) as polled:
+    async with watch(options.places, lambda _: fetch_sample, clock=clock) as polled:
         sampler = _Sampler(polled, notify)
         first = await sampler.take_first()
         async with TableWriter(target, SCHEMAS, options.master, options.remote) as writer:

@@ -13,7 +13,7 @@ from jsctl.errors import JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.early_parts import EarlyParts
-from jsctl.spark.export.exported_tables import read_table
+from jsctl.spark.export.exported_tables import check_columns, read_table
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import (
     TableLayout,
@@ -126,6 +126,7 @@ class StreamExporter:
             with self._show_progress(spark, f"verifying {source.table}", checkpoint["exported"], 0):
                 messages = self.reads.build_frame(spark, source, first_available, end, lenient=True)
                 expected = flatten_for_format(apply_layout(messages, layout), format)
+                check_columns(self.target.path / source.table, checkpoint, expected.columns)
                 schema = StructType.fromJson(checkpoint["columns"])
                 table = read_table(spark, self.target.path / source.table, format, schema)
                 return compare(table, expected, first, end, first_available)
@@ -195,9 +196,9 @@ class StreamExporter:
         table = flatten_for_format(table, format)
         if checkpoint:
             # CSV has columns by position, and its readers fill with null what a file has not.
-            names = dict.fromkeys([field["name"] for field in checkpoint["columns"]["fields"]])
+            names = check_columns(self.target.path, checkpoint, table.columns)
             table = table.select(
-                *(f"`{n.replace('`', '``')}`" for n in {**names, **dict.fromkeys(table.columns)})
+                *(f"`{n.replace('`', '``')}`" for n in dict.fromkeys([*names, *table.columns]))
             )
         partitions = [name for name, _ in parse_partitions(layout.partition_by)]
         return SparkFiles(table, format, partitions, read_counts, decode_counts)

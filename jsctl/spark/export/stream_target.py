@@ -133,7 +133,7 @@ class StreamTarget(Target):
 def _read_names(file: Path) -> list[str]:
     """Return the tables that a file names. Raises JsctlError."""
     try:
-        names = parse_json(read_text(file))
+        names = parse_json(read_text(file, regular=True))
         check(names, [str])
     except ValueError as error:
         raise JsctlError(f"cannot read {file}: {error}") from None
@@ -159,7 +159,7 @@ def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:
     if not file.exists():
         return None
     try:
-        checkpoint = parse_json(read_text(file, "", CONFIG_SIZE))
+        checkpoint = parse_json(read_text(file, "", CONFIG_SIZE, regular=True))
     except ValueError as error:
         raise JsctlError(f"cannot read {file}: {error}") from None
     try:

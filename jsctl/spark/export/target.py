@@ -144,7 +144,7 @@ def read_marker(path: Path) -> dict[str, Any] | None:
     if not (path / MARKER).exists():
         return None
     try:
-        marker = parse_json(read_text(path / MARKER))
+        marker = parse_json(read_text(path / MARKER, regular=True))
     except ValueError as error:
         raise JsctlError(f"cannot read {path / MARKER}: {error}") from None
     try:

@@ -31,6 +31,8 @@ _ID_COLUMNS = ("stream", "sequence", "timestamp")
 _DROPPED_HEADERS = ("Nats-Rollup", "Nats-Expected-*", "Nats-Batch-*")
 """Headers that instruct the server, which could make it refuse the message or empty the stream."""
 _ID = "Nats-Msg-Id"
+_BASE64 = "data_base64"
+"""The column of payloads in files of text, such as those of an export or a dump."""
 
 SETTINGS_OF_HEADERS = {
     "Nats-TTL": "allow_msg_ttl",
@@ -121,28 +123,27 @@ def build_message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[
         if damaged_place := find_damaged_file(error) or _find_damaged_line(files):
             raise BadInput(f"{damaged_place} is damaged", "nothing was published") from None
         raise BadInput(f"Spark cannot read {options.path}: {extract_message(error)}") from None
-    if "data" not in columns:
+    if "data" not in columns and _BASE64 not in columns:
         raise BadInput(f"{options.path} has no column data", f"it has {', '.join(columns) or 'none'}")
     if "subject" not in columns and not options.subject:
         raise BadInput(f"{options.path} has no column subject", "name one for all messages with --subject")
     write_id = uuid.uuid4().hex if options.with_new_ids else _compute_digest(files.paths)
-    data = F.col("data") if columns["data"] in ("string", "binary") else F.to_json(F.col("data"))
     is_export = all(name in columns for name in _ID_COLUMNS)
-    if is_export and not files.tables and options.base64 is None and columns["data"] == "string":
+    if is_export and not files.tables and options.base64 is None and columns.get("data") == "string":
         raise BadInput(
             f"{options.path} comes from an export, but does not say whether its data is base64",
             "use --base64, or --no-base64 after --decode text; or name the folder of the export",
         )
     selected = {
         "subject": _build_subject_column(options),
-        "data": F.to_binary(data.cast("string"), F.lit("base64")) if options.base64 else data.cast("binary"),
+        "data": _build_data_column(columns, options),
         "msg_id": _build_message_id_column(
             columns, write_id if options.with_new_ids else "import", is_export
         ),
     }
     frame = _arrange(frame, options, is_export)
     if columns.get("headers", "").startswith("array<struct<"):
-        frame = _decode_headers(frame) if options.base64 else frame
+        frame = _decode_headers(frame, columns["headers"], options)
         dropped = [*_DROPPED_HEADERS, *options.drop_headers]
         if options.keep_ids:
             selected["msg_id"] = F.when(F.exists("headers", _is_one_of([_ID])), F.lit(None)).otherwise(
@@ -205,6 +206,25 @@ def _find_damaged_csv_line(files: ImportFiles) -> str:
                 except (csv.Error, UnicodeDecodeError):
                     return f"{file} after line {rows.line_num}"
     return ""
+
+
+def _build_data_column(columns: Mapping[str, str], options: ImportOptions) -> "Column":
+    """Return the column of payloads: `data`, and `data_base64` for rows without it."""
+    from pyspark.sql import functions as F
+
+    parts = []
+    if "data" in columns:
+        data = F.col("data") if columns["data"] in ("string", "binary") else F.to_json(F.col("data"))
+        parts.append(_decode_base64(data) if options.base64 else data.cast("binary"))
+    if _BASE64 in columns:
+        parts.append(_decode_base64(F.col(_BASE64)))
+    return F.coalesce(*parts)
+
+
+def _decode_base64(column: "Column") -> "Column":
+    from pyspark.sql import functions as F
+
+    return F.to_binary(column.cast("string"), F.lit("base64"))
 
 
 def _build_subject_column(options: ImportOptions) -> "Column":
@@ -273,11 +293,20 @@ def check_headers(frame: "DataFrame", config: Mapping[str, Any]) -> None:
             )
 
 
-def _decode_headers(frame: "DataFrame") -> "DataFrame":
+def _decode_headers(frame: "DataFrame", type: str, options: ImportOptions) -> "DataFrame":
+    """Return rows whose headers have values that are bytes. type: of the headers, as Spark writes it."""
     from pyspark.sql import functions as F
 
-    decoded = "transform(headers, h -> struct(h.key AS key, to_binary(h.value, 'base64') AS value))"
-    return frame.withColumn("headers", F.expr(decoded))
+    names = re.findall(r"[<,](key|value|value_base64):", type)
+
+    def decode(pair: "Column") -> "Column":
+        values = [_decode_base64(pair["value_base64"])] if "value_base64" in names else []
+        if "value" in names:
+            value = pair["value"]
+            values.append(_decode_base64(value) if options.base64 else value.cast("string").cast("binary"))
+        return F.struct(pair["key"].alias("key"), F.coalesce(*values).alias("value"))
+
+    return frame.withColumn("headers", F.transform("headers", decode)) if len(names) > 1 else frame
 
 
 def _compute_digest(paths: Iterable[Path]) -> str:

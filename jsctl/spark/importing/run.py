@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.nats.error_codes import ErrorCode
@@ -81,7 +82,9 @@ class ImportRun:
             info = await api.call(f"STREAM.INFO.{name}")
         except ApiError as error:
             if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-                raise NotFound(f"there is no stream {name}", "create it with jsctl stream add") from None
+                raise NotFound(
+                    f"there is no stream {name}", f"create it with {build_line('stream add', name)}"
+                ) from None
             raise
         config = info["config"]
         if config.get("mirror"):

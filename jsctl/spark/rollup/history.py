@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jsctl.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, MissingDependency, NotFound
 from jsctl.spark.export.target import Target, read_marker
 from jsctl.spark.rollup.rollup import FOLDER, REPORTS, TABLES
@@ -40,7 +41,10 @@ def load(
         folder = path / FOLDER
     kind = (read_marker(folder) or {}).get("kind")
     if kind is None:
-        raise NotFound(f"there is no rollup in {path}", f"create it with jsctl export rollup --from {path}")
+        raise NotFound(
+            f"there is no rollup in {path}",
+            f"create it with {build_line('export rollup', flags=build_flag('--from', path))}",
+        )
     if kind != "rollup":
         raise BadInput(f"{path} holds an export of {kind}, not a rollup", "name the folder of the reports")
     Target(folder, "rollup", "parquet", TABLES).recover()

@@ -27,6 +27,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsctl.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.spark.export import query, shared_folder
 from jsctl.spark.export.table_schema import PARTITION
@@ -156,10 +157,16 @@ TABLES = [*(f"{report.name}_{suffix}" for report in REPORTS for suffix in PERIOD
 def check_source(path: Path) -> None:
     """Raise NotFound or BadInput unless `path` is an export of reports."""
     if not path.is_dir():
-        raise NotFound(f"there is no folder {path}", "create it with jsctl export reports --to")
+        raise NotFound(
+            f"there is no folder {path}",
+            f"create it with {build_line('export reports', flags=build_flag('--to', path))}",
+        )
     kind = (read_marker(path) or {}).get("kind")
     if kind != "reports":
-        raise BadInput(f"{path} is not an export of reports", "name the folder of jsctl export reports --to")
+        raise BadInput(
+            f"{path} is not an export of reports",
+            "name the folder of jsctl export reports --to",
+        )
 
 
 def open_target(path: Path) -> Target:

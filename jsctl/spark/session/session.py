@@ -274,7 +274,7 @@ def _our_python_first() -> Iterator[None]:
 def _import_frames() -> None:
     """Import the modules that the first data frame needs, while the JVM starts."""
     with contextlib.suppress(ImportError):
-        import pandas  # type: ignore[import-untyped]  # noqa: F401
+        import pandas  # noqa: F401
         import pyarrow  # noqa: F401
         import pyspark.sql.pandas.types  # noqa: F401
 

@@ -15,6 +15,9 @@ lost. The id is the row's `msg_id`. Without one, it is computed from the write's
 None of them depends on the order of the rows, which differs between attempts after a shuffle. Counting equal
 rows takes about 100 bytes of memory for each row; rows with ids of their own are not counted.
 
+With the name of a stream, every message says so in `Nats-Expected-Stream`, also instead of a row's own: the
+server refuses what another stream would store.
+
 Rows as in 1. are copies; headers that instructed the server which stored the original are left out:
 Nats-Msg-Id, Nats-Expected-*, Nats-Rollup and Nats-Batch-*.
 
@@ -32,6 +35,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl import loops
+from jsctl.command_lines import build_line
 from jsctl.contexts.settings import Settings
 from jsctl.errors import (
     ApiError,
@@ -62,6 +66,7 @@ BURST = 2048
 failure."""
 
 ID = "Nats-Msg-Id"
+_EXPECTED_STREAM = "Nats-Expected-Stream"
 
 Pairs = list[tuple[str, bytes]]
 
@@ -87,7 +92,7 @@ class Row(NamedTuple):
 class WriteJob:
     """The target of rows.
 
-    stream: the one that acks must come from; empty for any. subject: for rows without one. write_id:
+    stream: the only one that may store the messages; empty for any. subject: for rows without one. write_id:
     identifies this write in message ids. retries: maximum number of attempts without progress.
     """
 
@@ -141,7 +146,9 @@ async def _fetch_stream_config(api: Api, job: WriteJob) -> Json:
         config = (await api.call(f"STREAM.INFO.{job.stream}"))["config"]
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-            raise NotFound(f"there is no stream {job.stream}", "create it with jsctl stream add") from None
+            raise NotFound(
+                f"there is no stream {job.stream}", f"create it with {build_line('stream add', job.stream)}"
+            ) from None
         raise
     if config.get("mirror"):
         raise BadInput(f"{job.stream} is a mirror, which accepts no messages")
@@ -213,8 +220,13 @@ def _build_message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessa
     if not message_id:
         message_id = next((value.decode() for key, value in pairs if key.lower() == ID.lower()), "")
     message_id = message_id or ids.make(subject, payload, pairs, origin)
-    headers_without_id = [(key, value) for key, value in pairs if key.lower() != ID.lower()]
-    header_block = _encode_headers([*headers_without_id, (ID, message_id.encode())])
+    own = [(ID, message_id.encode())]
+    if job.stream:
+        own.append((_EXPECTED_STREAM, job.stream.encode()))
+    names = {key.lower() for key, _ in own}
+    header_block = _encode_headers(
+        [*((key, value) for key, value in pairs if key.lower() not in names), *own]
+    )
     return OutgoingMessage(subject, payload, header_block=header_block)
 
 
@@ -279,7 +291,6 @@ class _BurstPublisher:
         self._connection: Connection | None = None
         self._pending: dict[int, OutgoingMessage] = {}
         self._is_retry = False
-        self._foreign_stream = ""
 
     async def send(self, burst: Sequence[OutgoingMessage]) -> None:
         self._pending = {id(message): message for message in burst}
@@ -297,8 +308,8 @@ class _BurstPublisher:
                     self._count_ack,
                 )
             except JsctlError as error:
-                if self._foreign_stream:
-                    break
+                if isinstance(error, ApiError) and error.err_code == ErrorCode.STREAM_NOT_MATCH:
+                    raise await self._build_mismatch_error() from None
                 failures = failures + 1 if len(self._pending) == pending_before else 1
                 if not _is_transient(error) or failures > self._job.retries:
                     raise
@@ -307,19 +318,10 @@ class _BurstPublisher:
                 await self._drop()
                 await asyncio.sleep(min(0.1 * 2**failures, 5))
                 self._is_retry = True
-            if self._foreign_stream:
-                break
-        if self._foreign_stream:
-            raise BadInput(
-                f"stream {self._foreign_stream} stores these messages, not {self._job.stream}",
-                f"use subjects that {self._job.stream} stores",
-            )
 
     def _count_ack(self, message: OutgoingMessage, ack: Json | None) -> None:
         if ack is None:  # only when no acks are requested
             return
-        if self._job.stream and ack.get("stream") != self._job.stream:
-            self._foreign_stream = str(ack.get("stream"))
         if self._pending.pop(id(message), None) is None:
             return
         # After a retry, a duplicate may be a message of this write whose ack was lost.
@@ -331,6 +333,25 @@ class _BurstPublisher:
     async def _check_subjects(self, error: NoResponders) -> None:
         """Raise NoResponders when no stream stores these subjects; otherwise the stream has no leader at
         present."""
+        async for subject, streams in self._find_streams():
+            if not streams:
+                raise NoResponders(f"no stream stores {subject}", error.hint)
+
+    async def _build_mismatch_error(self) -> BadInput:
+        """Return the error for messages that another stream would have stored."""
+        other = "another stream"
+        async for _, streams in self._find_streams():
+            if streams and self._job.stream not in streams:
+                other = f"stream {streams[0]}"
+                break
+        return BadInput(
+            f"{other} stores these messages, not {self._job.stream}",
+            f"use subjects that {self._job.stream} stores",
+        )
+
+    async def _find_streams(self) -> AsyncIterator[tuple[str, list[str]]]:
+        """Yield some of the subjects without an ack, and the streams that store each, as far as the login may
+        ask."""
         if self._connection is None:
             return
         api = _create_api(self._connection, self._job)
@@ -339,8 +360,7 @@ class _BurstPublisher:
                 response = await api.call("STREAM.NAMES", {"subject": subject})
             except JsctlError:
                 return
-            if not response.get("streams"):
-                raise NoResponders(f"no stream stores {subject}", error.hint)
+            yield subject, response.get("streams") or []
 
     async def _drop(self) -> None:
         if self._connection is not None:

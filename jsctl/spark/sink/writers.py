@@ -10,9 +10,10 @@
 Rows with `stream` and `sequence`, as the reader returns them, get message ids from these; `timestamp` is
 ignored. Any other columns are refused.
 
-Options: those of the connection, as for reading; `stream` (which must store all messages, and is looked up
-before anything is published), `subject` (for rows without one), `writeId` (for batches: a second write of the
-same rows with the same id stores nothing twice), `requestTimeout` (10s), `retries` (5).
+Options: those of the connection, as for reading; `stream` (the server refuses messages that another one would
+store; it is looked up before anything is published), `subject` (for rows without one), `writeId` (for
+batches: a second write of the same rows with the same id stores nothing twice), `requestTimeout` (10s),
+`retries` (5).
 
 A write is not a transaction: messages that were acknowledged before a task failed remain. Repeated tasks, and
 batches that a streaming query repeats after a restart, use the same message ids, and the server drops these

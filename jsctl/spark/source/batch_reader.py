@@ -1,11 +1,11 @@
 """Batch queries, `spark.read.format("jetstream")`: a range of a stream as a table."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -20,18 +20,17 @@ from pyspark.sql.types import (
 
 from jsctl import loops
 from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput, Denied, JsctlError
+from jsctl.errors import BadInput, JsctlError
 from jsctl.nats import login
 from jsctl.nats.addresses import ServerAddress
 from jsctl.spark.session.task_archive import provide_pynacl
-from jsctl.spark.source import buckets, columns, plan, pushdown, ranges
+from jsctl.spark.source import buckets, columns, plan, ranges
 from jsctl.spark.source.connection import Connector, StreamConnection
 from jsctl.spark.source.direct import DirectReader, MirrorAnswered
 from jsctl.spark.source.failures import without_traceback
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.planning import PlanningConnection, with_connection
 from jsctl.spark.source.pull import ConsumerReader
-from jsctl.spark.source.pushdown import Pushdown
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import measure_whole
 
@@ -76,12 +75,15 @@ class RangePartition(InputPartition):
 
 class JetStreamReader(DataSourceReader):
     """A reader that plans on the driver and reads in tasks. lenient: leave out sequences in the options that
-    no longer exist."""
+    no longer exist.
+
+    It takes no filters of a query: Spark has one reader for all uses of a relation, and `pushFilters` of one
+    use would leave rows out of the others (Spark 4.3: PythonDataSourceV2 keeps the last scan's plan).
+    """
 
     def __init__(self, options: ReadOptions, *, lenient: bool = False) -> None:
         self.options = options
         self.lenient = lenient
-        self.pushdown = Pushdown()
 
     @without_traceback
     def partitions(self) -> list[RangePartition]:
@@ -101,11 +103,10 @@ class JetStreamReader(DataSourceReader):
     def _plan(
         self, connection: StreamConnection, planning: PlanningConnection, name: str
     ) -> list[RangePartition]:
-        whole = replace(self.options, stream=name, streams=())
-        options, stream = self._find_narrowest_options(connection, whole)
+        options = replace(self.options, stream=name, streams=())
+        stream = plan.fetch_stream(connection, options)
         start, end = plan.resolve_range(connection, options, stream, lenient=self.lenient)
         is_promised = not self.lenient and plan.is_promised(options, stream, start)
-        start, end = self._narrow_range(connection, options, stream, start, end)
         job = plan.create_read_job(options, stream.created, start, end, is_promised=is_promised)
         if _ARE_KNOWN.issuperset(options.columns) and not options.subjects:
             deleted = plan.fetch_deleted(connection, options, stream)
@@ -113,59 +114,8 @@ class JetStreamReader(DataSourceReader):
                 return [RangePartition(job, stream.direct, deleted=[n for n in deleted if start <= n < end])]
         return plan_partitions(options, job, stream.direct, planning.addresses)
 
-    def _find_narrowest_options(
-        self, connection: StreamConnection, options: ReadOptions
-    ) -> tuple[ReadOptions, plan.StreamState]:
-        """Return the options with the fewest subjects that can be read, and the stream's state."""
-        subjects = self.pushdown.find_subjects(options.subjects)
-        if subjects is None:  # no row matches
-            return replace(options, end="earliest", end_time=None), plan.fetch_stream(connection, options)
-        if subjects != options.subjects:
-            narrow = replace(options, subjects=subjects)
-            try:
-                return narrow, plan.fetch_stream(connection, narrow)
-            except (BadInput, Denied):
-                if len(subjects) == 1:
-                    raise
-                # Several subjects need a consumer, which not every stream and login allows.
-        return options, plan.fetch_stream(connection, options)
-
-    def _narrow_range(
-        self,
-        connection: StreamConnection,
-        options: ReadOptions,
-        stream: plan.StreamState,
-        start: int,
-        end: int,
-    ) -> tuple[int, int]:
-        """Return the part of [start, end) that holds all matching rows."""
-        low, high = self.pushdown.sequences
-        since, until = self.pushdown.times
-        if since and start < end:
-            low = max(low, plan.find_sequence_at(connection, options, stream, since))
-        if until and start < end:
-            high = min(high, plan.find_sequence_at(connection, options, stream, until))
-        start = min(max(start, low), max(start, end))
-        return start, max(start, min(end, high))
-
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
-        for rows in read_partition(self.options, cast(RangePartition, partition)):
-            yield self.pushdown.apply(rows)
-
-
-class FilteringReader(JetStreamReader):
-    """A reader that takes the filters of a query.
-
-    Spark fails on such a reader unless the session's setting for it is on (see `registration`).
-    """
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        if self.options.fail_on_deleted or self.options.rows != "messages":
-            # A partial read cannot detect deletions. Buckets have no columns to push down, but
-            # their fields may have such names.
-            return filters
-        self.pushdown, rest = pushdown.push(filters, self.options.columns)
-        return rest
+        yield from read_partition(self.options, cast(RangePartition, partition))
 
 
 def plan_partitions(

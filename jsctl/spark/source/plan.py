@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from jsctl import registry
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, Denied, NoResponders, NotFound, RequestTimeout
 from jsctl.jetstream.api import Json, is_no_message
 from jsctl.nats.error_codes import ErrorCode
@@ -116,7 +117,9 @@ def list_existing_stream_names(connection: StreamConnection, options: ReadOption
     """Return the streams to read. Raises NotFound when there is none."""
     names = list_stream_names(connection, options)
     if not names:
-        raise NotFound(f"no stream has a name like {', '.join(options.streams)}", "jsctl stream ls shows all")
+        raise NotFound(
+            f"no stream has a name like {', '.join(options.streams)}", f"{build_line('stream ls')} shows all"
+        )
     return names
 
 

@@ -1,7 +1,11 @@
 """`export config`: what it writes, `apply` makes again."""
 
+import json
 from pathlib import Path
 
+import pytest
+
+from jsctl.jetstream.config.documents import parse_documents
 from tests.support import js
 from tests.support.declared import BUCKETS, DAY, Files, config
 from tests.support.run import Cli
@@ -52,3 +56,19 @@ def test_buckets_come_back_from_an_export(files: Files, url: str) -> None:
     files.cli("kv del CONFIG --force", status=0)
     files("apply", text, status=0)
     assert files.cli("kv info CONFIG --json", status=0).json["config"]["ttl"] == 30 * DAY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flag", ["", "--json"])
+def test_an_export_of_5000_streams_is_read(cli: Cli, flag: str) -> None:
+    cli("stream add E --subjects 'e.>' --max-age 90m --metadata team=x --defaults", status=0)
+    for name in ("ONE", "TWO"):
+        cli(f"consumer add E {name} --pull --filter e.a --defaults", status=0)
+    text = cli(f"export config {flag}", status=0).out
+    if flag:
+        text = json.dumps({"streams": json.loads(text)["streams"] * 5000})
+    else:
+        head, mark, entry = text.partition("streams:\n")
+        text = f"{head}{mark}{entry * 5000}"
+    (document,) = parse_documents(text, "exported")
+    assert len(document.value["streams"].value) == 5000

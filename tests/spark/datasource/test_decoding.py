@@ -126,7 +126,7 @@ def test_everything_else(spark: Any, url: str, tmp_path: Path) -> None:
 def test_after_connect_and_wrong_options(spark: Any, url: str) -> None:
     fill(url, *ORDERS)
     session = spark.newSession()
-    connect(session, pushdown=True, servers=url)
+    connect(session, servers=url)
 
     def load(**options: str) -> Any:
         return session.read.format("jetstream").options(stream="S", decode="json", **options).load()

@@ -374,7 +374,7 @@ def test_a_missing_right_is_reported_when_planned(tmp_path: Path, denied: str, m
             {"stream": "", "streams": "S*"},
             r"not allowed to publish to \$JS.API.STREAM.NAMES; ask",
         ),
-        ('subscribe: "_INBOX.>"', {}, "where replies arrive; name a permitted prefix with --inbox-prefix"),
+        ('subscribe: "_INBOX.>"', {}, "where replies arrive; ask for that permission, or name"),
     ],
 )
 def test_rights_without_which_nothing_can_be_asked(

@@ -82,20 +82,6 @@ def test_filters_of_the_query_do_not_break_it(spark: Any, url: str) -> None:
     assert frame(spark, url, subject="S.b").count() == 0
 
 
-def test_filters_reach_the_server_after_connect(
-    spark: Any, url: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fill(url, 100)
-    session = spark.newSession()
-    connect(session, pushdown=True, servers=url)
-    rows = session.read.format("jetstream").option("stream", "S").load()
-    some = rows.where("sequence > 90 AND subject = 'S.a' AND timestamp > '2020-01-01' AND length(data) > 0")
-    assert sequences(some) == list(range(91, 101))
-    some.explain("formatted")
-    pushed = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("PushedFilters"))
-    assert all(name in pushed for name in ("sequence,90", "subject,S.a", "GreaterThan(timestamp"))
-
-
 def test_a_frame_is_whole_after_a_query_with_filters(spark: Any, url: str) -> None:
     fill(url, 100)
     session = spark.newSession()

@@ -257,5 +257,6 @@ def test_no_end_for_a_stream(spark: Any, url: str, tmp_path: Path) -> None:
     with pytest.raises(Exception, match=r"are only for spark\.read") as failed:
         query.run()
     assert "During handling" not in str(failed.value)
-    assert str(failed.value).count("\n") < 16
+    # Python 3.13 underlines more calls of a traceback.
+    assert len([line for line in str(failed.value).splitlines() if line.strip(" ~^")]) <= 16
     shutil.rmtree(query.checkpoint, ignore_errors=True)

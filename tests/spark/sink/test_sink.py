@@ -51,7 +51,46 @@ def test_rows_are_messages(spark: Any, url: str) -> None:
         b"",
     )
     assert [(h["key"], h["value"]) for h in first["headers"]][:2] == [("K", b"\xff1"), ("K", b"2")]
-    assert [h["key"] for h in second["headers"]] == ["Nats-Msg-Id"]
+    assert [h["key"] for h in second["headers"]] == ["Nats-Msg-Id", "Nats-Expected-Stream"]
+
+
+def test_nothing_reaches_another_stream(spark: Any, url: str, tmp_path: Path) -> None:
+    """Not one message of a burst: the server refuses each."""
+    js.stream(url, "S", "S.>", allow_direct=True)
+    js.stream(url, "OTHER", "OTHER.>")
+    rows = spark.range(12_000).selectExpr("'OTHER.x' AS subject", "string(id) AS data").repartition(3)
+    words = "stream OTHER stores these messages, not S; use subjects that S stores"
+    with pytest.raises(Exception, match=words):
+        write(rows, url, stream="S")
+    js.publish(url, "S.a", b"x", 3000)
+    js.wait_until_stored(url, "S", 3000)
+    source = spark.readStream.format("jetstream").options(servers=url, stream="S", startingOffsets="earliest")
+    query = (
+        source.load()
+        .selectExpr("'OTHER.x' AS subject", "data")
+        .writeStream.format("jetstream")
+        .options(servers=url, stream="S", checkpointLocation=str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    with pytest.raises(Exception, match=words):
+        query.awaitTermination(100)
+    assert state(url, "OTHER")["last_seq"] == 0
+    assert state(url)["messages"] == 3000
+
+
+def test_the_option_stream_goes_before_what_a_row_says() -> None:
+    """Its headers may come from a stream that the sink wrote."""
+    row = publishing.Row("S.x", b"", [{"key": "nats-expected-stream", "value": b"OLD"}])
+
+    def headers(stream: str) -> dict[str, str]:
+        ((message,),) = publishing.build_message_bursts(WriteJob(Settings(), stream), 0, [row])
+        pairs = [(key, value) for key, value in parse_headers(message.header_block) if key != "Nats-Msg-Id"]
+        assert len(pairs) == 1
+        return dict(pairs)
+
+    assert headers("S") == {"Nats-Expected-Stream": "S"}
+    assert headers("") == {"nats-expected-stream": "OLD"}
 
 
 def test_equal_rows_are_all_kept_and_a_repeated_write_adds_nothing(spark: Any, url: str) -> None:

@@ -119,6 +119,37 @@ def test_types(type: str, good: dict[str, Any], bad: list[str]) -> None:
     assert [decode(f"v {type}", row)[0] for row in rows] == [*expected, *rows[len(good) :]]  # each by itself
 
 
+@pytest.mark.parametrize(
+    ("schema", "text", "kept"),
+    [
+        ("id BIGINT", '{"id": 1, "": 2}', None),
+        ("id BIGINT", '{"id": 1, ""  : 2}', None),
+        ("id BIGINT", '{"id": 1, "more": {"": 2}}', None),
+        ("id BIGINT", '{"id": 1, "more": [[{"": 2}]]}', None),
+        ("to STRUCT<a: INT>", '{"to": {"a": 1, "": 2}}', None),
+        ("to ARRAY<STRUCT<a: INT>>", '{"to": [{"a": 1}, {"": 2}]}', None),
+        ("to MAP<STRING, STRUCT<a: INT>>", '{"to": {"k": {"": 2}}}', None),
+        ("to MAP<STRING, INT>", '{"to": {"": 2}}', {"to": [("", 2)]}),
+        ("to STRING", '{"to": {"": 2}}', {"to": '{"":2}'}),
+        ("to STRING", r'{"to": "say \"\": x"}', {"to": 'say "": x'}),
+    ],
+)
+def test_a_field_without_a_name_is_not_lost(schema: str, text: str, kept: Any) -> None:
+    """Also in the company of others, which are read at once."""
+    good = [b"{}"] * 3
+    expected = kept or text.encode()  # what is bad comes back as it was
+    assert decode(schema, text.encode()) == [expected]
+    assert decode(schema, *good, text.encode())[-1] == expected
+
+
+def test_variants_keep_fields_without_a_name() -> None:
+    columns = PayloadColumns(Decoding("variant"), ())
+    values, bad = columns.decode_arrays(pa.array([b'{"": 1}']))
+    assert bad.to_pylist() == [None]
+    (parts,) = values.to_pylist()
+    assert VariantVal(parts["value"], parts["metadata"]).toPython() == {"": 1}
+
+
 def test_only_whole_objects_are_good() -> None:
     good = [b"{}", b' {"i":1} ', b'\r\n{\n"i"\n:1}\n', b'{"i":0,"i":1}', b'{"z":[[{}]],"i":1}', b'{"I":2}']
     assert decode("i INT", *good) == [{}, {"i": 1}, {"i": 1}, {"i": 1}, {"i": 1}, {}]
