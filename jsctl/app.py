@@ -12,15 +12,22 @@ from typing import NoReturn
 
 import click
 
-from jsctl import __version__
-from jsctl.commands.cli.global_flags import GlobalOption
+from jsctl.command_lines import build_line, lines_at
+from jsctl.commands.cli.global_flags import GlobalOption, show_version
 from jsctl.commands.cli.groups import Group
 from jsctl.env import Env
-from jsctl.errors import BadInput, Declined, ExitStatus, JsctlError
+from jsctl.errors import ApiError, BadInput, Cancelled, Declined, ExitStatus, JsctlError
 from jsctl.standard_streams import Streams
 
 
-@click.version_option(__version__, "--version", message="jsctl %(version)s", help="Show the version")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=show_version,
+    help="Show the version",
+)
 @click.group(cls=Group, name="jsctl", examples=["jsctl demo", "jsctl stream ls", "jsctl report --watch"])
 def root() -> None:
     """Operate NATS JetStream from the terminal.
@@ -41,18 +48,26 @@ root.params = [
 def run(args: Sequence[str], env: Env) -> int:
     """Run one command line and return its exit status. Never raises."""
     env.run_line = run
+    env.words = args
     try:
-        return _run(args, env)
+        with lines_at(lambda verb: _find_place_flags(env, verb)):
+            return _run(args, env)
     except SystemExit as error:  # how click ends completion
         return error.code if isinstance(error.code, int) else ExitStatus.OK
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
     except BaseException as error:  # while the outcome was being shown
-        return _fail(env, f"unexpected {_format_exception(error)}; {_BUG}", ExitStatus.FAILURE)
+        return _fail(env, JsctlError(f"unexpected {_format_exception(error)}", _BUG))
     finally:
         for line in env.closing_lines:
             with contextlib.suppress(OSError, ValueError):  # stderr cannot be written
                 env.say(line)
+
+
+def _find_place_flags(env: Env, verb: str) -> Sequence[str]:
+    from jsctl.commands.shared.repeat import find_place_flags
+
+    return find_place_flags(env, verb)
 
 
 _KINDS = {
@@ -63,6 +78,7 @@ _KINDS = {
 }
 """click's words for numbers, and ours."""
 
+_MIN_HELP_WIDTH = 20  #: columns; click cannot break lines into fewer
 _BUG = "this is a bug in jsctl; JSCTL_DEBUG=1 shows where"
 
 
@@ -79,7 +95,7 @@ def _run(args: Sequence[str], env: Env) -> int:
             prog_name="jsctl",
             standalone_mode=False,
             obj=env,
-            terminal_width=min(env.width, 110) - 2,
+            terminal_width=max(min(env.width, 110) - 2, _MIN_HELP_WIDTH),
         )
         if isinstance(value, int):  # --help and --version: an exit status
             env.streams.stdout.flush()
@@ -93,16 +109,21 @@ def _run(args: Sequence[str], env: Env) -> int:
         env.say(f"jsctl: {error}")
         return error.status
     except JsctlError as error:
-        return _fail(env, str(error), error.status)
+        return _fail(env, error)
     except click.exceptions.NoArgsIsHelpError as error:
+        if env.asks_for_json:
+            path = error.ctx.command_path if error.ctx else "jsctl"
+            return _fail(env, BadInput("the command is missing", f"{path} --help lists them"))
         env.streams.stderr.write(error.format_message() + "\n")
         env.streams.stderr.flush()
         return ExitStatus.USAGE
     except click.ClickException as error:
-        return _fail(env, _describe_usage_error(error), ExitStatus.USAGE)
+        return _fail(env, BadInput(*_describe_usage_error(error).split("; ", 1)))
     except (KeyboardInterrupt, click.Abort) as error:
         # Python would warn of a coroutine that was just created and is no longer awaited.
         warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+        if env.asks_for_json:
+            return _fail(env, Cancelled("stopped by ctrl-C"))
         if isinstance(error, KeyboardInterrupt):  # click has written a line end
             env.streams.stderr.write("\n")
         return ExitStatus.INTERRUPTED
@@ -110,13 +131,13 @@ def _run(args: Sequence[str], env: Env) -> int:
         env.discard_output()
         return ExitStatus.OK
     except OSError as error:
-        return _fail(env, _describe_system_error(env, error), ExitStatus.FAILURE)
+        return _fail(env, JsctlError(_describe_system_error(env, error)))
     except Exception as error:
         if env.environ.get("JSCTL_DEBUG"):
             import traceback
 
             env.streams.stderr.write(traceback.format_exc())
-        return _fail(env, f"unexpected {_format_exception(error)}; {_BUG}", ExitStatus.FAILURE)
+        return _fail(env, JsctlError(f"unexpected {_format_exception(error)}", _BUG))
 
 
 def main(begin: Callable[[], None] = lambda: None) -> NoReturn:
@@ -175,7 +196,8 @@ def _describe_usage_error(error: click.ClickException) -> str:
             return f"{message.rstrip('.')}; did you mean {nearest!r}?"
         path = error.ctx.command_path.split() if error.ctx else []
         if error.option_name == "--watch" and {"stream", "consumer"}.intersection(path):
-            return f"{message.rstrip('.')}; jsctl report --watch shows streams and consumers repeatedly"
+            line = build_line("report", flags=["--watch"])
+            return f"{message.rstrip('.')}; {line} shows streams and consumers repeatedly"
     message = " ".join(message.split()).rstrip(".")
     # click writes an optional argument in brackets
     message = re.sub(r"^(Invalid value for )'\[(\w+)\]'", r"\1'\2'", message)
@@ -210,22 +232,47 @@ def _describe_system_error(env: Env, error: OSError) -> str:
     return reason
 
 
-def _fail(env: Env, message: str, status: ExitStatus) -> int:
-    """Write the line of an error, if that is possible, and return the status."""
-    from jsctl.render.text import clean
-
-    line = f"jsctl: error: {clean(message)}"
+def _fail(env: Env, error: JsctlError) -> int:
+    """Write the line of an error, if that is possible, and return the status: with --json, a JSON object."""
     try:
         env.streams.stdout.flush()
     except (OSError, ValueError):  # the disk is full, or the reader is gone
         env.discard_output()
     try:
-        if env.streams.stderr.isatty():  # a terminal would break the line inside words
-            from jsctl.render.fit import fold
-
-            line = "\n".join(fold(line, env.error_width))
-        env.streams.stderr.write(line + "\n")
+        env.streams.stderr.write(_format_failure(env, error) + "\n")
         env.streams.stderr.flush()
     except (OSError, ValueError):
         env.discard_output(env.streams.stderr)
-    return status
+    return error.status
+
+
+def _strip_logins(text: str) -> str:
+    if "@" in text or "://" in text:
+        from jsctl.contexts.model import strip_logins
+
+        return strip_logins(text)
+    return text
+
+
+def _format_failure(env: Env, error: JsctlError) -> str:
+    from jsctl.render.text import clean, clean_json
+
+    if env.asks_for_json:
+        import json
+
+        code, err_code = getattr(error, "code", None), getattr(error, "err_code", None)
+        text = error.description if isinstance(error, ApiError) else error.message
+        failure = {
+            "error": _strip_logins(text),
+            "code": code,
+            "err_code": err_code or None,
+            "status": int(error.status),
+            "hint": _strip_logins(error.hint),
+        }
+        return clean_json(json.dumps(failure, ensure_ascii=False))
+    line = f"jsctl: error: {clean(_strip_logins(str(error)))}"
+    if env.streams.stderr.isatty():  # a terminal would break the line inside words
+        from jsctl.render.fit import fold
+
+        line = "\n".join(fold(line, env.error_width))
+    return line

@@ -38,8 +38,9 @@ class Env:
     clock: seconds since the epoch.
     closing_lines: lines shown at the very end, even after an error.
     prompter: asks the questions; None looks for a terminal.
-    dry_run: whether --dry-run was given.
+    dry_run, missing_ok: whether --dry-run, --missing-ok was given.
     session: the session of the shell that runs this command line.
+    words: the command line.
     run_line: runs a further command line in this process, in an Env of its own; set by the app.
     begin: called before a verb begins, from which on ctrl-C no longer ends the process immediately.
     """
@@ -61,7 +62,9 @@ class Env:
         self.from_environment: set[str | None] = set()
         self.closing_lines: list[str] = []
         self.dry_run = False
+        self.missing_ok = False
         self.session: Session | None = None
+        self.words: Sequence[str] = ()
         self.run_line: Callable[[Sequence[str], Env], int] | None = None
         self.begin: Callable[[], None] = lambda: None
         self._connections: dict[str, Connection] = {}
@@ -110,6 +113,14 @@ class Env:
         return self.form == "json"
 
     @property
+    def asks_for_json(self) -> bool:
+        """Whether the command line asks for JSON, even if it could not be parsed that far."""
+        words = self.words[: self.words.index("--")] if "--" in self.words else self.words
+        if self.wants_json or not {"--json", "-j", "--as=json"}.isdisjoint(words):
+            return True
+        return "--as" in words[:-1] and words[words.index("--as") + 1] == "json"
+
+    @property
     def prompter(self) -> "Prompter":
         """The prompter that asks questions; without a terminal, it fails with the flag that would have
         answered.
@@ -130,6 +141,10 @@ class Env:
         there."""
         from jsctl.render.text import clean_lines
 
+        if "@" in text or "://" in text:
+            from jsctl.contexts.model import strip_logins
+
+            text = strip_logins(text)
         lines = clean_lines(text)
         if self._show_notice is not None:
             self._show_notice(lines)
@@ -257,6 +272,7 @@ class Env:
             domain=settings.js_domain if domain is None else domain,
             prefix=settings.js_api_prefix if domain is None else "",
             trace=self.trace,
+            warn=self.say,
         )
 
     def run(self, work: Coroutine[Any, Any, T], *, loop_free: bool = False) -> T:
@@ -294,7 +310,8 @@ class Env:
         try:
             return await self._finish(verb)
         except MissingName as error:
-            await error.propose()
+            if not self.missing_ok:
+                await error.propose()
             raise
 
     async def _finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
@@ -346,6 +363,12 @@ class Env:
         """With --dry-run, end the verb before it changes anything: raise DryRun with what it would do."""
         if self.dry_run:
             raise DryRun(intent.result())
+
+    def excuse(self, error: JsctlError, *, missing_ok: bool = False) -> None:
+        """With --missing-ok or `missing_ok`, report something that does not exist; raise any other error."""
+        if not (self.missing_ok or missing_ok) or error.status is not ExitStatus.NOT_FOUND:
+            raise error
+        self.say(f"jsctl: {error.message}")
 
     async def confirm(self, intent: "Intent", *, force: bool, flag: str = "--force") -> None:
         """Ask before something is destroyed; with --dry-run, raise DryRun with what would be.

@@ -3,7 +3,8 @@
 Every error that users see is one line: what is wrong, then what to do.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import IntEnum
 
 
@@ -26,6 +27,7 @@ class ExitStatus(IntEnum):
     DENIED = 5, "the login was refused, or a permission is missing"
     USAGE = 64, "the command line is not valid; nothing was done"
     INTERRUPTED = 130, "stopped with ctrl-C, also at a question"
+    TERMINATED = 143, "stopped by SIGTERM"
 
 
 class JsctlError(Exception):
@@ -46,6 +48,37 @@ class BadInput(JsctlError):
     """A flag, a file or an answer is not valid."""
 
     status = ExitStatus.USAGE
+
+
+class BadInputs(BadInput):
+    """Several values of a file are not valid; the line names them all."""
+
+    def __init__(self, errors: Sequence[BadInput]) -> None:
+        super().__init__("; ".join(dict.fromkeys(map(str, errors))))
+        self.errors = tuple(errors)
+
+
+MAX_ERRORS = 20
+"""Maximum number of errors that are collected from a file."""
+
+
+@contextlib.contextmanager
+def collecting(errors: list[BadInput]) -> Iterator[None]:
+    """Add a BadInput of the block to `errors` instead of raising it; raise all once there are too many."""
+    try:
+        yield
+    except BadInput as error:
+        errors.extend(error.errors if isinstance(error, BadInputs) else [error])
+        if len(errors) >= MAX_ERRORS:
+            raise_all(errors)
+
+
+def raise_all(errors: Sequence[BadInput]) -> None:
+    """Raise BadInput for errors that were collected; return if there are none."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise BadInputs(errors[:MAX_ERRORS])
 
 
 class NotFound(JsctlError):

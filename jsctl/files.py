@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import io
 import os
 import re
 import stat
@@ -21,15 +22,14 @@ SMALL_SIZE = 1 << 20
 """Maximum number of bytes of a context, a key or a certificate."""
 CONFIG_SIZE = 16 << 20
 """Maximum number of bytes of a configuration."""
+COPY_SIZE = 128 << 20
+"""Maximum number of bytes of a pipe or a device that is read as a whole."""
 PIPE_SECONDS = 3.0
 """How many seconds to wait until the other end of a named pipe is opened."""
 TEMPORARY = ".jsctl-"
 """The prefix of the names of files that a killed process may leave."""
 SEED = r"S[A-Z][A-Z2-7]{50,}"
 """Matches the seed of a key."""
-
-_EXCHANGE = 2  #: RENAME_EXCHANGE of renameat2(2)
-_AT_FDCWD = -100
 
 
 def resolve_path(path: Path) -> Path:
@@ -230,9 +230,12 @@ def read_input(path: str, stdin: TextIO) -> str:
     return _decode(data, "stdin", "strict")
 
 
-def read_text(path: Path, kind: str = "", limit: int = SMALL_SIZE, *, errors: str = "strict") -> str:
-    """Return the text of a regular file of at most `limit` bytes. See `read_bytes`."""
-    return _decode(read_bytes(path, kind, limit), f"{kind}{' ' * bool(kind)}{escape_path(path)}", errors)
+def read_text(
+    path: Path, kind: str = "", limit: int = SMALL_SIZE, *, regular: bool = False, errors: str = "strict"
+) -> str:
+    """Return the text of a file of at most `limit` bytes. See `read_bytes`."""
+    data = read_bytes(path, kind, limit, regular=regular)
+    return _decode(data, f"{kind}{' ' * bool(kind)}{escape_path(path)}", errors)
 
 
 def _decode(data: bytes, label: str, errors: str) -> str:
@@ -242,49 +245,102 @@ def _decode(data: bytes, label: str, errors: str) -> str:
         raise BadInput(f"cannot read {label}: it is not text") from None
 
 
-def read_bytes(path: Path, kind: str = "", limit: int = SMALL_SIZE) -> bytes:
-    """Return the content of a regular file, which is opened once.
+def read_bytes(path: Path, kind: str = "", limit: int = SMALL_SIZE, *, regular: bool = False) -> bytes:
+    """Return the content of a file of at most `limit` bytes, which is opened once.
 
-    kind: what errors call the file, such as "context", before its path. limit: bytes. Raises BadInput for a
-    file that is missing, is not regular (a device or a named pipe might never end) or is larger.
+    A pipe or a device is read once in a process, as it has its content once: `--creds <(vault read ...)`,
+    which each connection needs again.
+
+    Args: kind: what errors call the file, such as "context", before its path. regular: refuse pipes and
+    devices, in files that nobody named but jsctl found.
+
+    Raises BadInput for a file that is missing or larger.
     """
     label = f"{kind}{' ' * bool(kind)}{escape_path(path)}"
-    with open_regular(path, label) as file:
-        size = os.fstat(file.fileno()).st_size
-        data = file.read(min(size, limit) + 1)  # read() allocates all of it before it reads
-        if len(data) > size:  # the file grows, or is in /proc
-            data += file.read(limit + 1 - len(data))
+    if not regular and (known := _from_pipes.get(_identify(path))) is not None:
+        return known
+    with open_input(path, label, regular=regular) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            limit = min(limit, COPY_SIZE)
+        with blocking():
+            data = file.read(min(status.st_size, limit) + 1)  # read() allocates all of it before it reads
+            if len(data) > status.st_size:  # the file grows, is in /proc, or is a pipe
+                buffer = io.BytesIO(data)
+                buffer.seek(len(data))
+                buffer.writelines(_read_blocks(file, limit + 1 - len(data)))
+                data = buffer.getvalue()
     if len(data) > limit:
         raise BadInput(f"cannot read {label}: it has more than {limit:,} bytes")
+    if not stat.S_ISREG(status.st_mode):
+        _from_pipes[str(path), status.st_dev, status.st_ino] = data
     return data
 
 
-def read_blocks(path: Path) -> Iterator[bytes]:
-    """Yield a regular file of any size in blocks of a mebibyte. Raises BadInput, as `read_bytes`."""
-    with open_regular(path) as file:
-        while block := file.read(1 << 20):
-            yield block
+_from_pipes: dict[tuple[str, int, int], bytes] = {}
+"""What pipes and devices had, by path, device and inode."""
+
+
+def _identify(path: Path) -> tuple[str, int, int]:
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return "", 0, 0
+    return str(path), status.st_dev, status.st_ino
+
+
+def _read_blocks(file: io.BufferedReader, size: int) -> Iterator[bytes]:
+    """Yield at most `size` bytes, in blocks."""
+    while size and (block := file.read1(min(size, 1 << 20))):
+        yield block
+        size -= len(block)
 
 
 @contextlib.contextmanager
-def open_regular(path: Path, label: str = "") -> Iterator[BinaryIO]:
-    """Yield a regular file, open for reading. label: its name in errors; empty for its path. Raises
-    BadInput.
+def open_seekable(path: Path) -> Iterator[io.BufferedReader | io.BufferedRandom]:
+    """Yield a file, open for reading at any position: for a pipe, a copy of what it has. Raises BadInput,
+    also for a pipe that has more than COPY_SIZE bytes.
+    """
+    with open_input(path) as file:
+        if is_regular(file):
+            yield file
+            return
+        import tempfile
+
+        with tempfile.TemporaryFile() as copy:
+            with blocking():
+                copy.writelines(_read_blocks(file, COPY_SIZE + 1))
+            if copy.tell() > COPY_SIZE:
+                raise BadInput(f"cannot read {escape_path(path)}: it has more than {COPY_SIZE:,} bytes")
+            copy.seek(0)
+            yield copy
+
+
+@contextlib.contextmanager
+def open_input(path: Path, label: str = "", *, regular: bool = False) -> Iterator[io.BufferedReader]:
+    """Yield a file, open for reading. label: its name in errors; empty for its path. regular: see
+    `read_bytes`. Raises BadInput.
     """
     label = label or escape_path(path)
     try:
         # Without O_NONBLOCK, opening a named pipe would wait for a writer.
-        handle = os.open(path, os.O_RDONLY | posix.NONBLOCK | posix.CLOEXEC)
+        flags = os.O_RDONLY | posix.CLOEXEC
+        handle = os.open(path, flags | posix.NONBLOCK) if regular else open_pipe(str(path), flags)
         with os.fdopen(handle, "rb") as file:
             if stat.S_ISDIR(os.fstat(handle).st_mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
+            if regular and not is_regular(file):
                 raise BadInput(f"cannot read {label}: it is not a regular file")
             yield file
     except OSError as error:
         raise BadInput(f"cannot read {label}: {error.strerror}") from None
     except ValueError:  # NUL, or an unpaired surrogate
         raise BadInput(f"cannot read {label}: it is not a valid path") from None
+
+
+def is_regular(file: BinaryIO) -> bool:
+    """Return whether an open file is a regular one, which has its content for every reader."""
+    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
 
 
 _SEED_SHOWN = "a seed in place of the path of its file"
@@ -328,23 +384,6 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def exchange(first: Path, second: Path) -> bool:
-    """Exchange two files or folders in one step. Returns False if the system cannot. Raises OSError."""
-    if os.name == "nt":
-        return False
-    import ctypes  # 3 ms
-
-    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if renameat2 is None:
-        return False
-    if not renameat2(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _EXCHANGE):
-        return True
-    code = ctypes.get_errno()
-    if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
-        return False
-    raise OSError(code, os.strerror(code), str(second))
 
 
 def is_temporary(name: str) -> bool:

@@ -1,5 +1,7 @@
-"""Features of POSIX systems that Windows lacks: locks, some flags of files, some signals."""
+"""Features of POSIX systems that Windows lacks: locks, an exchange of files, some flags of files, some
+signals."""
 
+import errno
 import os
 import signal
 from pathlib import Path
@@ -47,6 +49,27 @@ def set_mode(handle: int, mode: int) -> None:
     """Set the permissions of an open file, on systems that have them. Raises OSError."""
     if hasattr(os, "fchmod"):
         os.fchmod(handle, mode)
+
+
+_EXCHANGE = 2  #: RENAME_EXCHANGE of renameat2(2)
+_AT_FDCWD = -100
+
+
+def exchange(first: Path, second: Path) -> bool:
+    """Exchange two files or folders in one step. Returns False if the system cannot. Raises OSError."""
+    if os.name == "nt":
+        return False
+    import ctypes  # 3 ms
+
+    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if renameat2 is None:
+        return False
+    if not renameat2(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _EXCHANGE):
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+        return False
+    raise OSError(code, os.strerror(code), str(second))
 
 
 def is_own(status: os.stat_result) -> bool:

@@ -103,20 +103,20 @@ def _dispatch(number: int) -> None:
 
 
 @contextlib.contextmanager
-def interrupts(end: Callable[[], object], *, sigterm: bool = True) -> Iterator[None]:
-    """Call `end` on the first SIGINT and, with `sigterm`, on the first SIGTERM; a second one ends the process
-    as usual.
+def interrupts(end: Callable[[], object]) -> Iterator[list[int]]:
+    """Call `end` on the first SIGINT or SIGTERM; a second one ends the process as usual.
+
+    Yields the list of signals that arrived.
     """
+    arrived: list[int] = []
 
     def handle_first(number: int) -> None:
+        arrived.append(number)
         restore()
         end()
 
-    handlers: dict[int, Callable[[int], object]] = {signal.SIGINT: handle_first}
-    if sigterm:
-        handlers[signal.SIGTERM] = handle_first
-    with handled(handlers) as restore:
-        yield
+    with handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM), handle_first)) as restore:
+        yield arrived
 
 
 @contextlib.asynccontextmanager
@@ -253,6 +253,20 @@ def blocking() -> Iterator[None]:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         _raise_if_cancelled()
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+@contextlib.contextmanager
+def left_to_program() -> Iterator[None]:
+    """Leave ctrl-C to the program that has the terminal while the block waits for it, such as an editor."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # A handler, as a program would inherit that the signal is ignored.
+    previous = signal.signal(signal.SIGINT, lambda number, frame: None)
+    try:
         yield
     finally:
         signal.signal(signal.SIGINT, previous)

@@ -1,9 +1,37 @@
-"""The standard streams of a run, and the width of the terminal."""
+"""The standard streams of a run, their encoding, and the width of the terminal."""
 
+import codecs
 import os
 import sys
 from collections.abc import Mapping
 from typing import TextIO
+
+_ERRORS = "jsctl.bytes"
+"""The name of the error handler of stdout."""
+
+
+def _encode_bytes(error: UnicodeError) -> tuple[bytes, int]:
+    """Return the bytes that unpaired surrogates stand for, as `surrogateescape` does, and others escaped."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    codes = map(ord, error.object[error.start : error.end])
+    parts = [bytes([code - 0xDC00]) if 0xDC80 <= code <= 0xDCFF else b"\\u%04x" % code for code in codes]
+    return b"".join(parts), error.end
+
+
+def start_in_utf8_mode() -> None:
+    """Start this program again in Python's UTF-8 mode, in which arguments, variables and paths stay the bytes
+    that they are.
+
+    With the encoding of a Latin-1 locale, the two bytes of an `é` in an argument would be two characters, and
+    stored as four bytes. NATS, its files and its other clients use UTF-8. PYTHONUTF8 would be inherited by
+    other programs.
+    """
+    if sys.executable and not sys.flags.utf8_mode:
+        try:
+            os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+        except OSError:
+            return
 
 
 class Streams:
@@ -21,7 +49,19 @@ class Streams:
 
     @classmethod
     def real(cls) -> "Streams":
-        """Return the streams of the process, with the null device in place of one that is closed (`>&-`)."""
+        """Return the streams of the process, with the null device in place of one that is closed (`>&-`).
+
+        They are UTF-8 whatever the locale or PYTHONIOENCODING says: data is. Writing bytes that are not, as
+        unpaired surrogates, writes these bytes.
+        """
+        codecs.register_error(_ERRORS, _encode_bytes)
+        for stream, errors in (
+            (sys.stdin, "surrogateescape"),
+            (sys.stdout, _ERRORS),
+            (sys.stderr, "backslashreplace"),
+        ):
+            if reconfigure := getattr(stream, "reconfigure", None):
+                reconfigure(encoding="utf-8", errors=errors)
         stdin, stdout, stderr = sys.stdin, sys.stdout, sys.stderr
         if None in (stdin, stdout, stderr):
             from pathlib import Path

@@ -24,19 +24,20 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
+from jsctl.command_lines import format_arguments
 from jsctl.contexts.environment import forget_secrets
 from jsctl.errors import JsctlError, NotFound
-from jsctl.localserver import binary, identities, networks, processes
+from jsctl.localserver import binary, identities, links, networks, processes
 from jsctl.localserver import folder as folders
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import Network as Servers
 from jsctl.localserver.network import Plan, open_private_store
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.process import build_module_command
+from jsctl.localserver.ready import READY_SECONDS, find_unready, wait_until_ready
 from jsctl.localserver.short_forms import load_named
 from jsctl.localserver.spec_reader import BUILTIN
 from jsctl.localserver.state import NodeState, load_state
-from jsctl.localserver.status import READY_SECONDS, find_unready, wait_until_ready
 from jsctl.registry import find_noun
 from jsctl.units import MS, SECOND
 from jsctl.user_folders import expand_home
@@ -178,7 +179,7 @@ class Network:
         )
         if completed.returncode:
             reason = completed.stderr.strip() or f"exit status {completed.returncode}"
-            raise JsctlError(f"jsctl {shlex.join(args)}: {reason}")
+            raise JsctlError(f"{format_arguments(args)}: {reason}")
         return completed.stdout
 
     def log(self, server: str) -> str:
@@ -195,11 +196,11 @@ class Network:
 
     def kill(self, *names: str) -> None:
         """Kill servers (kill -9). names: of servers or clusters, here and below; all without names."""
-        self._run(networks.kill_nodes(*self._select(names)))
+        self._run(networks.apply_action(*self._select(names), networks.KILL))
 
     def stop(self, *names: str) -> None:
         """Shut servers down gracefully, and wait until they have ended."""
-        self._run(networks.stop_nodes(*self._select(names)))
+        self._run(networks.apply_action(*self._select(names), networks.STOP))
 
     def start(self, *names: str) -> None:
         """Start stopped servers, and wait until they accept clients. `wait` also waits for leaders."""
@@ -214,11 +215,11 @@ class Network:
         """Suspend servers (SIGSTOP), like a machine that hangs: connections stay open, and nothing
         answers.
         """
-        self._run(networks.pause_nodes(*self._select(names)))
+        self._run(networks.apply_action(*self._select(names), networks.PAUSE))
 
     def resume(self, *names: str) -> None:
         """Let paused servers continue."""
-        self._run(networks.resume_nodes(*self._select(names)))
+        self._run(networks.apply_action(*self._select(names), networks.RESUME))
 
     def link_down(self, *links: str) -> None:
         """End the connections of links, and refuse new ones. links: all without names, here and below."""
@@ -236,19 +237,28 @@ class Network:
         """Limit the throughput of links, in each direction."""
         self._disturb(links, limit=bytes_per_second)
 
+    def isolate(self, *clusters: str) -> None:
+        """End all connections of clusters with others, in both directions, and refuse new ones."""
+        self._run(links.isolate(self._load_network(), clusters))
+
     def link_up(self, *links: str) -> None:
         """Undo the faults of links."""
         self._disturb(links)
 
     def heal(self, seconds: float = READY_SECONDS) -> None:
-        """Undo every fault: links as they were, all servers running, and the network ready."""
+        """Undo every fault: links as they were, all servers running, and the network ready as after `wait`.
+
+        After a link was down for more than 10 s this may take a minute: nats-server asks for the origin of a
+        mirror again after 10, 20, 30, ... 120 s, and waits up to 30 s for each answer.
+        """
         self.link_up()
         self.start()
         self.wait(seconds)
 
     def wait(self, seconds: float = READY_SECONDS) -> None:
-        """Wait until every server that should run is healthy, every domain has a leader, and mirrors and
-        sources have caught up. Raises JsctlError with what is missing.
+        """Wait until every server that should run is healthy, links are up, messages pass between all
+        servers, and every mirror, source and replica has what its origin had when this began. Raises
+        JsctlError with what is missing.
         """
         self._run(wait_until_ready(self._load_network(), lambda _: None, seconds))
 
@@ -307,6 +317,6 @@ class Network:
             raise NotFound(*find_noun("context").missing(name, existing=list(contexts)))
         return contexts[name]
 
-    def _disturb(self, links: tuple[str, ...], **settings: Any) -> None:
+    def _disturb(self, names: tuple[str, ...], **settings: Any) -> None:
         local = self._load_network()
-        self._run(networks.disturb(local, links or list(local.state.links), **settings))
+        self._run(links.disturb(local, names or list(local.state.links), **settings))

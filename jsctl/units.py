@@ -177,9 +177,13 @@ def to_datetime(time: Time) -> datetime:
     """
     if isinstance(time, int):
         seconds, remainder = divmod(time, SECOND)
-        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=remainder // US)
+        return _to_utc(seconds).replace(microsecond=remainder // US)
     time = parse_time(time) if isinstance(time, str) else time
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+    time = time if time.tzinfo else time.replace(tzinfo=UTC)
+    try:
+        return time.astimezone(UTC)
+    except OverflowError:  # its zone leads out of year 1 or 9999
+        return time.replace(tzinfo=UTC)
 
 
 def seconds_to_ns(seconds: float) -> int:
@@ -295,10 +299,10 @@ def format_time(time: Time) -> str:
             )
         except (ValueError, OverflowError):
             return format_time(parse_time(time))
-    if isinstance(time, int):
-        return _format_second(time // SECOND) + _format_zone(time // SECOND)
-    time = (parse_time(time) if isinstance(time, str) else time).astimezone()
-    return f"{time:%Y-%m-%d %H:%M:%S}{_format_zone(int(time.timestamp()))}"
+    seconds = to_ns(parse_time(time) if isinstance(time, str) else time) // SECOND
+    if not _FIRST_SECOND <= seconds <= _LAST_SECOND:  # as claims may have it
+        return "after the year 9999" if seconds > 0 else "before the year 1"
+    return _format_second(seconds) + _format_zone(seconds)
 
 
 def format_time_us(time: int) -> str:
@@ -334,18 +338,36 @@ def format_rfc3339(time: Time) -> str:
 
 
 def format_rfc3339_local(time: int) -> str:
-    """Format ns since 1970 as local time to the second with its zone: `2026-11-21T06:57:05+01:00`."""
-    return datetime.fromtimestamp(time // SECOND).astimezone().isoformat()
+    """Format ns since 1970 as local time to the second with its zone: `2026-11-21T06:57:05+01:00`; that of
+    UTC is Z, as everywhere else."""
+    return _to_local(time // SECOND).isoformat().replace("+00:00", "Z")
 
 
 def format_kitchen(time: int) -> str:
     """Format the local time of day of ns since 1970 in Go's "kitchen" format: `6:57AM`."""
-    return datetime.fromtimestamp(time // SECOND).strftime("%I:%M%p").lstrip("0")
+    return _to_local(time // SECOND).strftime("%I:%M%p").lstrip("0")
+
+
+_FIRST_SECOND = int(datetime.min.replace(tzinfo=UTC).timestamp())
+_LAST_SECOND = int(datetime.max.replace(tzinfo=UTC, microsecond=0).timestamp())
+"""The first and the last second that a datetime can hold, since 1970. Times from a server may lie beyond."""
+
+
+def _to_utc(seconds: int) -> datetime:
+    return datetime.fromtimestamp(max(_FIRST_SECOND, min(seconds, _LAST_SECOND)), UTC)
+
+
+def _to_local(seconds: int) -> datetime:
+    """Return seconds since 1970 in the local zone; in UTC where that would be before year 1 or after 9999."""
+    try:
+        return _to_utc(seconds).astimezone()
+    except (ValueError, OverflowError):
+        return _to_utc(seconds)
 
 
 @lru_cache(64)  # messages of one second come together
 def _format_second(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}"
+    return _to_local(seconds).isoformat(" ")[:19]
 
 
 def _is_rfc3339(text: str) -> bool:
@@ -360,11 +382,11 @@ def _format_utc_text(second: str) -> str:
 
 @lru_cache(64)
 def _format_utc_second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
+    return _to_utc(seconds).isoformat()[:19]
 
 
 @lru_cache(64)
 def _format_zone(seconds: int) -> str:
     """Format the offset of the local zone from UTC at a time: `Z`, or `+01:00`."""
-    zone = datetime.fromtimestamp(seconds).astimezone().isoformat()[19:]
+    zone = _to_local(seconds).isoformat()[19:]
     return "Z" if zone == "+00:00" else zone

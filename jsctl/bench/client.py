@@ -35,19 +35,21 @@ class Pace:
 
         The time is in the past for a client that is late.
         """
+        if self.sleep and number:
+            await wait_until(now() + self.sleep)
         if self.interval:
             planned = self.start + int(number * self.interval)
             await wait_until(planned)
             return planned
-        if self.sleep and number:
-            await wait_until(now() + self.sleep)
         return now()
 
     def count_due(self, number: int, limit: int) -> int:
         """Return how many operations from `number` on are due now, at most `limit`."""
+        if self.sleep:
+            return 1
         if self.interval:
             return max(1, min(limit, int((now() - self.start) / self.interval) + 1 - number))
-        return 1 if self.sleep else limit
+        return limit
 
 
 async def wait_until(planned: int) -> None:

@@ -18,17 +18,20 @@ _START, _APPEND, _COMMIT = 0, 1, 2
 
 
 async def publish_fast(client: Client) -> None:
-    """Publish one unbounded batch, up to `batch` messages ahead of their acknowledgements."""
+    """Publish one unbounded batch, up to `batch` messages, or `max_acks` times as many, ahead of their
+    acknowledgements."""
     await _FastIngest(client).run()
 
 
 class _FastIngest:
-    """One batch. Two groups of messages are in flight, each with one acknowledgement."""
+    """One batch. Groups of messages are in flight, each with one acknowledgement: two, or `max_acks`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._inbox = client.connection.new_inbox()
-        self._flow = max(client.plan.batch // 2, 1)
+        plan = client.plan
+        self._flow = plan.batch if plan.max_acks else max(plan.batch // 2, 1)  #: messages of an ack
+        self._window = self._flow * (plan.max_acks or 2)  #: messages in flight
         self._frames = Frames(
             client,
             f"{self._inbox}.{self._flow}.fail",
@@ -53,8 +56,8 @@ class _FastIngest:
             await client.connection.flush()
             await client.start()
             while not client.stopping and (not client.goal or self._sent < client.goal):
-                await self._wait_until(max(plan.batch, 2 * self._flow) - 1)
-                count = limit
+                await self._wait_until(self._window - 1)
+                count = min(limit, self._window - (self._sent - self._acknowledged))
                 if client.goal:
                     count = min(count, client.goal - self._sent)
                 if warm_up := max(plan.warm_up - self._sent, 0):

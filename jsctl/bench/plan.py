@@ -39,8 +39,10 @@ class Plan:
     be used in turn, 0 for as many as there are messages, -1 for only `subject`. random: whether the next of
     them, or of the keys, is chosen at random. keys: number of keys to choose from at random, 0 for one after
     the other. sleep: ns after each operation. rate: operations per second of all clients, 0 for as fast as
-    possible. duration: ns after which it ends, 0 for no limit. warm_up: messages of each client that come
-    first and are not measured. ids: a prefix of message ids, empty for none. run: a unique name of this run.
+    possible. duration: ns after which it ends, 0 for no limit. batch: messages ahead of their acks, or in a
+    batch. max_acks: how many acks, of `batch` messages each, may be outstanding in fast ingest; 0 for two, of
+    half a batch each. warm_up: messages of each client that come first and are not measured. ids: a prefix of
+    message ids, empty for none. run: a unique name of this run.
     """
 
     kind: Kind
@@ -60,6 +62,7 @@ class Plan:
     duration: int = 0
     warm_up: int = 0
     batch: int = 1
+    max_acks: int = 0
     acks: str = "explicit"
     double_ack: bool = False
     filters: tuple[str, ...] = ()

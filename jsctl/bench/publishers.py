@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from jsctl.bench.client import Client, Exchange, parse_refusal
 from jsctl.bench.meter import now
+from jsctl.command_lines import build_line
 from jsctl.errors import JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.message.publish import parse_ack
 from jsctl.jetstream.message.publish_atomic import MAX_BATCH
@@ -169,7 +170,8 @@ def _check_ack(message: Message, subject: str) -> None:
 def build_no_stream_error(client: Client) -> NoResponders:
     """Return the error for a subject that no stream stores."""
     return NoResponders(
-        f"no stream stores {client.plan.subject}", "--create creates one; jsctl stream find shows the streams"
+        f"no stream stores {client.plan.subject}",
+        f"--create creates one; {build_line('stream find')} shows the streams",
     )
 
 
@@ -324,5 +326,5 @@ def _check_batch(message: Message, subject: str, count: int) -> None:
     if int(ack.get("count", 0)) != count:
         raise JsctlError(
             f"the stream stored a batch of {pluralize(count, 'message')} as single messages",
-            "allow atomic batches: jsctl stream edit --allow-batch",
+            f"allow atomic batches: {build_line('stream edit', flags=['--allow-batch'])}",
         )

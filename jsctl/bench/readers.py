@@ -6,6 +6,7 @@ import json
 
 from jsctl.bench.client import Client, Exchange, parse_refusal
 from jsctl.bench.meter import now
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError, NotFound, RequestTimeout
 from jsctl.jetstream.kv.bucket import Bucket, open_bucket
 from jsctl.jetstream.message.publish import parse_ack
@@ -64,7 +65,7 @@ def _compute_stored_size(message: Message) -> int:
 
 
 def _build_empty_error(stream: str) -> NotFound:
-    return NotFound(f"stream {stream} has no message", "jsctl bench js pub async stores some")
+    return NotFound(f"stream {stream} has no message", f"{build_line('bench js pub async')} stores some")
 
 
 async def get_batches(client: Client) -> None:
@@ -73,7 +74,8 @@ async def get_batches(client: Client) -> None:
     info = await streams.fetch_info(api, plan.name)
     if not info["config"].get("allow_direct"):
         raise BadInput(
-            f"stream {plan.name} does not allow direct gets", "jsctl stream edit --allow-direct allows them"
+            f"stream {plan.name} does not allow direct gets",
+            f"{build_line('stream edit', plan.name, flags=['--allow-direct'])} allows them",
         )
     if not info["state"]["messages"]:
         raise _build_empty_error(plan.name)
@@ -166,7 +168,7 @@ async def get_values(client: Client) -> None:
             if _is_deleted(message):
                 raise NotFound(
                     f"bucket {bucket.name} has no key {key}",
-                    "jsctl bench kv put --msgs N stores N keys",
+                    f"{build_line('bench kv put', flags=['--msgs', 'N'])} stores N keys",
                 )
             if not bucket.allows_direct and (error := parse_refusal(message, subject)):
                 raise error
@@ -203,9 +205,9 @@ async def put_objects(client: Client) -> None:
 async def get_objects(client: Client) -> None:
     """Get the objects of a bucket one after the other, and begin again after the last."""
     plan, meter, pace = client.plan, client.meter, client.pace
-    infos = [info for info in await requests.list_all(client.api, plan.name) if not info.is_deleted]
+    infos = [info for info in await requests.list_all(client.api, plan.name) if not info.damage]
     if not infos:
-        raise NotFound(f"bucket {plan.name} has no object", "jsctl bench object put stores some")
+        raise NotFound(f"bucket {plan.name} has no object", f"{build_line('bench object put')} stores some")
     await client.start()
     while client.wants_more:
         began = now() if pace.is_free else await pace.wait_until_due(meter.done)

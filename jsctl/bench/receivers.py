@@ -7,6 +7,7 @@ from collections import deque
 
 from jsctl.bench.client import Client, Exchange, wait_until
 from jsctl.bench.meter import now
+from jsctl.command_lines import build_line
 from jsctl.errors import JsctlError, Unreachable
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message.pull_status import PullEnd, explain_end
@@ -277,7 +278,9 @@ class _Pull:
             code, description = message.status
             end = explain_end(code, description)
             if end is PullEnd.NO_RESPONDERS:
-                raise Unreachable(f"nobody answers for {label}", "jsctl consumer info shows its state")
+                raise Unreachable(
+                    f"nobody answers for {label}", f"{build_line('consumer info')} shows its state"
+                )
             if end is not PullEnd.COMPLETE:
                 raise JsctlError(f"{label}: the server answers {description or 'without a reason'} ({code})")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from jsctl.bench.plan import BUCKET, CONSUMER, OBJECTS, STREAM, Plan
 from jsctl.bench.receivers import build_filters
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, MissingName, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel, fetch_account_info
@@ -72,7 +73,7 @@ def list_changes(info: Json, desired: Json) -> list[str]:
             raise BadInput(
                 f"stream {desired['name']} exists with {config.get(key) or 'default'} {word}, which cannot be"
                 " changed",
-                f"leave out --create, or jsctl stream rm {desired['name']}",
+                f"leave out --create, or {build_line('stream rm', desired['name'])}",
             )
     return different
 
@@ -138,7 +139,7 @@ async def prepare_consumer(api: Api, plan: Plan) -> str:
         if not consumers.is_pull(config):
             raise BadInput(
                 f"consumer {plan.name} > {plan.consumer} is push-based and cannot be pulled from",
-                "jsctl consumer ls lists the consumers",
+                f"{build_line('consumer ls')} lists the consumers",
             )
         return str(config.get("ack_policy") or "explicit")
     await _remove_consumer(api, plan)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import click
 
+from jsctl.command_lines import build_flag, build_line
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.targets import resolve_context_targets, resolve_targets
 from jsctl.contexts.settings import Settings
@@ -24,7 +25,7 @@ class _Code(click.Choice[str]):
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
         """Return an error that points to the list of codes, which is too long for a line."""
-        return f"there is no code {value!r}; jsctl doctor --rules lists them"
+        return f"there is no code {value!r}; {build_line('doctor', flags=['--rules'])} lists them"
 
 
 @command(
@@ -74,12 +75,12 @@ def _resolve_all_contexts(env: Env) -> tuple[list[Settings], list[ContextView]]:
         raise BadInput("--all-contexts and --context cannot be used together")
     names = env.contexts.names()
     if not names:
-        raise NotFound("there is no context", "create one with jsctl context add NAME")
+        raise NotFound("there is no context", f"create one with {build_line('context add', 'NAME')}")
     settings: list[Settings] = []
     broken = []
     for name in names:
         try:
             settings += resolve_context_targets(env, name, several=True)
         except JsctlError as error:
-            broken.append(ContextView(name, error))
+            broken.append(ContextView(name, error, login=build_flag("--context", name)))
     return settings, broken

@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.cli.global_flags import complete_subjects
-from jsctl.commands.shared.body import build_composition, read_body
+from jsctl.commands.shared.body import build_composition, find_body
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import (
@@ -19,6 +19,7 @@ from jsctl.jetstream.message.compose import (
 from jsctl.jetstream.message.patience import make_patience
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.jetstream.message.schedule import Schedule, format_ttl, is_scheduled
+from jsctl.jetstream.message.stdin import Stdin
 from jsctl.loops import await_event_loop
 from jsctl.nats.message import OutgoingMessage
 from jsctl.views.events import Events
@@ -39,9 +40,9 @@ HELP = """Subject, body and header values may hold templates that make each mess
 
 Anything else in braces is sent as it is, with a warning.
 
-With - or --force-stdin the body is all of stdin; with --send-on newline each line of it is a message. Without
-a body, stdin is read when it can only be meant for this command (a pipe, a redirection, a terminal). A loop
-or a script keeps its own input: the body is then empty, with a warning if there was input.
+Without BODY, stdin up to its end is the body; with --send-on newline each line of it is a message. In a loop
+or a script whose stdin is not meant, add </dev/null or the body ''. A file on stdin that was read from
+before, such as the list of a loop, is refused; with - or --force-stdin the rest of it is the body.
 
 With --jetstream, messages are sent again until --timeout while their stream elects a leader. After a lost
 connection, only those with a Nats-Msg-Id are sent again: -H 'Nats-Msg-Id: {{ID}}'.
@@ -53,7 +54,7 @@ for a schedule.
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The flags. body: None for stdin. sleep, ttl: ns. dumped: the path of a dump."""
+    """The flags. sleep, ttl: ns. dumped: the path of a dump."""
 
     subject: str
     body: str | None
@@ -110,7 +111,7 @@ class Options:
     @property
     def total(self) -> int:
         """The number of messages to publish; 0 when it is not known yet."""
-        return 0 if self.body is None or self.dumped else max(self.count, 1)
+        return 0 if self.send_on == "newline" or self.dumped else max(self.count, 1)
 
 
 @command(
@@ -172,14 +173,12 @@ class Options:
 @option("--from-dump", "dumped", metavar="PATH", default="", help="Publish what sub --dump wrote; - is stdin")
 @option("--original-pace", "paced", is_flag=True, help="With --from-dump: publish at the recorded pace")
 async def publish(env: Env, options: Options) -> Events[Published]:
-    if not options.dumped:
-        options = replace(options, body=read_body(env, options))
-    composition = _build_composition(env, options)
-    if options.mode != "plain" or options.total != 1:
+    body = b"" if options.dumped else find_body(env, options.body, forced=options.force_stdin)
+    composition = _build_composition(env, options, body)
+    if options.mode != "plain" or options.total != 1 or isinstance(body, Stdin):
         await await_event_loop()  # messages are reported, and acks arrive, while others are sent
     api = await env.jetstream()
-    reads_terminal = options.body is None and not options.dumped and env.streams.stdin.isatty()
-    if reads_terminal and not options.quiet:
+    if isinstance(body, Stdin) and body.is_terminal and not options.quiet:
         env.say("Reading payload from STDIN")
     bursts = _compose_bursts(env, options, composition)
     publisher = Publisher(
@@ -203,11 +202,11 @@ async def _publish_with_progress(
                 yield batch
 
 
-def _build_composition(env: Env, options: Options) -> Composition:
+def _build_composition(env: Env, options: Options, body: bytes | Stdin) -> Composition:
     headers = options.schedule.build_headers(env.clock(), options.header_names)
     if options.ttl is not None:
         headers.append(("Nats-TTL", format_ttl(options.ttl)))
-    return build_composition(options, fixed_headers=headers, reply=options.reply)
+    return build_composition(options, body, fixed_headers=headers, reply=options.reply)
 
 
 def _compose_bursts(
@@ -219,7 +218,7 @@ def _compose_bursts(
     if options.dumped:
         bursts = read_dump(options.dumped, env.streams.stdin, composition, burst=burst)
     else:
-        bursts = compose(composition, env.streams.stdin, warn=env.say, burst=burst)
+        bursts = compose(composition, warn=env.say, burst=burst)
     if options.paced:
         return keep_original_pace(bursts)
     return space_evenly(bursts, options.sleep) if options.sleep else bursts

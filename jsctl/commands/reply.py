@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.shared.idle import choose_idle_limit
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import compile_headers
@@ -71,7 +72,7 @@ class Options:
 @option("--count", type=int, default=0, metavar="N", help="End after N requests")
 async def reply(env: Env, options: Options) -> Events[Request]:
     answers = Answers(
-        body=compile_template(options.body.encode(errors="surrogateescape")),
+        body=compile_template(os.fsencode(options.body)),
         headers=compile_headers(options.headers),
         echo=options.echo,
         command=_compile_words(options.command) if options.command else (),
@@ -90,7 +91,7 @@ async def reply(env: Env, options: Options) -> Events[Request]:
         announce=env.say,
         warn=env.say,
     )
-    return view.events(responder)
+    return view.events(responder)._replace(idle=choose_idle_limit(env, 0, options.count))
 
 
 def _compile_words(command: str) -> list[Template]:

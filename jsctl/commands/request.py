@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.cli.global_flags import complete_subjects
-from jsctl.commands.shared.body import build_composition, read_body
+from jsctl.commands.shared.body import build_composition, find_body
 from jsctl.env import Env
 from jsctl.errors import BadInput, RequestTimeout
 from jsctl.jetstream.message.compose import compose
+from jsctl.jetstream.message.stdin import Stdin
 from jsctl.jetstream.message.translate import split_command, translate
 from jsctl.nats import requests
-from jsctl.units import MS, format_exact_duration
+from jsctl.units import MS, format_exact_duration, pluralize
 from jsctl.views.events import Events
 from jsctl.views.message import request as view
 from jsctl.views.message.request import Reply
@@ -101,9 +102,10 @@ async def request(env: Env, options: Options) -> Events[Reply]:
 
 def ask(env: Env, options: Options) -> Events[Reply]:
     """Return the replies to the requests that the options describe."""
-    options = replace(options, body=read_body(env, options), raw=options.raw or options.raw_bytes)
+    options = replace(options, raw=options.raw or options.raw_bytes)
+    body = find_body(env, options.body, forced=options.force_stdin)
     return view.events(
-        _send_requests(env, options),
+        _send_requests(env, options, body),
         raw=options.raw,
         exact=options.raw_bytes,
         quiet=env.wants_json,
@@ -111,7 +113,9 @@ def ask(env: Env, options: Options) -> Events[Reply]:
     )
 
 
-async def _send_requests(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply], None]:
+async def _send_requests(
+    env: Env, options: Options, body: bytes | Stdin
+) -> AsyncGenerator[Sequence[Reply], None]:
     """Send the requests, one after the other, and yield each reply."""
     connection = await env.connection()
     limits = requests.ReplyLimits(
@@ -122,9 +126,9 @@ async def _send_requests(env: Env, options: Options) -> AsyncGenerator[Sequence[
     )
     command = split_command(options.translate) if options.translate else []
     announces = not options.raw and not env.wants_json and options.count <= _ANNOUNCED
-    if options.body is None and env.streams.stdin.isatty() and not options.raw:
+    if isinstance(body, Stdin) and body.is_terminal and not options.raw:
         env.say("Reading payload from STDIN")
-    async for [message] in compose(build_composition(options), env.streams.stdin, warn=env.say, burst=1):
+    async for [message] in compose(build_composition(options, body), warn=env.say, burst=1):
         if announces:
             env.say(f'Sending request on "{message.subject}"')
         number = 0
@@ -137,4 +141,9 @@ async def _send_requests(env: Env, options: Options) -> AsyncGenerator[Sequence[
             raise RequestTimeout(
                 f"no answer on {message.subject} in {format_exact_duration(limits.timeout)}",
                 "--timeout waits longer",
+            )
+        if number < options.replies and not options.to_empty:
+            raise RequestTimeout(
+                f"{number} of {pluralize(options.replies, 'reply')} on {message.subject} arrived",
+                "--reply-timeout waits longer for the next",
             )

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.command_line import Line, is_complete, parse_line, split_script
+from jsctl.commands.shared.command_line import Line, is_complete, parse_line, split_list, split_script
 from jsctl.commands.shared.system_commands import run_system, wait
 from jsctl.contexts.model import strip_login
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.files import read_input
+from jsctl.render.text import clean_lines
 from jsctl.session import Session
 from jsctl.signals import HeldInterrupts
 from jsctl.standard_streams import Streams
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 BUILTINS = {
     "use": "Use another context from here on; without a name, the selected one",
+    "history": "List the earlier lines, or the last N of them",
     "domain": "Use a JetStream domain from here on; without a name, the context's",
     "exit": "End the shell, as ctrl-D does",
 }
@@ -40,6 +42,8 @@ use CONTEXT         use another context from here on
 domain DOMAIN       use a JetStream domain from here on
 stream ls | wc -l   send output to a command of the system
 stream ls > FILE    write output to a file; >> adds to it
+a && b, a || b      run b if a succeeded, or failed; a ; b runs both
+history 20          list the last 20 lines
 ! ls -l             run a command of the system
 exit, or ctrl-D     end
 
@@ -136,33 +140,47 @@ class Interpreter:
         return ExitStatus.OK
 
     def run_line(self, text: str) -> int:
-        """Run one line. Returns its status."""
+        """Run one line, whose commands may be joined by `&&`, `||` and `;`. Returns its status."""
         text = text.strip()
         if not text or text.startswith("#"):
             return ExitStatus.OK
+        status: int = ExitStatus.OK
+        try:
+            for operator, part in split_list(text):
+                if operator != ("&&" if status else "||") and not self.has_ended:
+                    status = self._run_command(part.strip())
+                    if status == ExitStatus.INTERRUPTED:
+                        break
+        except JsctlError as error:
+            self._env.say(f"jsctl: error: {error}")
+            return error.status
+        except KeyboardInterrupt:
+            return self._report_interrupt()
+        return status
+
+    def _run_command(self, text: str) -> int:
+        """Run one command, with its pipe. Returns its status."""
         try:
             if text.startswith("!"):
                 return run_system(text[1:])
             line = parse_line(text)
             if not line.words:
                 raise BadInput("the line has no command", "help lists the commands")
-            if line.words[0] in (*BUILTINS, "quit") and "--help" not in line.words:
-                return self._run_built_in(line.words[0], line.words[1:])
             return self._run_piped(line) if line.pipe else self._run(line.words, self._env.streams.stdout)
         except JsctlError as error:
             self._env.say(f"jsctl: error: {error}")
             return error.status
-        except KeyboardInterrupt:
-            return self._report_interrupt()
 
     def _report_interrupt(self) -> int:
         self._env.say("")
         return ExitStatus.INTERRUPTED
 
-    def _run_built_in(self, name: str, words: Sequence[str]) -> int:
+    def _run_built_in(self, name: str, words: Sequence[str], out: TextIO) -> int:
         if len(words) > 1:
             raise BadInput(f"{name} takes at most one word")
         word = words[0] if words else ""
+        if name == "history":
+            return self._list_history(word, out)
         if name in ("exit", "quit"):
             if word and not (word.isdecimal() and len(word) < 4):
                 raise BadInput(f"{word!r} is not an exit status")
@@ -182,7 +200,19 @@ class Interpreter:
         self._flags = flags
         return ExitStatus.OK
 
+    def _list_history(self, count: str, out: TextIO) -> int:
+        if count and not count.isdecimal():
+            raise BadInput(f"{count!r} is not a number of lines")
+        from jsctl.prompts.shell import read_history
+
+        lines = list(enumerate(read_history(self._find_history_file()), 1))
+        for number, line in lines[-int(count) :] if count else lines:
+            out.write(f"{number:5}  {clean_lines(line)}\n")
+        return ExitStatus.OK
+
     def _run(self, words: Sequence[str], out: TextIO) -> int:
+        if words[0] in (*BUILTINS, "quit") and "--help" not in words:
+            return self._run_built_in(words[0], words[1:], out)
         if self._env.run_line is None:
             return ExitStatus.FAILURE
         self.session.is_busy = True

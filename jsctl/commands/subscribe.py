@@ -4,8 +4,9 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.cli import OPTIONAL_DURATION, argument, command, option
 from jsctl.commands.cli.global_flags import complete_subjects
+from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
 from jsctl.commands.shared.past_time import build_start_since
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -147,14 +148,16 @@ class Options:
 @option("--all", "all_", is_flag=True, help="All messages of the stream")
 @option("--new", is_flag=True, help="Only messages that are stored from now on")
 @option("--last", is_flag=True, help="Start at the stream's last message")
-@option("--since", type=DURATION, metavar="DURATION", help="Only messages that are not older than this")
+@option(
+    "--since", type=OPTIONAL_DURATION, metavar="DURATION", help="Only messages that are not older than this"
+)
 @option("--last-per-subject", is_flag=True, help="The last message of each subject, then new ones")
 @option("--terminate-at-end", "-T", "to_end", is_flag=True, help="End with the stream's last message")
 @option("--direct", is_flag=True, help="Read with direct gets, without a consumer")
 @option(
     "--ignore-subject", "-I", "ignored", metavar="SUBJECT", multiple=True, help="Leave these subjects out"
 )
-@option("--wait", type=DURATION, default=0, metavar="DURATION", help="End after this time without a message")
+@wait_flag
 @option("--report-subjects", is_flag=True, help="Count messages by subject instead of showing them")
 @option("--report-subscriptions", is_flag=True, help="Count messages by subscription instead")
 @option("--report-top", type=int, default=10, metavar="N", help="Show N rows in these reports (10)")
@@ -186,7 +189,8 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
         batches = translate_messages(batches, split_command(options.translate))
     if options.dump not in ("", "-"):
         batches = _dump_batches(env, batches, options)
-    events = view.events(receiver, batches, show)
+    idle = 0 if options.wait else choose_idle_limit(env, 0, options.count)
+    events = view.events(receiver, batches, show)._replace(idle=idle)
     if options.graph:
         plots = env.is_terminal or env.wants_json
         graph = RateGraph(() if options.reads_stream else receiver.options.subjects, plots=plots)

@@ -1,5 +1,6 @@
 """`jsctl trace`."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ class Options:
 async def trace(env: Env, options: Options) -> Result:
     if options.is_diff:
         return view.difference(*(_read_trace(expand_home(file)) for file in options.words[1:]))
-    subject, data = options.words[0], "".join(options.words[1:]).encode(errors="surrogateescape")
+    subject, data = options.words[0], os.fsencode("".join(options.words[1:]))
     connection = await env.connection()
     documents = await trace_message(connection, subject, data, options.pairs, deliver=options.deliver)
     if options.dot:
@@ -91,4 +92,7 @@ def _read_trace(path: Path) -> model.Hop:
             raise ValueError("it is not a trace")
         return model.build(dict(map(model.parse_document, saved["traces"])))
     except ValueError as error:
-        raise BadInput(f"cannot read {path}: {error}", "save one with jsctl trace SUBJECT --json") from None
+        raise BadInput(
+            f"cannot read {path}: {error}",
+            "save one with jsctl trace SUBJECT --json",
+        ) from None

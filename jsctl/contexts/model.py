@@ -65,6 +65,14 @@ _PARAMETER = r"([?&;])([^=&;#?\s]+)=([^&;#\s]+)"
 _SECRET_VALUE = rf"\b{SEED}\b|\beyJ[\w-]{{8,}}\.[\w-]+\.[\w-]*|-----BEGIN [^-]*(SEED|PRIVATE|JWT)|^data:"
 
 
+_SERVER_SCHEMES = ("nats", "tls", "ws", "wss", "socks5", "socks5h", "sc", "spark")
+_ADDRESS = r"""'[\w+.-]+://[^'\n]*'|"[\w+.-]+://[^"\n]*"|[\w+.-]+://(?:\S*@)?[^\s'"]*[^\s'".,:;)\]]"""
+"""An address in a message, within quotes or without; a password may contain anything."""
+
+_BARE_LOGIN = r"""[^\s'":@/]+:[^\s'"@]+@(?=[\w\[])"""
+"""The login in an address without a scheme: user:password@host."""
+
+
 class Context(NamedTuple):
     """A named context. raw: the file's JSON, with keys that jsctl does not know."""
 
@@ -96,6 +104,29 @@ def strip_login(url: str, mask: str = "") -> str:
     """
     shown = ",".join(_without_login(part.strip(), mask) for part in url.split(","))
     return _without_parameters(shown, mask or HIDDEN) if "=" in shown else shown
+
+
+def strip_logins(text: str) -> str:
+    """Return a message in which nothing is left of an address of a server or proxy but its host and port, and
+    nothing of the login in any other address.
+
+    Every message for people goes through it: an address may stand in the place of any name.
+    """
+    if "://" in text:
+        text = re.sub(_ADDRESS, lambda match: _hide_address(match[0]), text)
+    return re.sub(_BARE_LOGIN, "", text) if "@" in text else text
+
+
+def _hide_address(text: str) -> str:
+    quote = text[0] if text[0] in "'\"" else ""
+    shown = []
+    for address in re.split(r",(?=[\w+.-]+://)", text.strip(quote) if quote else text):
+        scheme, separator, rest = address.partition("://")
+        if scheme.lower() not in _SERVER_SCHEMES and "@" not in rest:
+            return text
+        hosts = rest.rpartition("@")[2]  # a password may contain anything, an address no @
+        shown.append(f"{scheme}{separator}{re.split('[/?#;]', hosts)[0]}")
+    return f"{quote}{','.join(shown)}{quote}"
 
 
 def _without_login(url: str, mask: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from jsctl.command_lines import build_flag
 from jsctl.contexts import schemes
 from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, Context, is_secret, strip_login
 from jsctl.errors import BadInput
@@ -45,8 +46,19 @@ class Settings:
     timeout: int = 5 * SECOND  #: ns
     colors: str = ""
     context: str = ""  #: name of the context
+    typed: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """Flags of the command line for server and login, without secrets."""
     files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """(path, text) of the files above, for machines that do not have them, such as executors of Spark."""
+
+    @property
+    def place(self) -> list[str]:
+        """The flags of a command line that works with these settings in the same environment, without
+        secrets."""
+        where = build_flag("--context", self.context) if self.context else []
+        domain = build_flag("--js-domain", self.js_domain) if self.js_domain else []
+        prefix = build_flag("--js-api-prefix", self.js_api_prefix) if self.js_api_prefix else []
+        return [*where, *self.typed, *domain, *prefix]
 
 
 CONTEXT_KEYS = {

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jsctl import registry
+from jsctl.command_lines import build_line
 from jsctl.contexts.model import KEYS, Context
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import read_text, write_atomically
@@ -134,7 +135,7 @@ class ContextStore:
 
     def _read_name(self, file: str) -> str:
         try:
-            name = read_text(self.root / file).strip()
+            name = read_text(self.root / file, regular=True).strip()
         except BadInput:
             return ""
         return name if is_name(name) else ""
@@ -159,10 +160,11 @@ def is_name(name: str) -> bool:
 def load_file(path: Path) -> Context:
     """Read a context from any file. Raises BadInput when it is not a JSON object."""
     try:
-        raw = parse(read_text(path, "context"))
+        raw = parse(read_text(path, "context", regular=True))
     except ValueError as error:
         raise BadInput(
-            f"context {path} cannot be used: {error}", f"repair it with jsctl context edit {path.stem}"
+            f"context {path} cannot be used: {error}",
+            f"repair it with {build_line('context edit', path.stem)}",
         ) from None
     return Context(path.stem, raw, str(path))
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, MalformedAnswer, NoJetStream, NoResponders, RequestTimeout
 from jsctl.jetstream.shape_check import Malformed
 from jsctl.jetstream.shapes import check_answer, check_error
@@ -20,9 +21,9 @@ Json = dict[str, Any]
 
 def find_hint(code: int) -> str:
     """Return what to do about an error with this API error code; empty when nothing better is known."""
-    from jsctl.jetstream.error_hints import HINTS
+    from jsctl.jetstream import error_hints
 
-    return HINTS.get(code, "")
+    return error_hints.find_hint(code)
 
 
 def is_no_jetstream(code: int) -> bool:
@@ -82,11 +83,13 @@ class Api:
         prefix: str = "",
         timeout: int | None = None,
         trace: Callable[[str, str], None] | None = None,
+        warn: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.connection = connection
         self.domain = domain
         self.prefix = build_api_prefix(domain, prefix)
         self.timeout = timeout or connection.settings.timeout  #: ns
+        self.warn = warn  #: writes a sentence about a problem that is handled, for people
         self._trace = trace
 
     @property
@@ -123,7 +126,7 @@ class Api:
         except RequestTimeout as error:
             # While a stream has no leader, nobody answers for it (server: jetstream_api.go).
             is_of_stream = subject.count(".") > 1
-            leader = "jsctl doctor shows whether the stream has a leader; " if is_of_stream else ""
+            leader = f"{build_line('doctor')} shows whether the stream has a leader; " if is_of_stream else ""
             raise RequestTimeout(
                 f"no answer from JetStream on {full}",
                 f"{leader}the server may be busy, the domain cut off, or the subject not permitted for this"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib.resources import files
 from typing import Any
 
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import CONFIG_SIZE, read_text
 from jsctl.json_text import parse_json
@@ -77,7 +78,7 @@ def find_error(entries: Sequence[Code], number: int) -> Code:
     for entry in entries:
         if entry["error_code"] == number:
             return entry
-    raise NotFound(f"there is no error {number}", "jsctl errors ls shows all")
+    raise NotFound(f"there is no error {number}", f"{build_line('errors ls')} shows all")
 
 
 def find_problems(entry: Code) -> list[str]:

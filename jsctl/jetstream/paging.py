@@ -7,6 +7,7 @@ streams or consumers whose leader did not answer (`missing`) or that no server c
 import itertools
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -15,6 +16,9 @@ from jsctl.later import asyncio
 from jsctl.loops import Begun, cancel_all, start
 
 T = TypeVar("T")
+
+_KNOWN = "jsctl.known"  #: key of what is known, in a page
+_TIME = b',"ts":"'
 
 _MAX_PARALLEL = 16
 """Pages of a list that are requested at once."""
@@ -32,12 +36,70 @@ class Collected(NamedTuple, Generic[T]):
     offline: Mapping[str, str] = MappingProxyType({})
 
 
+class Memory(Generic[T]):
+    """What was taken from the entries of a list in the round before, for those that have not changed.
+
+    From round to round, the infos of idle streams differ only in the time at which they were asked, `"ts"`,
+    with which servers end them. Those that are otherwise as before are cut out of a page before it is parsed,
+    which is what takes long. A page of another form is left as it is.
+
+    is_static: whether the same is taken from an entry at any time.
+    """
+
+    def __init__(self, is_static: Callable[[Json], bool] = lambda entry: True) -> None:
+        self.is_static = is_static
+        self._previous: dict[bytes, tuple[str, T | None]] = {}
+        self._current: dict[bytes, tuple[str, T | None]] = {}
+
+    def shorten(self, data: bytes, key: str) -> tuple[bytes, "Known[T]"]:
+        """Return a page without the entries that are known, and these. key: of the entries."""
+        known: Known[T] = Known([], [])
+        head, opening, body = data.partition(b'"%b":[' % key.encode())
+        entry, *pieces = body.split(_TIME)
+        remaining: list[bytes] = []
+        for number, piece in enumerate(pieces, 1):
+            time, end, rest = piece.partition(b'"}')
+            is_last = number == len(pieces)
+            if not entry.startswith(b"{") or rest[:1] != (b"]" if is_last else b","):
+                return data, Known([], [])
+            digest = blake2b(entry, digest_size=16).digest()
+            if (item := self._previous.get(digest)) is None:
+                known.changed.append(digest)
+                remaining.append(entry + _TIME + time + end)
+            else:
+                self._current[digest] = item
+                known.items.append(item)
+            entry = rest[1:]
+        return (head + opening + b",".join(remaining) + b"]" + entry if known.items else data), known
+
+    def add(self, changed: Sequence[bytes], items: Sequence[tuple[str, T | None] | None]) -> None:
+        """Remember what was taken from the entries of a page with these digests. items: None for an entry to
+        take again in the next round."""
+        if len(items) == len(changed):
+            self._current.update((digest, item) for digest, item in zip(changed, items, strict=True) if item)
+
+    def end_round(self) -> None:
+        """Forget what this round did not have."""
+        self._previous, self._current = self._current, {}
+
+
+class Known(NamedTuple, Generic[T]):
+    """A page's entries. items: name, and what was taken, of those that are as before. changed: digests of the
+    others."""
+
+    items: list[tuple[str, T | None]]
+    changed: list[bytes]
+
+
 class PageCollector(Generic[T]):
     """A collector that merges the pages of one list."""
 
-    def __init__(self, extract: Callable[[Json], T | None], key: str) -> None:
-        """Collect the entries below `key` of each page. extract: see `collect`."""
+    def __init__(
+        self, extract: Callable[[Json], T | None], key: str, memory: Memory[T] | None = None
+    ) -> None:
+        """Collect the entries below `key` of each page. extract, memory: see `collect`."""
         self._extract = extract
+        self._memory = memory
         self._key = key
         self._items: dict[str, T] = {}
         self._missing: set[str] = set()
@@ -45,10 +107,18 @@ class PageCollector(Generic[T]):
 
     def add(self, page: Json) -> None:
         """Add a page. An entry on two pages counts once."""
+        known: Known[T] = page.get(_KNOWN) or Known([], [])
+        taken: list[tuple[str, T | None] | None] = []
         for info in page.get(self._key) or ():
-            if (item := self._extract(info)) is not None:
-                name = info["name"] if "name" in info else info["config"]["name"]
+            item = self._extract(info)
+            name = info["name"] if "name" in info else info["config"]["name"]
+            if item is not None:
                 self._items[name] = item
+            if self._memory is not None:
+                taken.append((name, item) if self._memory.is_static(info) else None)
+        self._items.update((name, item) for name, item in known.items if item is not None)
+        if self._memory is not None:
+            self._memory.add(known.changed, taken)
         self._missing.update(page.get("missing") or ())
         self._offline.update(page.get("offline") or {})
 
@@ -59,16 +129,27 @@ class PageCollector(Generic[T]):
 
 
 async def fetch_pages(
-    api: Api, subject: str, key: str, body: Mapping[str, Any] | None = None
+    api: Api,
+    subject: str,
+    key: str,
+    body: Mapping[str, Any] | None = None,
+    memory: Memory[Any] | None = None,
 ) -> AsyncGenerator[Json, None]:
     """Yield the pages of a list in its order; after the first, several are requested ahead.
 
     subject: the request's, below the API prefix. key: of the items in a page. Lists state their `total`; the
     page size is the first page's `limit`. Items that are created or removed meanwhile may be missed or appear
-    twice. Raises what `Api.call` raises.
+    twice. memory: leaves known entries out of the pages, which have them under `_KNOWN`. Raises what
+    `Api.call` raises.
     """
-    first = await api.call(subject, {**(body or {}), "offset": 0})
-    count = len(first.get(key) or [])
+
+    def parse(data: bytes) -> Json:
+        shorter, known = memory.shorten(data, key) if memory else (data, None)
+        page = parse_response(shorter, f"{api.prefix}.{subject}")
+        return page if known is None else {**page, _KNOWN: known}
+
+    first = parse(await api.call_raw(subject, {**(body or {}), "offset": 0}))
+    count = len(_list_names(first, key))
     total, limit = int(first.get("total", 0)), max(int(first.get("limit", 0)), 0) or count
     offsets = iter(range(limit, total, limit) if 0 < count < total and limit else ())
     digests = {_compute_digest(first, key)}  #: of all pages, as a faulty server may alternate between two
@@ -86,10 +167,10 @@ async def fetch_pages(
         while requests:
             data = await requests.popleft()
             request_ahead()
-            page = parse_response(data, f"{api.prefix}.{subject}")
+            page = parse(data)
             # The total was wrong, or the server repeats itself: there is nothing new.
             digest = _compute_digest(page, key)
-            if not page.get(key) or digest in digests:
+            if not _list_names(page, key) or digest in digests:
                 return
             digests.add(digest)
             yield page
@@ -99,7 +180,13 @@ async def fetch_pages(
 
 def _compute_digest(page: Json, key: str) -> int:
     """Return a number that is equal for pages with the same entries."""
-    return hash(repr([_get_name(item) for item in page.get(key) or ()]))
+    return hash(repr(_list_names(page, key)))
+
+
+def _list_names(page: Json, key: str) -> list[Any]:
+    """Return the names of a page's entries; those that are known come last."""
+    known = [name for name, _ in page[_KNOWN].items] if _KNOWN in page else []
+    return [*(_get_name(item) for item in page.get(key) or ()), *known]
 
 
 def _get_name(item: Any) -> Any:
@@ -131,14 +218,22 @@ async def fetch_sorted_pages(
 
 
 async def collect(
-    api: Api, subject: str, key: str, extract: Callable[[Json], T | None], body: Json | None = None
+    api: Api,
+    subject: str,
+    key: str,
+    extract: Callable[[Json], T | None],
+    body: Json | None = None,
+    memory: Memory[T] | None = None,
 ) -> Collected[T]:
     """Fetch all pages of a list, several at once, and return what `extract` takes from each entry.
 
     subject: the request's, below the API prefix. extract: returns None for an entry to leave out. Only what
-    it returns stays in memory. Raises what `Api.call` raises.
+    it returns stays in memory. memory: of the rounds before; `extract` is then called for what has changed
+    since, and must depend on nothing else. Raises what `Api.call` raises.
     """
-    collector = PageCollector(extract, key)
-    async for page in fetch_pages(api, subject, key, body):
+    collector = PageCollector(extract, key, memory)
+    async for page in fetch_pages(api, subject, key, body, memory):
         collector.add(page)
+    if memory is not None:
+        memory.end_round()
     return collector.build_result()

@@ -3,6 +3,15 @@
 from jsctl.jetstream.api import Json
 from jsctl.units import NEVER
 
+MARK = "jsctl.unfinished"
+"""Metadata key of a stream that a restore or copy has not filled yet (see `backup.marks`); the value is the
+step and when it began."""
+
+
+def get_mark(info: Json) -> str:
+    """Return the mark of a stream, empty for one that is finished."""
+    return str(((info.get("config") or {}).get("metadata") or {}).get(MARK, ""))
+
 
 def count_deleted(state: Json) -> int:
     """Return how many messages between a stream's first and last one were deleted."""

@@ -85,7 +85,7 @@ def _walk(folder: Path) -> Iterator[tuple[str, bytes]]:
     size = 0
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            data = read_bytes(path, "", CONFIG_SIZE)
+            data = read_bytes(path, "", CONFIG_SIZE, regular=True)
             size += len(data)
             if size > CONFIG_SIZE:
                 raise BadInput(f"{folder} is larger than 16 MiB", "name the folder of one bundle")

@@ -1,6 +1,7 @@
 """From the description of a network to its servers: configurations, ports, links, contexts."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,7 @@ class _Compiler:
             domains if account.jetstream is not None else (),
             sum(len(cluster.servers) for cluster in reached) if account.system else 0,
             f"link.client-{context.cluster}.{{node}}" if relayed else "{node}." + CLIENT,
+            tuple(cluster.name for cluster in reached),
         )
 
     def _find_reached(self, start: ClusterSpec, account: AccountSpec) -> list[ClusterSpec]:
@@ -244,7 +246,8 @@ class _Compiler:
         if LEAF in spec.links:
             for leaf in spec.clusters:
                 for name in dict.fromkeys(remote.to for remote in leaf.remotes):
-                    yield self._build_link(f"{leaf.name}-{name}", LEAF, spec.get_cluster(name), "leafnodes")
+                    link = self._build_link(f"{leaf.name}-{name}", LEAF, spec.get_cluster(name), "leafnodes")
+                    yield replace(link, ends=(leaf.name, name))
         if GATEWAY in spec.links:
             for name in spec.gateways:
                 yield self._build_link(f"gateway-{name}", GATEWAY, spec.get_cluster(name), GATEWAY)
@@ -254,7 +257,7 @@ class _Compiler:
 
     def _build_link(self, name: str, kind: str, cluster: ClusterSpec, purpose: str) -> Link:
         hops = {f"link.{name}.{server.name}": f"{server.name}.{purpose}" for server in cluster.servers}
-        return Link(name, kind, hops)
+        return Link(name, kind, hops, (cluster.name,), cluster.cluster_name if kind == GATEWAY else "")
 
 
 def _build_account_options(account: AccountSpec) -> Json:

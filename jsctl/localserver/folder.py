@@ -7,10 +7,12 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import shutil
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
+from jsctl.command_lines import build_line
 from jsctl.errors import JsctlError
 from jsctl.files import write_atomically
 from jsctl.localserver import processes
@@ -56,7 +58,11 @@ def remember(environ: Mapping[str, str], folder: Path) -> None:
 
 def forget(environ: Mapping[str, str], folder: Path) -> None:
     """Remove the record of a folder that `remember` wrote."""
-    _get_link(environ, folder).unlink(missing_ok=True)
+    link = _get_link(environ, folder)
+    link.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # there are others
+        link.parent.rmdir()
+        link.parent.parent.rmdir()
 
 
 def _get_link(environ: Mapping[str, str], folder: Path) -> Path:
@@ -86,6 +92,26 @@ def changing(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+@contextlib.contextmanager
+def creating(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder for a start. One that did not exist is removed when the start fails, unless
+    the error points at a file in it.
+
+    Raises JsctlError.
+    """
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        with changing(folder):
+            yield
+    except Exception as error:
+        if folder in missing and str(folder) not in str(error):
+            shutil.rmtree(folder, ignore_errors=True)
+            for parent in missing[1:]:
+                with contextlib.suppress(OSError):  # others have used it meanwhile
+                    parent.rmdir()
+        raise
+
+
 def is_in_use(folder: Path) -> bool:
     """Return whether a network runs in a folder."""
     return bool(processes.find_all(folder))
@@ -97,7 +123,8 @@ def refuse_in_use(folder: Path) -> None:
         owner = next(iter(running.values())).pid
         raise JsctlError(
             f"{folder} is in use by a local server (process {owner})",
-            f"stop it with jsctl server stop {folder}, or choose another folder with --store or --name",
+            f"stop it with {build_line('server stop', str(folder))}, or choose another folder with --store or"
+            " --name",
         )
 
 

@@ -116,7 +116,7 @@ def _write_nsc_settings(store: AuthStore, folder: Path) -> None:
 def _read_declared(folder: Path) -> dict[str, Json]:
     path = folder / FOLDER / _DECLARED
     try:
-        return as_object(parse_json(read_text(path))) if path.exists() else {}
+        return as_object(parse_json(read_text(path, regular=True))) if path.exists() else {}
     except ValueError:
         return {}
 
@@ -156,8 +156,8 @@ def _merge(live: Json, before: Json, after: Json) -> Json:
 def _read_or_create_key(store: AuthStore, token_file: Path, kind: str) -> KeyPair:
     """Return the key of the subject of a JWT in the store; create one when there is no JWT."""
     if token_file.exists():
-        public = str(decode_jwt(read_text(token_file)).get("sub", ""))
-        return parse_seed(read_text(store.get_seed_path(public)))
+        public = str(decode_jwt(read_text(token_file, regular=True)).get("sub", ""))
+        return parse_seed(read_text(store.get_seed_path(public), regular=True))
     key = create_key(kind)
     store.write_seed(key)
     return key

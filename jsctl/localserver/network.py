@@ -97,7 +97,7 @@ class Network:
         Raises JsctlError when it does not start, after stopping everything; Ended.
         """
         network = cls(plan)
-        with folder.changing(plan.folder):
+        with folder.creating(plan.folder):
             folder.refuse_in_use(plan.folder)
             guard = network._guard = await Guard.open(plan.folder, environ)
             try:
@@ -303,7 +303,7 @@ class Network:
             else:
                 self.contexts[login.name] = contexts.save(store, login.name, raw, self.folder)
             name = self.contexts[login.name]
-            state.logins.append(LoginState(name, list(login.domains), login.servers))
+            state.logins.append(LoginState(name, list(login.domains), login.servers, list(login.clusters)))
         if self.plan.private and not store.selected() and state.logins:
             store.select(state.logins[0].context)
 
@@ -322,7 +322,7 @@ async def start_network(plan: Plan, binary: Binary, environ: Mapping[str, str]) 
 def _build_relay_link(link: Link, ports: Mapping[str, int]) -> dict[str, Any]:
     """Return a link in the form that the relay reads."""
     hops = {str(ports[at]): ports[target] for at, target in link.hops.items()}
-    return {"kind": link.kind, "hops": hops}
+    return {"kind": link.kind, "hops": hops, "ends": list(link.ends), "gateway": link.gateway}
 
 
 def open_private_store(network_folder: Path) -> ContextStore:

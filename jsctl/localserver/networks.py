@@ -1,42 +1,36 @@
 """The networks on this machine, and the actions on their servers and links."""
 
-import asyncio
-import contextlib
 import hashlib
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from jsctl.command_lines import build_line
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.localserver import contexts, folder, processes, relay
+from jsctl.localserver import contexts, folder, processes
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import (
-    RELAY,
     Network,
     Plan,
     open_private_store,
     start_network,
     start_relay,
     stop,
-    write_links,
 )
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.spec_reader import load_spec
 from jsctl.localserver.startup import launch, wait_for_servers
 from jsctl.localserver.state import FILE, LAME_DUCK, NetworkState, NodeState, load_state, save_state
 from jsctl.registry import find_noun
-from jsctl.similar_names import find_nearest
 from jsctl.user_folders import expand_home
 
 VARIABLE = "JSCTL_NETWORK"
 """The variable with the name of the network of a shell that `network shell` started."""
-
-LINK_SETTINGS = ("down", "drop", "delay_ms", "limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +52,16 @@ class LocalNetwork:
         if node.wanted == LAME_DUCK:
             return "stopped"
         return "ended" if node.wanted in ("up", "paused") else node.wanted
+
+    def find_cluster(self, name: str) -> list[NodeState]:
+        """Return the servers of a cluster. Raises NotFound."""
+        members = [node for node in self.state.nodes if node.cluster == name]
+        if not members:
+            clusters = ", ".join(dict.fromkeys(node.cluster for node in self.state.nodes))
+            raise NotFound(
+                f"network {self.state.name} has no cluster {name!r}", f"its clusters are {clusters}"
+            )
+        return members
 
     @property
     def in_use(self) -> bool:
@@ -96,7 +100,9 @@ def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
         if len(candidates) == 1:
             return candidates[0]
         if not candidates:
-            raise NotFound("there is no local network", "start one with jsctl server network up hub-leaf")
+            raise NotFound(
+                "there is no local network", f"start one with {build_line('server network up', 'hub-leaf')}"
+            )
         names = ", ".join(network.state.name for network in candidates)
         raise BadInput(f"there are several networks: {names}", "name one")
     same = [network for network in networks if network.state.name == name]
@@ -137,22 +143,34 @@ async def bring_up(
     state = load_state(network_folder)
     if state and folder.is_in_use(network_folder):
         network = LocalNetwork(network_folder, state)
+        folder.remember(environ, network_folder)
         await start_nodes(network, state.nodes, environ)
         return network, None
-    with folder.changing(network_folder):
-        digest = compute_digest(spec)
-        spec = apply_scale(spec, state.scale if state else {})
-        topology = compile_network(spec, network_folder)
-        plan = Plan(topology, network_folder, port=port, private=True, source=source, digest=digest)
-        started = await start_network(plan, binary, environ)
-        state = load_state(network_folder)
+    try:
+        with folder.creating(network_folder):
+            folder.remember(environ, network_folder)
+            digest = compute_digest(spec)
+            spec = apply_scale(spec, state.scale if state else {})
+            topology = compile_network(spec, network_folder)
+            plan = Plan(topology, network_folder, port=port, private=True, source=source, digest=digest)
+            started = await start_network(plan, binary, environ)
+            state = load_state(network_folder)
+    finally:
+        if not network_folder.exists():
+            folder.forget(environ, network_folder)
     if state is None:
         raise JsctlError(f"{network_folder / FILE} no longer exists")
     return LocalNetwork(network_folder, state), started
 
 
-async def start_nodes(network: LocalNetwork, nodes: Sequence[NodeState], environ: Mapping[str, str]) -> None:
-    """Start servers that are not running, resume paused ones, and wait until they accept clients."""
+async def start_nodes(
+    network: LocalNetwork, nodes: Sequence[NodeState], environ: Mapping[str, str]
+) -> list[NodeState]:
+    """Start servers that are not running, resume paused ones, and wait until they accept clients.
+
+    Returns those that were started or resumed.
+    """
+    changed = []
     with folder.changing(network.folder):
         start_relay(network.folder, network.state, environ)
         starting = []
@@ -168,59 +186,58 @@ async def start_nodes(network: LocalNetwork, nodes: Sequence[NodeState], environ
             if process is None:
                 process = launch(network.folder, node, environ)
                 node.url = ""
+                changed.append(node)
             elif node.wanted == "paused":
                 processes.send(process, signal.SIGCONT)
+                changed.append(node)
             node.wanted = "up"
             if not node.url:  # a killed jsctl may not have seen it ready either
                 starting.append((node, process))
         save_state(network.folder, network.state)
         await wait_for_servers(network.folder, starting)
         save_state(network.folder, network.state)
+    return changed
 
 
-async def stop_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
-    """Stop servers, and wait until they have ended."""
-    await _signal(network, nodes, None, "stopped")
+class Action(NamedTuple):
+    """What can be done to servers. signal: None stops them properly. wanted: their status afterwards.
+
+    takes: the statuses of servers that it changes; others stay as they are.
+    """
+
+    signal: signal.Signals | None
+    wanted: str
+    takes: frozenset[str]
 
 
-async def kill_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
-    """Kill servers at once (kill -9)."""
-    await _signal(network, nodes, signal.SIGKILL, "killed")
+_RUNNING = frozenset({"up", "paused", LAME_DUCK})
+STOP = Action(None, "stopped", _RUNNING)
+KILL = Action(signal.SIGKILL, "killed", _RUNNING)
+PAUSE = Action(signal.SIGSTOP, "paused", frozenset({"up"}))
+RESUME = Action(signal.SIGCONT, "up", frozenset({"paused"}))
+ENTER_LAME_DUCK = Action(signal.SIGUSR2, LAME_DUCK, frozenset({"up"}))
+"""They hand over leadership and clients, then end."""
 
 
-async def pause_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
-    """Pause servers (SIGSTOP); their connections stay open."""
-    await _signal(network, nodes, signal.SIGSTOP, "paused")
+def select_affected(network: LocalNetwork, nodes: Sequence[NodeState], action: Action) -> list[NodeState]:
+    """Return the servers that an action changes."""
+    return [node for node in nodes if network.get_status(node) in action.takes]
 
 
-async def resume_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
-    """Resume paused servers (SIGCONT)."""
-    await _signal(network, nodes, signal.SIGCONT, "up")
-
-
-async def start_lame_duck(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
-    """Put servers into lame duck mode (SIGUSR2): they hand over leadership and clients, then end."""
-    await _signal(network, nodes, signal.SIGUSR2, LAME_DUCK)
-
-
-async def _signal(
-    network: LocalNetwork,
-    nodes: Sequence[NodeState],
-    number: signal.Signals | None,
-    status: str,
-    wait: bool = True,
-) -> None:
-    """Send a signal; None stops the servers properly. status: the new status of the servers."""
+async def apply_action(network: LocalNetwork, nodes: Sequence[NodeState], action: Action) -> list[NodeState]:
+    """Do something to servers; return those that it changed. After a stop or kill all of them have ended."""
     with folder.changing(network.folder):
-        running = [process for node in nodes if (process := network.find_process(node))]
+        affected = select_affected(network, nodes, action)
+        running = [process for node in affected if (process := network.find_process(node))]
         for node in nodes:
-            # Only running servers can be paused, and only paused ones resumed.
-            if status not in ("paused", "up") or (network.find_process(node) and node.wanted != LAME_DUCK):
-                node.wanted = status
+            # One that ended by itself and is stopped is no longer missing.
+            if node in affected or (action in (STOP, KILL) and network.get_status(node) == "ended"):
+                node.wanted = action.wanted
         try:
             save_state(network.folder, network.state)
         finally:  # on a full disk, too
-            await _send(running, number)
+            await _send(running, action.signal)
+    return affected
 
 
 async def _send(running: Sequence[processes.Process], number: signal.Signals | None) -> None:
@@ -231,41 +248,6 @@ async def _send(running: Sequence[processes.Process], number: signal.Signals | N
         processes.send(process, number)
     if number == signal.SIGKILL:
         await processes.wait_until_ended(running, processes.GRACE_SECONDS)
-
-
-async def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) -> None:
-    """Change links. settings: some of LINK_SETTINGS; without any, the links are restored.
-
-    Raises NotFound.
-    """
-    links = network.state.links
-    for name in names:
-        if name not in links:
-            nearest = find_nearest(name, list(links))
-            hint = f"did you mean {nearest}? " if nearest else ""
-            raise NotFound(
-                f"network {network.state.name} has no link {name!r}",
-                f"{hint}its links are {', '.join(links)}" if links else "it has no links",
-            )
-        for key in LINK_SETTINGS if not settings else ():
-            links[name].pop(key, None)
-        links[name].update(settings)
-    with folder.changing(network.folder):
-        save_state(network.folder, network.state)
-        write_links(network.folder, network.state)
-        if processes.is_running(network.folder, RELAY):
-            await _wait_for_relay(network.folder)
-
-
-async def _wait_for_relay(network_folder: Path) -> None:
-    """Wait until the relay has applied the written links. Raises JsctlError."""
-    written = str((network_folder / relay.FILE).stat().st_mtime_ns)
-    for _ in range(250):
-        with contextlib.suppress(FileNotFoundError):
-            if (network_folder / relay.APPLIED).read_text() == written:
-                return
-        await asyncio.sleep(0.02)
-    raise JsctlError("the relay of the network does not answer", f"its log is {network_folder / RELAY}.log")
 
 
 async def take_down(network: LocalNetwork, environ: Mapping[str, str], *, keep_data: bool) -> None:
@@ -292,17 +274,12 @@ def plan_scaling(network: LocalNetwork, cluster: str, size: int) -> Scaling:
     """Return the servers of a cluster that are surplus, or missing. Raises JsctlError."""
     state = network.state
     spec = apply_scale(load_spec(state.source), {**state.scale, cluster: size})
-    members = {node.name for node in state.nodes if node.cluster == cluster}
-    if not members:
-        raise NotFound(
-            f"network {state.name} has no cluster {cluster!r}",
-            f"its clusters are {', '.join(dict.fromkeys(node.cluster for node in state.nodes))}",
-        )
+    members = network.find_cluster(cluster)
     names = {
         server.name for members in spec.clusters if members.name == cluster for server in members.servers
     }
-    surplus = [node for node in state.nodes if node.name in members - names]
-    return Scaling(spec, surplus, names - members)
+    surplus = [node for node in members if node.name not in names]
+    return Scaling(spec, surplus, names - {node.name for node in members})
 
 
 async def scale(
@@ -313,7 +290,7 @@ async def scale(
     spec, surplus, missing = plan_scaling(network, cluster, size)
     state.scale[cluster] = size
     if surplus:
-        await stop_nodes(network, surplus)
+        await apply_action(network, surplus, STOP)
         state.nodes = [node for node in state.nodes if node not in surplus]
         with folder.changing(network.folder):
             save_state(network.folder, state)

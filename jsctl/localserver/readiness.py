@@ -1,4 +1,4 @@
-"""The conditions for a network to be ready: servers reply, groups have leaders, mirrors have caught up."""
+"""The conditions for a network to be ready: servers reply and are healthy."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,6 @@ from jsctl.contexts.model import Context
 from jsctl.contexts.settings import Settings, from_context
 from jsctl.errors import Denied, JsctlError, Unreachable
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.server.reports import build_health_rows
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
@@ -106,32 +105,6 @@ def _list_lone_asset_errors(reply: Json) -> list[Json]:
     """Return the errors about streams and consumers that should have several replicas and have no group."""
     errors = (reply.get("data") or {}).get("errors") or ()
     return [error for error in errors if str(error.get("error", "")).endswith("group node missing")]
-
-
-async def find_behind(api: Api) -> list[str]:
-    """Return sentences about streams without a leader, and about mirrors and sources that lag."""
-    sentences = []
-    async for page in streams.list_info_pages(api):
-        for info in page:
-            sentences.extend(_find_stream_problems(info))
-    return sentences
-
-
-def _find_stream_problems(info: Json) -> list[str]:
-    name = info["config"]["name"]
-    if "cluster" in info and not info["cluster"].get("leader"):
-        return [f"stream {name} has no leader"]
-    origins = [info["mirror"]] if info.get("mirror") else info.get("sources") or []
-    sentences = []
-    for origin in origins:
-        if origin.get("error"):
-            reason = origin["error"].get("description", "an error")
-            sentences.append(f"stream {name} does not copy {origin['name']}: {reason}")
-        elif origin.get("active", -1) < 0:
-            sentences.append(f"stream {name} does not copy {origin['name']} yet")
-        elif origin.get("lag"):
-            sentences.append(f"stream {name} is {origin['lag']:,} messages behind {origin['name']}")
-    return sentences
 
 
 async def _wait_for_jetstream(api: Api) -> None:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from jsctl.contexts.store import is_name
+from jsctl.errors import BadInput
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.spec_reader import load_spec
 
@@ -21,6 +23,12 @@ def build_single_server(name: str = "local", domain: str = "") -> NetworkSpec:
     )
 
 
+def check_name(name: str) -> None:
+    """Raise BadInput for a name that cannot be that of a folder and of contexts."""
+    if not is_name(name):
+        raise BadInput(f"{name!r} is not a valid name", "use one without slashes, '..' or a leading dot")
+
+
 def load_named(source: str, name: str = "") -> NetworkSpec:
     """Return a network that comes with jsctl, or that of a file. name: its name, and the prefix of its
     contexts.
@@ -30,5 +38,6 @@ def load_named(source: str, name: str = "") -> NetworkSpec:
     spec = load_spec(source)
     if not name:
         return spec
+    check_name(name)
     contexts = tuple(replace(context, name=f"{name}-{context.name}") for context in spec.contexts)
     return replace(spec, name=name, contexts=contexts)

@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from jsctl.command_lines import build_line
 from jsctl.errors import NotFound
 from jsctl.files import CONFIG_SIZE, read_text
 from jsctl.jetstream.config.documents import parse_document
@@ -135,7 +136,7 @@ class _Reader:
     def _read_accounts(self, node: Node | None) -> tuple[AccountSpec, ...]:
         if node is None:
             raise self._root.error(
-                "the network has no accounts", "see jsctl server network topology hub-leaf"
+                "the network has no accounts", f"see {build_line('server network topology', 'hub-leaf')}"
             )
         account_nodes = node.as_object("accounts")
         accounts = tuple(

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError, MissingDependency
 from jsctl.files import read_text
 from jsctl.json_text import parse_json
@@ -28,7 +29,7 @@ def launch(network_folder: Path, node: NodeState, environ: Mapping[str, str]) ->
     if not shutil.which(Path(node.cwd, program) if "/" in program else program, path=environ.get("PATH")):
         raise MissingDependency(
             f"{program}, which {node.name} was started with, no longer exists or cannot be run",
-            f"stop {network_folder} with jsctl server stop, and start it again with jsctl server network up",
+            f"{build_line('server stop', str(network_folder))} stops what still runs; start it again then",
         )
     log = folder.start_log(network_folder, node.name)
     return processes.start(network_folder, node.name, node.argv, Path(node.cwd), log, environ)
@@ -76,7 +77,7 @@ async def read_url(network_folder: Path, pid: int) -> str:
     while True:
         for path in network_folder.glob(f"*_{pid}.ports"):
             try:
-                urls = [str(url) for url in parse_json(read_text(path))["nats"]]
+                urls = [str(url) for url in parse_json(read_text(path, regular=True))["nats"]]
             except (BadInput, ValueError, KeyError, TypeError):
                 continue  # the server is writing it
             local = [url for url in urls if "//127.0.0.1:" in url]

@@ -18,12 +18,12 @@ CONTEXTS = "contexts"  #: below the folder: what XDG_CONFIG_HOME is to be, so th
 LAME_DUCK = "lame duck"
 
 _NODE: Fields = {**dict.fromkeys(("name", "cluster", "domain", "cwd", "url", "wanted"), str), "argv": [str]}
-_LOGIN: Fields = {"context": str, "domains": [str], "servers": int}
+_LOGIN: Fields = {"context": str, "domains": [str], "servers": int, "clusters": [str]}
 _SHAPE = Shape(
     {
         **dict.fromkeys(("name", "source", "version", "digest"), str),
         "nodes": [Shape(_NODE, _NODE.keys() - {"url", "wanted"})],
-        "logins": [Shape(_LOGIN, _LOGIN)],
+        "logins": [Shape(_LOGIN, _LOGIN.keys() - {"clusters"})],
         "links": {"*": Shape({})},
         "temporary": bool,
         "ports": {"*": int},
@@ -53,6 +53,7 @@ class LoginState:
     context: str
     domains: list[str]
     servers: int
+    clusters: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -122,7 +123,12 @@ def save_state(folder: Path, state: NetworkState) -> None:
             for node in state.nodes
         ],
         "logins": [
-            {"context": login.context, "domains": login.domains, "servers": login.servers}
+            {
+                "context": login.context,
+                "domains": login.domains,
+                "servers": login.servers,
+                "clusters": login.clusters,
+            }
             for login in state.logins
         ],
         "links": state.links,
@@ -140,7 +146,7 @@ def load_state(folder: Path) -> NetworkState | None:
     if not path.is_file():
         return None
     try:
-        document: Mapping[str, Any] = parse_json(read_text(path))
+        document: Mapping[str, Any] = parse_json(read_text(path, regular=True))
         check(document, _SHAPE)
         return NetworkState(
             name=document["name"],

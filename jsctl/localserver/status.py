@@ -1,36 +1,33 @@
 """The current status of a network: its processes, and what its servers report."""
 
 import asyncio
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
-from jsctl.jetstream.api import Api
+from jsctl.jetstream.state import read_last_active
+from jsctl.jetstream.stream.origins import pair_origins
+from jsctl.localserver.copies import CONTACT
 from jsctl.localserver.network import open_private_store
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.readiness import (
     HEALTH,
     STREAMS,
-    find_behind,
-    find_unhealthy,
     forgive_lone_streams,
     read_context_settings,
 )
-from jsctl.localserver.state import LoginState, NodeState
+from jsctl.localserver.state import NodeState
+from jsctl.monitor.doctor.snapshot import api_to_domain
 from jsctl.monitor.server.reports import build_health_rows
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
 
 Json = dict[str, Any]
 
-READY_SECONDS = 120.0
-"""How long a network may take to be ready after its servers accept clients."""
-
 _CONNECT_SECONDS = 2
-_REPORT_SECONDS = 3.0
+_PARTS = ("filter_subject", "subject_transforms", "opt_start_seq", "opt_start_time")
 
 
 @dataclass(slots=True)
@@ -52,7 +49,10 @@ class ServerStatus:
 
 @dataclass(slots=True)
 class StreamStatus:
-    """A stream. lag: messages behind the farthest of its origins; -1 when it has none."""
+    """A stream. lag: messages behind the farthest of its origins; None without any, or when that is unknown.
+
+    origins: the configuration of each mirror and source with what the server reports of it.
+    """
 
     domain: str
     account: str
@@ -61,7 +61,9 @@ class StreamStatus:
     replicas: int
     current: int
     messages: int
-    lag: int = -1
+    last_sequence: int
+    origins: list[tuple[Json, Json]]
+    lag: int | None = None
 
 
 @dataclass(slots=True)
@@ -80,7 +82,7 @@ class NetworkStatus:
     @property
     def healthy(self) -> bool:
         """Whether all servers run, answer and are healthy, and no link is disturbed."""
-        disturbed = any(link.get(key) for link in self.links.values() for key in ("down", "drop"))
+        disturbed = any(link.get(key) for link in self.links.values() for key in ("down", "drop", "without"))
         return not disturbed and all(server.answers and not server.error for server in self.servers)
 
 
@@ -94,7 +96,7 @@ async def fetch_status(network: LocalNetwork) -> NetworkStatus:
     # Parts of a network that cannot reach each other are queried separately.
     running = sum(server.status == "up" for server in status.servers)
     for answers in await asyncio.gather(
-        *(_request_all(settings, running) for settings in _list_system_logins(network))
+        *(_request_all(settings, running) for settings in list_system_logins(network))
     ):
         for reply in answers["VARZ"]:
             server = by_url.get(str(reply["data"].get("port", "")))
@@ -122,82 +124,13 @@ async def fetch_status(network: LocalNetwork) -> NetworkStatus:
         for row in build_health_rows(forgive_lone_streams(answers["HEALTHZ"], answers["JSZ"])):
             if row.server in by_name:
                 by_name[row.server].error = row.reason
+    for stream in streams.values():
+        stream.lag = _compute_lag(stream, streams)
     status.streams = [streams[key] for key in sorted(streams)]
     return status
 
 
-async def wait_until_ready(
-    network: LocalNetwork, report: Callable[[str], None], seconds: float = READY_SECONDS
-) -> None:
-    """Wait until a network is ready: see `find_unready`. report: called every few seconds with what is
-    missing.
-
-    Raises JsctlError when it is not ready after `seconds`.
-    """
-    sentences: list[str] = []
-    started_at = reported_at = time.monotonic()
-    while (now := time.monotonic()) < started_at + seconds:
-        sentences = await find_unready(network)
-        if not sentences:
-            return
-        if now > reported_at + _REPORT_SECONDS:
-            reported_at = now
-            report(f"waiting: {sentences[0]}")
-        await asyncio.sleep(0.1)
-    remainder = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
-    raise JsctlError(
-        f"network {network.state.name} is not ready after {seconds:g}s: {' '.join(sentences[:1])}{remainder}",
-        f"see jsctl server network status {network.state.name}",
-    )
-
-
-async def find_unready(network: LocalNetwork) -> list[str]:
-    """Return sentences about what is not ready: servers, leaders of domains, streams that copy."""
-    sentences = [
-        f"server {node.name} is not running"
-        for node in network.state.nodes
-        if network.get_status(node) == "ended"
-    ]
-    up = [node for node in network.state.nodes if network.get_status(node) == "up"]
-    all_up = len(up) == len(network.state.nodes)
-    store = open_private_store(network.folder)
-    for login in network.state.logins:
-        if sentences:
-            break
-        raw = store.load(login.context).raw
-        if not _has_server(network, str(raw.get("url", "")), up):
-            continue  # all its servers were stopped on purpose
-        try:
-            async with asyncio.timeout(_CONNECT_SECONDS * 3):
-                sentences = await _find_unready(read_context_settings(raw), login, len(up), all_up)
-        except (TimeoutError, JsctlError) as error:
-            sentences = [f"context {login.context}: {error or 'no answer in time'}"]
-    return sentences
-
-
-def _has_server(network: LocalNetwork, urls: str, up: Sequence[NodeState]) -> bool:
-    """Return whether one of the URLs leads to one of the servers, directly or through the relay."""
-    hops = {str(at): str(to) for link in network.state.links.values() for at, to in link["hops"].items()}
-    ports = [url.rpartition(":")[2] for url in urls.split(",")]
-    running = {node.url.rpartition(":")[2] for node in up}
-    return any(hops.get(port, port) in running for port in ports)
-
-
-async def _find_unready(settings: Settings, login: LoginState, up: int, all_up: bool) -> list[str]:
-    connection = await Connection.open(settings)
-    try:
-        if login.servers and all_up:
-            return await find_unhealthy(connection, min(login.servers, up))
-        sentences = []
-        # While parts of the network are stopped on purpose, only the first domain must reply.
-        for domain in login.domains if all_up else login.domains[:1]:
-            sentences += await find_behind(Api(connection, domain=domain))
-        return sentences
-    finally:
-        await connection.close()
-
-
-def _list_system_logins(network: LocalNetwork) -> Iterator[Settings]:
+def list_system_logins(network: LocalNetwork) -> Iterator[Settings]:
     """Yield a login of the system account at one running server of each cluster."""
     login = next((candidate for candidate in network.state.logins if candidate.servers), None)
     if login is None:
@@ -234,7 +167,9 @@ def _list_streams(reply: Json) -> Iterator[StreamStatus]:
         for stream in account.get("stream_detail") or ():
             cluster = stream.get("cluster") or {}
             replicas = cluster.get("replicas") or []
-            origins = [stream["mirror"]] if stream.get("mirror") else stream.get("sources") or []
+            last_sequence = int((stream.get("state") or {}).get("last_seq", 0))
+            # Servers since 2.15 say it for sources, apart from 0.
+            reached = {"seq": last_sequence} if stream.get("mirror") or not last_sequence else {}
             yield StreamStatus(
                 domain,
                 account.get("name", ""),
@@ -243,5 +178,25 @@ def _list_streams(reply: Json) -> Iterator[StreamStatus]:
                 max(1 + len(replicas), int((stream.get("config") or {}).get("num_replicas", 1))),
                 1 + sum(bool(peer.get("current")) for peer in replicas),
                 int((stream.get("state") or {}).get("messages", 0)),
-                max((int(origin.get("lag", 0)) for origin in origins), default=-1),
+                last_sequence,
+                [(config, {**reached, **state}) for config, state in pair_origins({"config": {}, **stream})],
             )
+
+
+def _compute_lag(stream: StreamStatus, streams: Mapping[tuple[str, str, str], StreamStatus]) -> int | None:
+    """Return how far a stream is behind, by sequences where it copies all of a known stream.
+
+    What its server reports counts while it hears from the origin: in an outage it repeats its last report.
+    """
+    lags = []
+    for config, state in stream.origins:
+        api = str((config.get("external") or {}).get("api") or "").rstrip(".")
+        domain = api_to_domain(api) if api else stream.domain
+        origin = streams.get((domain, stream.account, str(config.get("name", ""))))
+        if origin and "seq" in state and not any(config.get(key) for key in _PARTS):
+            lags.append(max(origin.last_sequence - int(state["seq"]), 0))
+        elif 0 <= read_last_active(state) <= CONTACT:
+            lags.append(int(state.get("lag") or 0))
+        else:
+            return None
+    return max(lags, default=None)

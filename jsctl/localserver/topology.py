@@ -31,11 +31,17 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Connections that pass a relay. hops: purpose of the relay's port -> purpose of the port it leads to."""
+    """Connections that pass a relay. hops: purpose of the relay's port -> purpose of the port it leads to.
+
+    ends: the clusters at its ends; for a gateway and for clients the one that they lead to. gateway: that
+    cluster's name as its servers write it.
+    """
 
     name: str
     kind: str
     hops: Mapping[str, str]
+    ends: tuple[str, ...] = ()
+    gateway: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,7 @@ class Login:
     nodes: the servers that it connects to, the preferred first. port: the purpose of the port, of each node.
     creds, ca: paths of files. domains: JetStream domains that must reply ("" for that of the server).
     servers: how many servers must reply to this login, which is one of the system account.
+    clusters: between whose servers its messages pass.
     """
 
     name: str
@@ -57,6 +64,7 @@ class Login:
     domains: tuple[str, ...] = ()
     servers: int = 0
     port: str = "{node}." + CLIENT
+    clusters: tuple[str, ...] = ()
 
     @property
     def node(self) -> str:

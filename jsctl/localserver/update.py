@@ -82,7 +82,7 @@ async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[
         names = []
         for account in spec.accounts:
             file = network.folder / "auth" / "stores" / spec.operator / "accounts" / account.name
-            token = read_text(file / f"{account.name}.jwt").strip()
+            token = read_text(file / f"{account.name}.jwt", regular=True).strip()
             replies = await connection.request_many(
                 _UPDATE, token.encode(), expect=servers, timeout=5 * SECOND, stall=SECOND
             )

@@ -5,9 +5,8 @@ import time
 from collections.abc import Iterator, Sequence
 from socket import AF_INET, AF_INET6, inet_pton
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from jsctl.contexts.model import strip_login
 from jsctl.errors import BadInput
 from jsctl.units import SECOND
 
@@ -37,13 +36,13 @@ def parse_addresses(url: str) -> list[ServerAddress]:
         is_valid = is_port_valid = False
         try:
             parts = urlsplit(address)
-            is_valid = _is_host(parts.hostname or "") and parts.scheme in SCHEMES
+            is_valid = _is_host(parts.hostname or "") and parts.scheme in SCHEMES and not _is_mistyped(parts)
             is_port_valid = parts.port != 0
         except ValueError:
             pass
         if not (is_valid and is_port_valid):
             # A malformed address may hold a password anywhere.
-            address_text = repr(strip_login(address)) if "@" not in url else "one of the server addresses"
+            address_text = repr(part.strip()) if "@" not in url else "one of the server addresses"
             raise BadInput(
                 f"the port of the server address {address_text} is not valid"
                 if is_valid
@@ -58,6 +57,12 @@ def parse_addresses(url: str) -> list[ServerAddress]:
     if len({address.url.startswith("ws") for address in addresses}) > 1:
         raise BadInput("websocket and other server addresses cannot be mixed")
     return addresses
+
+
+def _is_mistyped(parts: SplitResult) -> bool:
+    """Return whether an address has an empty port, or a path, which only websockets have: `htp:/foo`."""
+    has_path = parts.path not in ("", "/") and not parts.scheme.startswith("ws")
+    return parts.netloc.endswith(":") or has_path
 
 
 def divide_timeout(addresses: Sequence[ServerAddress], timeout: int) -> Iterator[tuple[ServerAddress, float]]:

@@ -78,7 +78,7 @@ class BlockingConnection:
         self._inbox = f"{settings.inbox_prefix}.{os.urandom(12).hex()}"
         self._number = 0
         self._handlers: dict[bytes, MessageHandler] = {}  #: by the last token of the reply subject
-        self._is_subscribed = False  #: to the inbox
+        self._refused_inbox: JsctlError | None = None  #: why no replies arrive
         self._refusals: list[Violation] = []
         self._is_logged_in = False
         self._is_ready = False  #: whether a ping was answered
@@ -185,8 +185,12 @@ class BlockingConnection:
         for option, key in (("user", "user"), ("password", "pass"), ("token", "auth_token")):
             if options.get(option):
                 hello[key] = options[option]
-        self._ping(b"CONNECT %b\r\n" % json.dumps(hello).encode(), deadline)
+        subscribe = b"SUB %b.* 1\r\n" % self._inbox.encode()
+        self._ping(b"CONNECT %b\r\n%b" % (json.dumps(hello).encode(), subscribe), deadline)
         self._is_logged_in = True
+        for violation in self._refusals:  # a login may be allowed to publish and nothing else
+            self._refused_inbox = denied_error(*violation, self._settings.inbox_prefix)
+        self._refusals.clear()
 
     def _ping(self, frames: bytes, deadline: float) -> None:
         """Send frames, and wait until the server has processed them. Raises TimeoutError."""
@@ -248,12 +252,10 @@ class BlockingConnection:
         return replies[0]
 
     def _publish_request(self, message: OutgoingMessage) -> bytes:
+        if self._refused_inbox:
+            raise self._refused_inbox
         self._number += 1
-        frames = message.encode(f"{self._inbox}.{self._number}")
-        if not self._is_subscribed:  # only now: a login may be allowed to publish and nothing else
-            frames = b"SUB %b.* 1\r\n%b" % (self._inbox.encode(), frames)
-            self._is_subscribed = True
-        self.send(frames)
+        self.send(message.encode(f"{self._inbox}.{self._number}"))
         return b"%d" % self._number
 
     # -- reading ------------------------------------------------------------------------------------
@@ -272,7 +274,7 @@ class BlockingConnection:
 
     def _check_refusals(self) -> None:
         """Raise Denied for what the server refused; the connection stays usable."""
-        if self._refusals:
+        if self._refusals and self._is_logged_in:
             operation, subject = self._refusals[0]
             self._refusals.clear()
             raise denied_error(operation, subject, self._settings.inbox_prefix)

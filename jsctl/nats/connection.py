@@ -27,15 +27,17 @@ from jsctl.nats.events import (
 )
 from jsctl.nats.failures import choose_most_telling, connection_error, describe_error
 from jsctl.nats.message import REPLIES_SIZE, Message, MessageHandler, OutgoingMessage, is_no_responders
+from jsctl.nats.receiver import Receiver
 from jsctl.nats.replies import iterate_replies
 from jsctl.nats.subscription import Subscription as Subscription
 from jsctl.nats.tls import build_tls_options
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
-    from jsctl.nats import nats_py
+    from jsctl.nats import nats_py, round_trips
 else:
     nats_py = Later("jsctl.nats.nats_py")
+    round_trips = Later("jsctl.nats.round_trips")
 
 
 class Connection:
@@ -48,7 +50,10 @@ class Connection:
         self._handlers: list[EventHandler] = []
         self._requests: dict[str, tuple[str, asyncio.Future[Message]]] = {}  #: subject, by reply subject
         self._replies = ""  #: the inbox for replies to requests; empty before the first one
+        self._opening: asyncio.Lock | None = None  #: while that is subscribed to
         self._number = 0
+        self._may_receive = False  #: whether the server has accepted a subscription to an inbox
+        self._unconfirmed: dict[str, JsctlError | None] = {}  #: inboxes, and why they are refused
         self._is_live = False  #: connected once
         self._is_closing = False
         self._url = ""  #: of the last server
@@ -153,12 +158,12 @@ class Connection:
         self.check_size(message)
         subject = message.subject
         limit = (timeout or self.settings.timeout) / SECOND
-        self._number += 1
         future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         reply = ""
         try:
             async with asyncio.timeout(limit):
                 await self._open_replies()
+                self._number += 1
                 reply = f"{self._replies}.{self._number}"
                 self._requests[reply] = subject, future
                 await self.send(message.encode(reply))
@@ -177,13 +182,14 @@ class Connection:
 
     async def _open_replies(self) -> None:
         """Subscribe to the replies of all requests, at the first of them."""
-        if not self._replies:
-            self._replies = self.new_inbox()
-            try:
-                await self.receive(f"{self._replies}.*", self._handle_reply).__aenter__()
-            except BaseException:
-                self._replies = ""
-                raise
+        if self._replies:
+            return
+        self._opening = self._opening or asyncio.Lock()
+        async with self._opening:
+            if not self._replies:
+                inbox = self.new_inbox()
+                await self.receive(f"{inbox}.*", self._handle_reply).__aenter__()
+                self._replies = inbox
 
     def _handle_reply(self, message: Message) -> None:
         _, future = self._requests.pop(message.subject, (None, None))
@@ -231,14 +237,26 @@ class Connection:
 
     def receive(
         self, subject: str, handler: MessageHandler, *, queue: str = "", tally: Tally | None = None
-    ) -> "nats_py.Receiver":
+    ) -> Receiver:
         """Return an async context manager: while it is open, `handler` is called for each message, as soon as
         it is read. 100,000 messages cost 0.2 s of processor time. tally: counts messages in place of handling
         them (see Tally).
 
-        Raises BadInput, Unreachable.
+        Raises BadInput, Unreachable, Denied for an inbox.
         """
-        return nats_py.Receiver(self._client, subject, handler, queue, tally)
+        return Receiver(self._client, subject, handler, queue, tally, self._confirm)
+
+    async def _confirm(self, subject: str) -> None:
+        """Raise Denied if the server refuses the first inbox: requests would be done without an answer."""
+        is_inbox = subject.startswith(f"{self.settings.inbox_prefix}.")
+        if self._may_receive or not is_inbox or not self.is_connected:
+            return
+        self._unconfirmed[subject] = None
+        with contextlib.suppress(Unreachable):  # which the request reports
+            await self.flush()
+        if refusal := self._unconfirmed.pop(subject):
+            raise refusal
+        self._may_receive = True
 
     async def send(self, *frames: bytes) -> None:
         """Send frames (see codec), and wait while the socket takes no more. Large ones need not be joined.
@@ -290,22 +308,21 @@ class Connection:
         return self._client.new_inbox()
 
     async def flush(self, timeout: int | None = None) -> None:
-        """Wait until the server has processed what was sent. `timeout` in ns. Raises Unreachable."""
-        try:
-            if self._client.is_connected:
-                await self._client.write_pending()  # nats-py sends its PING ahead of what is pending
-            await self._client.flush(timeout=(timeout or self.settings.timeout) / SECOND)  # type: ignore[arg-type]
-        except (nats_py.ClientError, TimeoutError) as error:
-            raise Unreachable(f"the server did not receive everything: {describe_error(error)}") from None
-        except OSError as error:
-            raise Unreachable(f"lost the connection to {self.url}: {describe_error(error)}") from None
+        """Wait until the server has processed what was sent. `timeout` in ns.
+
+        Raises Unreachable, at once when the connection is lost, as what was sent may be lost with it.
+        """
+        if not await round_trips.flush(self, self._client, timeout or self.settings.timeout):
+            raise Unreachable(f"lost the connection to {self.url}")
+
+    async def settle(self) -> None:
+        """Wait until the server knows all subscriptions, also on the next connection. Raises Unreachable."""
+        while not await round_trips.flush(self, self._client, self.settings.timeout):
+            await asyncio.sleep(0.02)  # nats-py may not have noticed yet
 
     async def measure_rtt(self) -> int:
         """Return the round-trip time to the connected server in ns. Raises Unreachable."""
-        try:
-            return int(await self._client.rtt(timeout=self.settings.timeout / SECOND) * SECOND)  # type: ignore[arg-type]
-        except (nats_py.ClientError, TimeoutError) as error:
-            raise Unreachable(f"no answer to a ping: {describe_error(error)}") from None
+        return await round_trips.measure(self._client, self.settings.timeout)
 
     async def close(self) -> None:
         """Close at once; what was published and not flushed may be lost."""
@@ -351,19 +368,20 @@ class Connection:
                 future.set_exception(error)
 
     def _handle_refusal(self, error: ServerError) -> None:
-        """Handle a permission violation: fail the requests on its subject, or else report it."""
-        violation = error.violation
-        if violation is None:
+        """Handle a permission violation: fail what waits for its subject, or else report it."""
+        if (violation := error.violation) is None:
             return
-        no_replies = violation.operation == "subscription" and violation.subject == f"{self._replies}.*"
+        refusal = denied_error(*violation, self.settings.inbox_prefix)
+        if violation.operation == "subscription" and violation.subject in self._unconfirmed:
+            self._unconfirmed[violation.subject] = refusal
+            return
         waiting = [
             future
             for subject, future in self._requests.values()
-            if not future.done()
-            and (no_replies or (violation.operation == "publish" and subject == violation.subject))
+            if not future.done() and violation == ("publish", subject)
         ]
         for future in waiting:
-            future.set_exception(denied_error(*violation, self.settings.inbox_prefix))
+            future.set_exception(refusal)
         if not waiting:
             self._report(PermissionDenied(error.text, *violation, self.settings.inbox_prefix))
 

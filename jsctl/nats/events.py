@@ -52,8 +52,8 @@ def denied_error(operation: str, subject: str, inbox: str = "_INBOX") -> Denied:
     """Return the error for a subject that the login may not use. inbox: the prefix of inboxes."""
     if operation == "subscription" and subject.startswith(f"{inbox}."):
         return Denied(
-            f"not allowed to subscribe to {subject}, where replies arrive",
-            "name a permitted prefix with --inbox-prefix",
+            f"not allowed to subscribe to {inbox}.>, where replies arrive",
+            "ask for that permission, or name a permitted prefix with --inbox-prefix",
         )
     verb = "subscribe" if operation == "subscription" else "publish"
     return Denied(f"not allowed to {verb} to {subject}", "ask for that permission")

@@ -4,6 +4,7 @@ import re
 import time
 from urllib.parse import urlsplit
 
+from jsctl.command_lines import build_line
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, Unreachable
@@ -41,7 +42,7 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
             return Denied(f"{server.url} refuses the login: {expired}", RENEWING)
         return Denied(
             f"{server.url} refuses the login: {describe_error(error).lower()}",
-            "check user, password, token, creds or JWT; jsctl context info shows what is set",
+            f"check user, password, token, creds or JWT; {build_line('context info')} shows what is set",
         )
     if server_error.is_limit:
         account = " of this account" * ("account" in server_error.text.lower())
@@ -71,7 +72,11 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
             f"cannot connect to {server.url}: the server closed the connection",
             "see its log; a server that verifies clients needs --tlscert and --tlskey",
         )
-    hint = "jsctl server run starts a local server" if _is_local(server) else "check the address, or --server"
+    hint = (
+        f"{build_line('server run')} starts a local server"
+        if _is_local(server)
+        else "check the address, or --server"
+    )
     return Unreachable(f"cannot connect to {server.url}: {describe_error(error)}", hint)
 
 

@@ -207,6 +207,37 @@ class NatsClient(Client):
             await asyncio.sleep(0.001)  # so that an error sent right after INFO is received, too
             self.raise_last_words()
 
+    # -- receiving ----------------------------------------------------------------------------------
+
+    async def receive(
+        self, subject: str, handler: MessageHandler, queue: str, tally: Tally | None
+    ) -> Subscription:
+        """Subscribe; messages go to the handler, or are counted. Raises BadInput, Unreachable."""
+        # Set before subscribing: the first message may be read while we wait for that.
+        sid = b"%d" % (self._sid + 1)
+        self.handlers[sid] = handler
+        if tally:
+            self.frames.tallies[sid] = tally
+        try:
+            return await self.subscribe(subject, queue=queue)
+        except nats.errors.BadSubjectError:
+            self.forget(sid)
+            raise BadInput(f"{subject!r} is not a valid subject to subscribe to") from None
+        except nats.errors.Error as error:
+            self.forget(sid)
+            raise Unreachable(f"cannot subscribe: {describe_error(error)}") from None
+
+    async def unsubscribe(self, subscription: Subscription) -> None:
+        """End a subscription."""
+        with contextlib.suppress(nats.errors.Error):
+            await subscription.unsubscribe()
+        self.forget(b"%d" % subscription._id)
+
+    def forget(self, sid: bytes) -> None:
+        """Drop the handler of a subscription."""
+        self.handlers.pop(sid, None)
+        self.frames.tallies.pop(sid, None)
+
     # -- sending ------------------------------------------------------------------------------------
 
     async def send(self, frames: bytes, *more_frames: bytes) -> None:
@@ -296,46 +327,6 @@ class NatsClient(Client):
                 if unsent_before is not None and unsent >= unsent_before:
                     self.abort_transport()
                     raise ConnectionError(f"the server read nothing for {timeout:g} seconds") from None
-
-
-class Receiver:
-    """A subscription whose messages go to a handler as they are read. See Connection.receive."""
-
-    def __init__(
-        self, client: NatsClient, subject: str, handler: MessageHandler, queue: str, tally: Tally | None
-    ) -> None:
-        self._client = client
-        self._tally = tally
-        self._subject = subject
-        self._handler = handler
-        self._queue = queue
-        self._subscription: Subscription | None = None
-
-    async def __aenter__(self) -> "Receiver":
-        # Set before subscribing: the first message may be read while we wait for that.
-        sid = b"%d" % (self._client._sid + 1)
-        self._client.handlers[sid] = self._handler
-        if self._tally:
-            self._client.frames.tallies[sid] = self._tally
-        try:
-            self._subscription = await self._client.subscribe(self._subject, queue=self._queue)
-        except nats.errors.BadSubjectError:
-            self._drop(sid)
-            raise BadInput(f"{self._subject!r} is not a valid subject to subscribe to") from None
-        except nats.errors.Error as error:
-            self._drop(sid)
-            raise Unreachable(f"cannot subscribe: {describe_error(error)}") from None
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._subscription:
-            with contextlib.suppress(nats.errors.Error):
-                await self._subscription.unsubscribe()
-            self._drop(b"%d" % self._subscription._id)
-
-    def _drop(self, sid: bytes) -> None:
-        self._client.handlers.pop(sid, None)
-        self._client.frames.tallies.pop(sid, None)
 
 
 class _Parser:

@@ -28,9 +28,9 @@ def read_text(settings: Settings, path: str, kind: str) -> str:
 @contextlib.contextmanager
 def on_disk(settings: Settings, path: str, kind: str) -> Iterator[str]:
     """Yield the path of a readable file: the file itself, or a temporary copy where `Settings.files` has its
-    text."""
+    text, and of a pipe, which was read."""
     text = read_text(settings, path, kind)
-    if not settings.files:
+    if path not in dict(settings.files) and expand_path(path).is_file():
         yield str(expand_path(path))
         return
     if hasattr(os, "memfd_create"):  # in memory, so that no copy stays on disk however this process ends

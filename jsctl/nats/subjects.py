@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from jsctl.errors import BadInput
 
 _NAME = r"[^\s.*>/\\\x00-\x1f\x7f]+"
+_BUCKET = r"[a-zA-Z0-9_-]+"
 _EXISTING_NAME = r"[^ \t\r\n\f.*>/\\\x00]+"
 """Names that a server accepts, including control characters that nobody should use."""
 
@@ -26,6 +27,19 @@ def validate_name(name: str, noun: str = "stream") -> str:
     return name
 
 
+def validate_bucket(name: str, prefix: str) -> str:
+    """Return a name that every client opens (ADR-8, ADR-20). prefix: of the stream's name. Raises
+    ValueError.
+    """
+    if not name:
+        raise ValueError("a bucket needs a name")
+    if not re.fullmatch(_BUCKET, name):
+        raise ValueError(f"{name!r} is not a valid bucket name: letters, digits, _ and - only")
+    if len(prefix + name) > 255:
+        raise ValueError(f"a bucket name has at most {255 - len(prefix)} characters")
+    return name
+
+
 def validate_existing_name(name: str, noun: str = "stream") -> str:
     r"""Return the name of something that exists, which may contain control characters.
 
@@ -41,6 +55,16 @@ def validate_existing_name(name: str, noun: str = "stream") -> str:
 def split_subjects(texts: Iterable[str]) -> list[str]:
     """Split texts at commas and white space: `["a,b", "c d"]` becomes a, b, c and d."""
     return [part for text in texts for part in re.split(r"[\s,]+", text) if part]
+
+
+def explain_wildcards(subjects: Iterable[str]) -> str:
+    """Return that `*` and `>` within a token stand for themselves, for the first such subject; else empty."""
+    for subject in subjects:
+        for token in subject.split("."):
+            if len(token) > 1 and ("*" in token or ">" in token):
+                mark = "*" if "*" in token else ">"
+                return f"in {subject!r} the {mark} stands for itself: a wildcard is a whole token"
+    return ""
 
 
 def is_subject(subject: object) -> bool:

@@ -79,7 +79,7 @@ class TcpLink:
 
     def write(self, payload: bytes) -> None:
         """Hand over bytes to be sent."""
-        self._require_stream().transport.write(payload)
+        self._require_stream().write_blocks([payload])
 
     def writelines(self, payload: Sequence[bytes]) -> None:
         """Hand over blocks to be sent; those that the system accepts at once are not copied."""
@@ -179,7 +179,7 @@ class TcpLink:
     def abort(self) -> None:
         """End the connection; drop what is unsent."""
         for stream in (self._stream, self._bare):
-            if stream:
+            if stream and not stream.closed.is_set():  # a closed transport cannot be closed again
                 stream.transport.abort()
 
     def _require_stream(self) -> "_Stream":
@@ -282,10 +282,17 @@ class _Stream(asyncio.Protocol):
         raise ValueError("a line is too long")
 
     def write_blocks(self, blocks: Sequence[bytes]) -> None:
-        """Hand over blocks to be sent."""
+        """Hand over blocks to be sent. Those for a lost connection are dropped; `drain` raises its error.
+
+        asyncio raises TypeError or AttributeError for them, depending on Python's version.
+        """
+        if self.closed.is_set() or self.transport.is_closing():
+            return
         if _JOINS and self.handle >= 0 and not self.transport.get_write_buffer_size():
             blocks = _write_now(self.handle, blocks)
-        if blocks:
+        if len(blocks) == 1:
+            self.transport.write(blocks[0])
+        elif blocks:
             self.transport.writelines(blocks)
 
     async def drain(self) -> None:

@@ -68,7 +68,7 @@ async def ask_rest(
     await ask("replay_policy")
     if not all_subjects and not get_filters(answered):
         text = await ask_field(prompter, fields["filter_subjects"], verify=verify_filter)
-        answered = with_filters(answered, [text])
+        answered = with_filters(answered, split_subjects([text]))
     if answered.get("ack_policy") != "none":
         await ask("max_deliver")
         await ask("max_ack_pending")

@@ -144,3 +144,11 @@ def _open_history(path: Path, should_keep: Callable[[str], bool]) -> History:
     except OSError:
         return InMemoryHistory()
     return _History(path, should_keep)
+
+
+def read_history(path: Path) -> list[str]:
+    """Return the lines of a history, the oldest first; none if it cannot be read."""
+    try:
+        return list(FileHistory(path).load_history_strings())[::-1]
+    except OSError:
+        return []

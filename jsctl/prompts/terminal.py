@@ -8,12 +8,14 @@ import questionary
 from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition, has_selection, has_validation_error, to_filter
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bindings
+from prompt_toolkit.key_binding import KeyBindings, KeyBindingsBase, KeyPressEvent, merge_key_bindings
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import ConditionalContainer, Window
 from prompt_toolkit.output import create_output
 
 from jsctl.errors import Cancelled
 from jsctl.loops import await_event_loop
+from jsctl.prompts.picker import build_key_bindings, build_picker
 from jsctl.prompts.prompter import Form, GoBack, Prompter, Question
 from jsctl.prompts.typed_ahead import raise_typed_interrupt
 
@@ -25,7 +27,6 @@ _STYLE = questionary.Style(
         ("pointer", "fg:ansicyan bold"),
     ]
 )
-_MAX_UNFILTERED = 12  #: choices above which typing filters the list
 _EDITING_KEYS = (
     *(("c-" + letter,) for letter in "abdefktuwy"),
     *(("escape", letter) for letter in "bdfu"),
@@ -77,15 +78,9 @@ class TerminalPrompter(Prompter):
                 return questionary.confirm(message, default=bool(default), auto_enter=False, **common)
             case Form.SELECT:
                 entries = [questionary.Choice(c.title, value=c.value) for c in question.choices]
-                is_long = len(entries) > _MAX_UNFILTERED
-                return questionary.select(
-                    message,
-                    entries,
-                    default=next((entry for entry in entries if entry.title == default), None),
-                    use_search_filter=is_long,
-                    use_jk_keys=not is_long,
-                    **common,
-                )
+                chosen = next((entry for entry in entries if entry.title == default), None)
+                picker: questionary.Question = build_picker(message, entries, chosen, **common)
+                return picker
             case Form.PATH:
                 prompt = questionary.path(
                     message, default=str(default or ""), validate=self._build_validator(question), **common
@@ -100,8 +95,9 @@ class TerminalPrompter(Prompter):
                 _select_text(prompt.application.current_buffer)
                 return prompt
 
-    def _bind_keys(self, question: Question, prompt: questionary.Question) -> KeyBindings:
-        """Return the keys of a question: help, ctrl-D, going back, and those of readline in a default."""
+    def _bind_keys(self, question: Question, prompt: questionary.Question) -> KeyBindingsBase:
+        """Return the keys of a question: help, ctrl-D, going back, pasting, and those of readline in a
+        default."""
         keys = KeyBindings()
         buffer = prompt.application.current_buffer
         is_typed = question.form in (Form.TEXT, Form.PATH, Form.SECRET)
@@ -124,6 +120,19 @@ class TerminalPrompter(Prompter):
             @keys.add("s-tab", eager=True)
             def go_back(event: KeyPressEvent) -> None:
                 event.app.exit(exception=GoBack())
+
+        if is_typed:
+
+            @keys.add(Keys.BracketedPaste, eager=True)
+            def paste(event: KeyPressEvent) -> None:
+                if buffer.selection_state is not None:
+                    buffer.cut_selection()
+                buffer.insert_text(
+                    join_lines(event.data) if question.form is Form.TEXT else event.data.strip("\r\n")
+                )
+
+        if question.form is Form.SELECT:
+            return merge_key_bindings([keys, build_key_bindings(prompt)])
 
         if question.form is Form.TEXT:
             for sequence in _EDITING_KEYS:
@@ -161,6 +170,12 @@ class TerminalPrompter(Prompter):
         for paragraph in paragraphs:
             for line in textwrap.wrap(paragraph, self._columns, initial_indent="  ", subsequent_indent="  "):
                 self._say(line)
+
+
+def join_lines(text: str) -> str:
+    """Return pasted text as an answer on one line, in which lines are the entries of a list."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return ", ".join(line.strip(" \t,") for line in lines) if len(lines) > 1 else "".join(lines)
 
 
 def _unfold_reasons(prompt: questionary.Question) -> None:

@@ -15,7 +15,7 @@ from jsctl.registry.model import Entry
 if TYPE_CHECKING:
     from jsctl.registry.noun_record import Noun
 
-__all__ = ["Entry", "find_noun", "list_children", "list_commands", "list_nouns"]
+__all__ = ["Entry", "find_noun", "list_children", "list_commands", "list_groups", "list_nouns"]
 
 
 def list_children(path: str) -> dict[str, Entry]:
@@ -39,6 +39,11 @@ def list_commands() -> dict[str, Entry]:
         if entry.group:
             commands |= {f"{noun} {name}": below for name, below in _load_verbs(noun).items()}
     return commands
+
+
+def list_groups() -> dict[str, tuple[str, ...]]:
+    """Return the names of the top level's commands by the title above them in help."""
+    return top.GROUPS
 
 
 def find_noun(name: str) -> "Noun":

@@ -12,7 +12,7 @@ VERBS: dict[str, Entry] = {
     "js pub": group("Publish to a stream"),
     "js pub sync": verb("Publish each message after the ack of the last", "bench.js.pub:sync"),
     "js pub async": verb("Publish ahead of the acks", "bench.js.pub:async_"),
-    "js pub batch": verb("Publish atomic batches", "bench.js.pub:batch"),
+    "js pub batch": verb("Publish atomic batches", "bench.js.pub:batch", "atomic"),
     "js pub fast": verb("Publish by fast ingest", "bench.js.pub:fast"),
     "js ordered": verb("Read a stream through ordered consumers", "bench.js.consume:ordered"),
     "js consume": verb("Read a stream through a durable consumer", "bench.js.consume:consume"),

@@ -10,8 +10,8 @@ NOUN = Noun(
     parent="stream",
     lister="jsctl.jetstream.consumer.requests:list_names",
     not_found="consumer {parent} > {name} not found",
-    hint="jsctl consumer ls {parent} lists the consumers",
-    create="jsctl consumer add creates one",
+    hint=("consumer ls", "lists the consumers"),
+    create=("consumer add", "creates one"),
     error="CONSUMER_NOT_FOUND",
 )
 

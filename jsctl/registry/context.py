@@ -9,8 +9,8 @@ NOUN = Noun(
     label="Context",
     lister="jsctl.contexts.store:list_names",
     not_found="unknown context {name!r}",
-    hint="jsctl context ls lists the contexts",
-    create="jsctl context add creates one",
+    hint=("context ls", "lists the contexts"),
+    create=("context add", "creates one"),
     offline=True,
 )
 

@@ -9,8 +9,8 @@ NOUN = Noun(
     label="Counter",
     lister="jsctl.jetstream.counter.counters:list_names",
     not_found="counter {name} not found",
-    hint="jsctl counter list lists the counters; a stream with --allow-counter holds them",
-    create="jsctl counter increment creates one",
+    hint=("counter list", "lists the counters; a stream with --allow-counter holds them"),
+    create=("counter increment", "creates one"),
 )
 
 VERBS: dict[str, Entry] = {

@@ -8,7 +8,7 @@ NOUN = Noun(
     label="Key",
     lister="jsctl.jetstream.kv.read:list_keys",
     not_found="key {name} not found in bucket {parent}",
-    hint="jsctl kv ls {parent} lists the keys",
-    create="jsctl kv put stores one",
+    hint=("kv ls", "lists the keys"),
+    create=("kv put", "stores one"),
     parent="bucket",
 )

@@ -9,8 +9,8 @@ NOUN = Noun(
     label="Bucket",
     lister="jsctl.jetstream.kv.bucket:list_names",
     not_found="bucket {name} not found",
-    hint="jsctl kv ls lists the buckets",
-    create="jsctl kv add creates one",
+    hint=("kv ls", "lists the buckets"),
+    create=("kv add", "creates one"),
 )
 
 VERBS: dict[str, Entry] = {

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from jsctl.command_lines import build_line
 from jsctl.similar_names import find_nearest
 
 
@@ -16,8 +17,8 @@ class Noun(NamedTuple):
         JetStream API and, for a noun with a parent, the parent's name. For an offline noun: a plain
         function that takes the environment's variables.
     not_found: the sentence for a name that does not exist, with {name} and {parent}.
-    hint: what to do then; {parent} is empty when it is unknown.
-    create: what creates one, shown when there are none at all.
+    hint: what to do then: a verb, which takes the parent, and what it does.
+    create: a verb that creates one, and what it does, shown when there are none at all.
     parent: the noun that it belongs to; a consumer belongs to a stream.
     hidden: "module:function" that returns whether lists leave out a name unless --all is given.
     error: the name of the ErrorCode of servers for one that does not exist; empty when there is none.
@@ -30,13 +31,23 @@ class Noun(NamedTuple):
     label: str
     lister: str
     not_found: str
-    hint: str
-    create: str
+    hint: tuple[str, str]
+    create: tuple[str, str]
     parent: str = ""
     hidden: str = ""
     error: str = ""
     offline: bool = False
     any_text: bool = False
+
+    def format_hint(self, parent: str = "") -> str:
+        """Return what to do about a name that does not exist. parent: empty when it is unknown."""
+        verb, does = self.hint
+        return f"{build_line(verb, *([parent] if parent and self.parent else []))} {does}"
+
+    def format_create(self) -> str:
+        """Return what to do when there are none at all."""
+        verb, does = self.create
+        return f"{build_line(verb)} {does}"
 
     def missing(
         self, name: str, parent: str = "", existing: Sequence[str] = (), domain: str = ""
@@ -46,7 +57,7 @@ class Noun(NamedTuple):
         existing: the names that exist; the one most like it is suggested. domain: the JetStream domain that
         the user named.
         """
-        hint = " ".join(self.hint.format(parent=parent).split())
+        hint = self.format_hint(parent)
         if nearest := find_nearest(name, existing):
             hint = f"did you mean {nearest}? {hint}"
         where = f" in domain {domain}" if domain else ""

@@ -10,8 +10,8 @@ NOUN = Noun(
     parent="object bucket",
     lister="jsctl.jetstream.object.requests:list_names",
     not_found="object {parent} > {name} not found",
-    hint="jsctl object ls {parent} lists the objects",
-    create="jsctl object put stores one",
+    hint=("object ls", "lists the objects"),
+    create=("object put", "stores one"),
     any_text=True,
 )
 

@@ -8,6 +8,6 @@ NOUN = Noun(
     label="Bucket",
     lister="jsctl.jetstream.object.buckets:list_names",
     not_found="object bucket {name} not found",
-    hint="jsctl object ls lists the buckets",
-    create="jsctl object add creates one",
+    hint=("object ls", "lists the buckets"),
+    create=("object add", "creates one"),
 )

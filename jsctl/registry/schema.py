@@ -9,8 +9,8 @@ NOUN = Noun(
     label="Schema",
     lister="jsctl.schema.catalog:list_names",
     not_found="schema {name} not found",
-    hint="jsctl schema search lists the schemas",
-    create="",
+    hint=("schema search", "lists the schemas"),
+    create=("", ""),
     offline=True,
     any_text=True,
 )

@@ -9,8 +9,8 @@ NOUN = Noun(
     label="Network",
     lister="jsctl.localserver.networks:list_names",
     not_found="there is no network {name!r}",
-    hint="jsctl server network ls lists them",
-    create="jsctl server network up hub-leaf starts one",
+    hint=("server network ls", "lists them"),
+    create=("server network up hub-leaf", "starts one"),
     offline=True,
 )
 
@@ -145,6 +145,7 @@ VERBS: dict[str, Entry] = {
     "network add": verb("Add a server to a cluster", "server.network.scale:add"),
     "network scale": verb("Change the number of servers of a cluster", "server.network.scale:scale"),
     "network link": verb("Show or disturb the links between clusters", "server.network.link:link"),
+    "network isolate": verb("Cut clusters off from all others", "server.network.isolate:isolate"),
     "network logs": verb("Show the logs of servers", "server.network.logs:logs"),
     "network shell": verb("Open a shell with the contexts of a network", "server.network.shell:shell"),
     "network env": verb("Print shell variables for the contexts of a network", "server.network.shell:env_"),

@@ -9,8 +9,8 @@ NOUN = Noun(
     label="Service",
     lister="jsctl.services.discovery:list_names",
     not_found="service {name} not found",
-    hint="jsctl service list lists the services",
-    create="jsctl service serve runs a small one",
+    hint=("service list", "lists the services"),
+    create=("service serve", "runs a small one"),
     any_text=True,
 )
 

@@ -10,8 +10,8 @@ NOUN = Noun(
     lister="jsctl.jetstream.stream.requests:list_names",
     hidden="jsctl.jetstream.stream.requests:is_internal",
     not_found="stream {name} not found",
-    hint="jsctl stream ls lists the streams",
-    create="jsctl stream add creates one",
+    hint=("stream ls", "lists the streams"),
+    create=("stream add", "creates one"),
     error="STREAM_NOT_FOUND",
 )
 

@@ -17,6 +17,22 @@ NOUNS = {
 }
 """Each noun, and the file beside this one that describes it."""
 
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Streams and messages": (
+        *("stream", "consumer", "publish", "subscribe", "request", "reply", "counter", "schema", "errors"),
+        *("apply", "diff", "backup", "restore"),
+    ),
+    "Buckets": ("kv", "object"),
+    "Live and reports": (
+        *("report", "doctor", "top", "events", "trace", "rtt", "latency", "bench", "audit", "exporter"),
+        "service",
+    ),
+    "Network and accounts": ("server", "account", "auth", "context"),
+    "Spark": ("export", "import"),
+    "This tool": ("demo", "shell", "cheat", "completion", "help", "version"),
+}
+"""The commands of the top level, in the groups in which help shows them."""
+
 VERBS: dict[str, Entry] = {
     "demo": group(
         "Run a demo: two real servers, two domains, mirrors, a report, and Spark",

@@ -35,7 +35,7 @@ def write(result: Result, out: TextIO, delimiters: Delimiters) -> list[str]:
     """
     tables = [result.table] if result.table else result.tables()
     if tables:
-        head: Sequence[str] = [column.data_key for column in tables[0].columns]
+        head: Sequence[str] = tables[0].data_head()
         rows: Iterator[Sequence[Any]] = iter(tables[0].data_rows())
     else:
         head, rows = _tabulate_document(result.document())

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import signal
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Generic, TextIO, TypeVar
@@ -15,7 +16,7 @@ from jsctl.render.emit import Form, emit, format_json_items, simplify_value
 from jsctl.render.fit import fold_lines
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.signals import interrupts
-from jsctl.units import pluralize
+from jsctl.units import SECOND, format_exact_duration, pluralize
 from jsctl.views.events import Ending, Events, Gauge
 from jsctl.views.result import Result
 
@@ -104,6 +105,9 @@ class _Writer(Generic[E]):
         self._records = 0
         self._reading = False  #: whether we wait for the next batch
         self._interrupted = False
+        self._signals: list[int] = []  #: that arrived
+        self._timer: asyncio.TimerHandle | None = None  #: of `idle`
+        self._timed_out = False
         self._pipe_closed = False  #: whether nobody reads our output any more
         self._given_up = False  #: whether we cancelled the source of the events
         self._task: asyncio.Task[Any] | None = None
@@ -142,16 +146,31 @@ class _Writer(Generic[E]):
             if summary := events.summary(ending):
                 self._say(summary)
         if self._interrupted and self._written < events.limit:
-            raise Interrupted(f"ended after {self._written:,} of {pluralize(events.limit, events.noun)}")
-        return events.result()
+            failure = Interrupted(f"ended after {self._written:,} of {pluralize(events.limit, events.noun)}")
+            failure.status = self._find_status() or failure.status
+            raise failure
+        if self._timed_out and self._written < events.limit:
+            expected, waited = pluralize(events.limit, events.noun), format_exact_duration(events.idle)
+            self._say(f"jsctl: {self._written:,} of {expected}; no more arrived in {waited}")
+            return ExitStatus.NOT_FOUND
+        result, status = events.result(), self._find_status()
+        return (
+            result if not status else result._replace(status=status) if isinstance(result, Result) else status
+        )
+
+    def _find_status(self) -> ExitStatus | None:
+        """Return the exit status if SIGTERM ended the events: ctrl-C is the ordinary end of most."""
+        return ExitStatus.TERMINATED if signal.SIGTERM in self._signals else None
 
     async def _write_all(self) -> None:
         events = self._events
         limit, counts = events.limit, events.counts
         async with _close_after(events.batches) as batches:
             self._reading = True
+            self._restart_timer()
             try:
                 async for batch in batches:
+                    self._restart_timer()
                     items = batch[: limit - self._written] if limit else batch
                     if items:
                         self._write(items)
@@ -159,28 +178,31 @@ class _Writer(Generic[E]):
                     complete = limit and self._written >= limit
                     if complete and events.stop is not None:
                         events.stop()
-                    if (complete or self._interrupted) and events.stop is None:
+                    if (complete or self._interrupted or self._timed_out) and events.stop is None:
                         return
             except BaseException as error:
-                if not self._interrupted or not isinstance(error, asyncio.CancelledError):
+                is_ended = self._interrupted or self._timed_out
+                if not is_ended or not isinstance(error, asyncio.CancelledError):
                     raise
                 self._given_up = True
             finally:
                 self._reading = False
+                if self._timer is not None:
+                    self._timer.cancel()
                 # The source may have ended in order when it was cancelled.
                 if self._given_up and self._task is not None:
                     self._task.uncancel()
 
     @contextlib.contextmanager
     def _handle_interrupts(self) -> Iterator[None]:
-        if self._events.endless or self._events.gauge is not None:
+        if self._events.endless or self._events.gauge is not None or self._events.idle:
             self._task = asyncio.current_task()
         if not self._events.endless:
             yield
             return
         watching = asyncio.ensure_future(self._watch_pipe())
         try:
-            with interrupts(self._interrupt):
+            with interrupts(self._interrupt) as self._signals:
                 yield
         finally:
             watching.cancel()
@@ -193,8 +215,22 @@ class _Writer(Generic[E]):
         self._pipe_closed = True
         self._interrupt()
 
+    def _restart_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._events.idle and not self._timed_out:
+            seconds = self._events.idle / SECOND
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._time_out)
+
+    def _time_out(self) -> None:
+        self._timed_out = True
+        self._end_early()
+
     def _interrupt(self) -> None:
         self._interrupted = True
+        self._end_early()
+
+    def _end_early(self) -> None:
         if self._events.stop is None:
             self._give_up(self._written)
             return

@@ -1,22 +1,20 @@
 """Values and foreign text as people read them. All output to a terminal goes through here."""
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jsctl import units
+from jsctl.command_lines import UNSAFE
 from jsctl.views.result import Cell, Kind
-
-# C0 and C1 controls, DEL, zero-width and bidirectional marks, line separators: what could move a
-# cursor, hide text or reorder it.
-_UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 
 
 def clean(text: str) -> str:
     """Return foreign text on one line, with controls escaped (ESC becomes `\\x1b`)."""
     if text.isprintable():  # the usual case, and ten times as fast
         return text
-    return re.sub(_UNSAFE, _escape_char, text)
+    return re.sub(UNSAFE, _escape_char, text)
 
 
 def clean_lines(text: str) -> str:
@@ -27,14 +25,10 @@ def clean_lines(text: str) -> str:
 
 
 def clean_json(document: str) -> str:
-    """Return JSON text with C1 controls and bidirectional marks escaped as JSON does."""
+    """Return JSON text with the characters that `clean` escapes escaped as JSON does, except line ends."""
     if document.isascii() and "\x7f" not in document:  # the usual case
         return document
-    return re.sub(
-        "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]",
-        lambda m: f"\\u{ord(m[0]):04x}",
-        document,
-    )
+    return re.sub(UNSAFE, lambda m: m[0] if m[0] == "\n" else json.dumps(m[0])[1:-1], document)
 
 
 def _escape_char(match: re.Match[str]) -> str:
@@ -42,7 +36,8 @@ def _escape_char(match: re.Match[str]) -> str:
     named = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char)
     if named:
         return named
-    return f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def show(value: Any, kind: Kind) -> str:

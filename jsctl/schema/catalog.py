@@ -25,12 +25,13 @@ _KINDS: Mapping[str, Json] = {
     "base64": {"type": "string", "contentEncoding": "base64"},
     "any": {},
 }
+_DECLARED = "io.jsctl.v1.declared"
 _GROUPS = ("requests", "responses", "others", "events")
 
 
 def list_names(environ: Mapping[str, str] | None = None) -> list[str]:
     """Return the names of all schemas, sorted. environ: unused here; the names of other nouns need it."""
-    return sorted(name for name, _, _ in _list_messages())
+    return sorted([*(name for name, _, _ in _list_messages()), _DECLARED])
 
 
 def search(pattern: str) -> list[str]:
@@ -54,6 +55,10 @@ def resolve(name: str) -> str:
 @cache
 def load_schema(name: str) -> Json:
     """Return a schema by its full name, with every type that it refers to. Raises KeyError."""
+    if name == _DECLARED:
+        from jsctl.schema.declared import build_schema
+
+        return build_schema()
     group, definition = next((group, message) for key, group, message in _list_messages() if key == name)
     types = _load_definitions()["types"]
     document = _build_object({"closed": True, **definition} if group == "requests" else definition, types)

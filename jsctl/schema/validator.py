@@ -1,6 +1,7 @@
 """Validation of JSON against the schemas of `catalog`, for the part of draft 7 that these use."""
 
 import binascii
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,6 +81,8 @@ def _find_scalar_errors(value: Any, schema: Json, place: str) -> Iterator[str]:
         yield f"{place} is {value}, but must be at least {least}"
     if not isinstance(value, str):
         return
+    if "pattern" in schema and not re.search(schema["pattern"], value):
+        yield f"{place} is {_format_value(value)}, which {schema['pattern']} does not match"
     if schema.get("format") == "date-time":
         try:
             parse_time_ns(value)
@@ -97,12 +100,15 @@ def _find_object_errors(value: Json, schema: Json, root: Json, path: str) -> Ite
     if missing:
         yield f"{path or 'the document'} lacks {', '.join(missing)}"
     properties = schema.get("properties", {})
+    patterns = schema.get("patternProperties", {})
     additional = schema.get("additionalProperties", True)
     for key, item in value.items():
         name = key if len(key) <= _MAX_KEY else f"{key[:_MAX_KEY]}..."
         member_path = f"{path}.{name}" if path else name
-        if key in properties:
-            yield from _find_errors(item, properties[key], root, member_path)
+        matching = [below for pattern, below in patterns.items() if re.search(pattern, key)]
+        if key in properties or matching:
+            for below in [properties[key]] if key in properties else matching:
+                yield from _find_errors(item, below, root, member_path)
         elif additional is False:
             yield f"{member_path} is unknown"
         elif isinstance(additional, dict):

@@ -1,17 +1,27 @@
 """The state of a screen as lines of styled text: (model, size) -> lines. No I/O."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Any
 
 from jsctl.monitor.report.rows import BAD, WARN
 from jsctl.render.emit import format_lines
-from jsctl.render.fit import NUMBERS, cut, cut_end, fit_columns
+from jsctl.render.fit import NUMBERS, cut, cut_end
 from jsctl.render.plot import stack_charts
-from jsctl.render.text import clean, measure, show
+from jsctl.render.text import clean, measure
+from jsctl.screen.columns import (
+    GAP,
+    MARK_WIDTH,
+    ShownColumn,
+    choose_columns,
+    find_last_left,
+    format_value,
+    list_hidden,
+)
 from jsctl.screen.keys import HELP, PICTURE_HELP, REPLAY_HELP
 from jsctl.screen.model import Model, sort_key
-from jsctl.units import format_count, format_exact_duration
+from jsctl.units import format_count, format_exact_duration, pluralize
 from jsctl.views.board import Grid, GridColumn
 from jsctl.views.result import Cell, Chart, ChartStack, Result, Text
 
@@ -22,22 +32,8 @@ spaces) and a text.
 
 Line = list[Fragment]
 
-_GAP = 2  #: cells between columns
-_MARK_WIDTH = 2  #: cells ahead of each row
-_MIN_WIDTHS = {"count": 7, "bytes": 8, "rate": 7, "ago": 7, "duration": 7, "trend": 12, "percent": 4}
-"""Minimum cells of a column by the kind of its numbers, so that columns do not move when numbers change."""
-_LONG_NAME = 40  #: cells of a name that a column keeps when there is room
-_PROSE = 22  #: minimum cells of a sentence
 
 _LEVELS = {WARN: "warn", BAD: "bad"}
-
-
-class _Column(NamedTuple):
-    """A column that is shown. width: its cells. right: whether it is aligned to the right."""
-
-    column: GridColumn
-    width: int
-    right: bool
 
 
 def draw(model: Model, width: int, height: int) -> list[Line]:
@@ -61,8 +57,10 @@ def find_top_row(model: Model, height: int) -> int:
 def settle(model: Model) -> Model:
     """Return the state scrolled so that the selected row, or at most the end of its page, is shown."""
     space = model.height - len(_draw_head(model, model.width, model.height)) - 1
-    if model.mode == "table" and model.rows:
-        return model.with_view(top=find_top_row(model, max(1, space - 1)))
+    if model.mode == "table" and model.rows and model.grid is not None:
+        top = find_top_row(model, max(1, space - 1))
+        last = find_last_left(model, model.grid, model.rows[top : top + space], model.width)
+        return model.with_view(top=top, left=min(model.view.left, last))
     if model.mode == "page" and model.board.page is not None:
         lines = _list_page_lines(model, model.width)
     elif model.mode == "table" and isinstance(model.board.picture, Result):
@@ -76,8 +74,7 @@ def settle(model: Model) -> Model:
 
 
 def _draw_head(model: Model, width: int, height: int) -> list[Line]:
-    lines = [_draw_title(model, width)]
-    parts = model.board.parts
+    lines, parts = [_draw_title(model, width)], model.board.parts
     if height >= 8 and (len(parts) > 1 or (parts and parts[0].title)):
         lines.append(_draw_tabs(model, width))
     limit = 1 if height < 16 else 4 if height < 40 else 10
@@ -118,12 +115,13 @@ def _describe_filter(model: Model, width: int) -> str:
 
 
 def _draw_tabs(model: Model, width: int) -> Line:
-    # When they do not fit, the titles of the other parts are shortened.
+    # If they do not fit, the titles of the other parts are shortened, and stand without their counts at last.
     for limit in (width, 24, 16, 10, 6, 0):
         line: Line = []
         for index, part in enumerate(model.board.parts, 1):
             is_shown, title = part.key == model.part, clean(part.title)
-            count = f"{format_count(len(model.rows))} " if is_shown and model.grid is not None else ""
+            rows = model.counts.get(part.key) if is_shown or limit > 6 else None
+            count = "" if rows is None else f"{format_count(rows)} "
             number_text = f"{index} " if len(model.board.parts) > 1 else ""
             words = f" {number_text}{title if is_shown else cut(title, limit)} {count}"
             line.append(("tab on" if is_shown else "tab", words))
@@ -166,13 +164,32 @@ def _draw_foot(model: Model, width: int) -> Line:
         keys = (*_REPLAY_KEYS, *keys)
     elif model.mode == "table" and model.grid is not None and _has_no_pages(model):
         keys = tuple(pair for pair in keys if pair[0] != "enter")
-    line, used = [], 0
+    hidden = _describe_hidden(model, width, sum(measure(key) + measure(words) + 3 for key, words in keys))
+    line, used = [], measure(hidden)
     for key, words in keys:
         if used + measure(key) + measure(words) + 3 > width:
             break
         line += [("key", key), ("dim", f" {words}  ")]
         used += measure(key) + measure(words) + 3
-    return line
+    return [*line, ("", " " * (width - used)), ("key", hidden)] if hidden else line
+
+
+def _describe_hidden(model: Model, width: int, used: int) -> str:
+    """Return how many columns are not on the screen, with their titles when there is room beside the keys,
+    which take `used` cells; empty for none."""
+    titles = _list_hidden_titles(model, width) if model.mode == "table" else []
+    if not titles:
+        return ""
+    count = f"+{pluralize(len(titles), 'column')} →"
+    whole = f"{count} {', '.join(titles)}"
+    return whole if used + measure(whole) <= width else count
+
+
+def _list_hidden_titles(model: Model, width: int) -> list[str]:
+    if model.grid is None or model.board.picture is not None or not model.rows:
+        return []
+    shown = model.rows[model.view.top : model.view.top + max(1, model.height - 3)]
+    return list_hidden(model, model.grid, shown, width)
 
 
 def _has_no_pages(model: Model) -> bool:
@@ -219,9 +236,14 @@ def _list_result_lines(result: Result, width: int) -> list[Text]:
 def _list_help_lines(model: Model) -> list[Text]:
     pairs = PICTURE_HELP if model.board.picture is not None else HELP
     pairs = (*pairs, *REPLAY_HELP) if model.times else pairs
-    return [Text("Keys. None of them changes anything on a server.", "bold"), Text("")] + [
-        Text(f"  {key:<14}{words}") for key, words in pairs
-    ]
+    lines = [Text("Keys. None of them changes anything on a server.", "bold"), Text("")]
+    for key, words in pairs:
+        first, *more = wrap(words, max(16, model.width - 17)) or [""]
+        lines += [Text(f"  {key:<14}{first}"), *(Text(f"{'':16}{line}") for line in more)]
+    if titles := _list_hidden_titles(model, model.width):
+        text = f"Columns that are not on the screen: {', '.join(titles)}"
+        lines += [Text(""), *(Text(line) for line in wrap(text, model.width - 1))]
+    return lines
 
 
 def _draw_scrolled(lines: Sequence[Text], model: Model, width: int, height: int) -> list[Line]:
@@ -242,7 +264,7 @@ def _draw_table(model: Model, width: int, height: int) -> list[Line]:
     space = max(1, height - 1)
     top = find_top_row(model, space)
     shown = model.rows[top : top + space]
-    columns = _choose_columns(model, grid, shown, width)
+    columns = choose_columns(model, grid, shown, width)
     lines = [_draw_titles(model, columns, width)]
     previous_rows = find_previous_grid(model)
     for index, row in enumerate(shown, top):
@@ -265,58 +287,17 @@ def _explain_empty(model: Model, grid: Grid) -> str:
     return grid.empty or f"there are no {grid.noun}"
 
 
-def _choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list[_Column]:
-    candidates = [
-        column
-        for column in grid.columns
-        if (model.wide or not column.wide) and (not column.optional or any(_read_raw(column, grid.rows)))
-    ]
-    widths = []
-    for column in candidates:
-        widest = max((measure(_format_cell(column, row)) for row in shown), default=0)
-        if column.kind == "text" and len(grid.rows) > len(shown):
-            widest = max(widest, min(_LONG_NAME, _find_longest(column, grid.rows)))
-        widths.append(max(widest, measure(column.title) + 1, _MIN_WIDTHS.get(column.kind, 0)))
-    plain = [column.column for column in candidates]
-    spare = [column.column.data_key for key in grid.spare for column in candidates if column.key == key]
-    indices = fit_columns(plain, widths, spare, width - _MARK_WIDTH, _GAP, prose=_PROSE)
-    columns = [_Column(candidates[index], widths[index], _is_right(candidates[index])) for index in indices]
-    # The last column is cut or dropped when all together are too wide.
-    used_cells = sum(column.width for column in columns) + _GAP * (len(columns) - 1)
-    excess = used_cells - (width - _MARK_WIDTH)
-    while excess > 0 and columns:
-        last = columns.pop()
-        excess -= last.width + _GAP
-        if excess < 0 and -excess > _GAP + 2:
-            columns.append(last._replace(width=-excess - _GAP))
-    return columns
-
-
-def _find_longest(column: GridColumn, rows: Sequence[Any]) -> int:
-    return max((len(value) for value in _read_raw(column, rows) if isinstance(value, str)), default=0)
-
-
-def _read_raw(column: GridColumn, rows: Sequence[Any]) -> Iterator[Any]:
-    """Yield the raw values of a column, without a function call for each, as this runs for all rows."""
-    for value in map(column.value, rows):
-        yield value.raw if type(value) is Cell else value
-
-
-def _is_right(column: GridColumn) -> bool:
-    return column.kind in NUMBERS
-
-
-def _draw_titles(model: Model, columns: Sequence[_Column], width: int) -> Line:
-    line: Line = [("heading", " " * _MARK_WIDTH)]
+def _draw_titles(model: Model, columns: Sequence[ShownColumn], width: int) -> Line:
+    line: Line = [("heading", " " * MARK_WIDTH)]
     order = sort_key(model)
-    used = _MARK_WIDTH
+    used = MARK_WIDTH
     for index, (column, space, right) in enumerate(columns):
         title = column.title
         if column.key == order:
             is_descending = model.view.reverse == (column.kind in ("text", "prose", "url", "time"))
             title += "↓" if is_descending else "↑"
         title = _pad(cut_end(title, space), space, right)
-        gap = " " * _GAP if index + 1 < len(columns) else ""
+        gap = " " * GAP if index + 1 < len(columns) else ""
         line.append(("heading on" if column.key == order else "heading", title))
         line.append(("heading", gap))
         used += space + len(gap)
@@ -325,7 +306,7 @@ def _draw_titles(model: Model, columns: Sequence[_Column], width: int) -> Line:
 
 
 def _draw_row(
-    grid: Grid, row: Any, columns: Sequence[_Column], previous_rows: Any, is_selected: bool, width: int
+    grid: Grid, row: Any, columns: Sequence[ShownColumn], previous_rows: Any, is_selected: bool, width: int
 ) -> Line:
     base = "selected" if is_selected else ""
     level = grid.level(row)
@@ -338,10 +319,10 @@ def _draw_row(
     else:
         mark = ("", "  ")
     line: Line = [(_join(base, "dim" if dim else mark[0]), mark[1])]
-    used = _MARK_WIDTH
+    used = MARK_WIDTH
     for index, (column, space, right) in enumerate(columns):
         value = column.value(row)
-        text = _fit(column, _format_value(value, column), space)
+        text = _fit(column, format_value(value, column), space)
         style = "dim" if dim else _find_style(column, value, level, index)
         if (
             not dim
@@ -351,7 +332,7 @@ def _draw_row(
             and column.raw(previous) != column.raw(row)
         ):
             style = _join(style, "changed")
-        gap = " " * _GAP if index + 1 < len(columns) else ""
+        gap = " " * GAP if index + 1 < len(columns) else ""
         line.append((_join(base, style), _pad(text, space, right) + gap))
         used += space + len(gap)
     if base:  # only the selected row is colored to the end of the line
@@ -371,16 +352,6 @@ def _find_style(column: GridColumn, value: Any, level: int, index: int) -> str:
     if value in (0, None, "") and column.kind in NUMBERS:
         return "dim"
     return ""
-
-
-def _format_cell(column: GridColumn, row: Any) -> str:
-    return _format_value(column.value(row), column)
-
-
-def _format_value(value: Any, column: GridColumn) -> str:
-    if column.kind == "bytes" and value == 0:
-        return "0"
-    return show(value, column.kind)
 
 
 def _fit(column: GridColumn, text: str, space: int) -> str:

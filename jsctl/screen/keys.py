@@ -28,7 +28,8 @@ HELP = (
     ("/", "filter by a regular expression; !TEXT inverts it, esc clears it"),
     ("s S", "sort by the next column; reverse the order"),
     ("f", "show only what is wrong"),
-    ("w", "show all columns, wide ones too"),
+    ("w", "show all columns, and only those that fit"),
+    ("left right", "scroll sideways through all columns; names stay"),
     ("p space", "pause and continue"),
     ("r", "ask now"),
     ("+ -", "ask less often, more often"),
@@ -65,7 +66,9 @@ def press(model: Model, key: str) -> Model:
         return _press_in_input(model, key)
     model = model._replace(notice="")
     if model.mode in ("help", "json"):
-        if key in ("escape", "q", "?", "J", "enter"):
+        if key in ("q", "Q"):
+            return model._replace(ended="quit")
+        if key in ("escape", "?", "J", "enter"):
             return model._replace(mode=model.back, page_top=0)
         return _scroll(model, key)
     if model.board.picture is not None:
@@ -181,6 +184,13 @@ def _open(model: Model) -> Model:
     return model._replace(pages=(*model.pages, page), mode="page", page_top=0, board=board)
 
 
+def _scroll_sideways(model: Model, step: int) -> Model:
+    """Scroll by a column. The drawing knows how wide the columns are, and stops at the last one."""
+    if not model.wide:
+        return model._replace(wide=True).with_view(left=0) if step > 0 else model
+    return model.with_view(left=max(0, model.view.left + step))
+
+
 def _show_command(model: Model) -> Model:
     command = model.grid.line(model.selected) if model.grid is not None and model.selected is not None else ""
     if not command:
@@ -249,11 +259,12 @@ _PICTURE: Mapping[str, Act] = {
 _TABLE: Mapping[str, Act] = {
     " ": _ANYWHERE["p"],
     "enter": _open,
-    "right": _open,
+    "right": lambda m: _scroll_sideways(m, 1),
+    "left": lambda m: _scroll_sideways(m, -1),
     "/": lambda m: m._replace(mode="filter", typed=m.filter),
     "escape": lambda m: with_filter(m, ""),
     "s": lambda m: _sort(m, 1),
     "S": _reverse,
     "f": lambda m: arrange(m._replace(faults=not m.faults)),
-    "w": lambda m: m._replace(wide=not m.wide),
+    "w": lambda m: m._replace(wide=not m.wide).with_view(left=0),
 }

@@ -21,6 +21,7 @@ class View(NamedTuple):
     """The view of a part, which is restored when the part is shown again.
 
     sort: key of a column; empty for problems first. at: the selected row. top: the first row on the screen.
+    left: how many columns, after the first, have been scrolled over.
     """
 
     sort: str = ""
@@ -28,6 +29,7 @@ class View(NamedTuple):
     selected: Hashable = None
     at: int = 0
     top: int = 0
+    left: int = 0
 
 
 class Model(NamedTuple):
@@ -40,7 +42,7 @@ class Model(NamedTuple):
     terminal. refresh: counts the requests for an immediate round. ended: how the user has ended it. lines:
     command lines that `y` showed, to be printed at the end. times: of the rounds of a replay, in seconds
     since 1970; empty for live data. position: the round of the replay that is shown. speed: of the replay; 1
-    is the speed of the recording.
+    is the speed of the recording. counts: of the rows of each part when it was last shown.
     """
 
     start: Start
@@ -71,6 +73,7 @@ class Model(NamedTuple):
     times: Sequence[float] = ()
     position: int = 0
     speed: float = 1.0
+    counts: Mapping[str, int] = MappingProxyType({})
 
     @property
     def view(self) -> View:
@@ -170,7 +173,8 @@ def arrange(model: Model) -> Model:
     if view.selected is not None:
         index = next((n for n, row in enumerate(rows) if grid.key(row) == view.selected), index)
     index = max(0, min(index, len(rows) - 1))
-    return model._replace(rows=rows).with_view(at=index)
+    counts = {**model.counts, model.part: len(rows)}
+    return model._replace(rows=rows, counts=counts).with_view(at=index)
 
 
 def sort_key(model: Model) -> str:

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from jsctl import registry
+from jsctl.command_lines import build_line
 from jsctl.errors import JsctlError, NoResponders, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.json_text import parse_json
@@ -78,13 +79,16 @@ async def gather(
     if service and not replies:  # also when a subscriber does not answer
         if instance:
             raise NotFound(
-                f"service {service} has no instance {instance}", f"jsctl service list {service} lists them"
+                f"service {service} has no instance {instance}",
+                f"{build_line('service list', service)} lists them",
             )
         raise await build_missing_error(connection, service)
     answers = parse_replies(verb, replies)
     _warn_about(answers.malformed, warn)
     if answers.malformed and not answers.documents:
-        raise JsctlError(f"no reply on {subject} follows the service protocol", "jsctl request shows them")
+        raise JsctlError(
+            f"no reply on {subject} follows the service protocol", f"{build_line('request')} shows them"
+        )
     return list(answers.documents)
 
 

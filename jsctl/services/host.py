@@ -60,7 +60,7 @@ class Responder:
                 ):
                     await enter(receive(subject, self._describe))
             await enter(receive(self._subject, self._handle, queue=_QUEUE))
-            await self._connection.flush()
+            await self._connection.settle()
         except BaseException:
             await self._stack.aclose()
             raise

@@ -5,7 +5,7 @@ become text.
 """
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
@@ -107,6 +107,27 @@ class Grid:
         self.noun = noun
         self.empty = empty
         self._texts = [column.value for column in columns if column.kind in ("text", "prose", "url")]
+        self._longest: dict[str, int] = {}
+        self._with_values: dict[str, bool] = {}
+
+    def has_values(self, column: GridColumn) -> bool:
+        """Return whether a column has a value in any row."""
+        if column.key not in self._with_values:
+            self._with_values[column.key] = any(self._read(column))
+        return self._with_values[column.key]
+
+    def find_longest(self, column: GridColumn) -> int:
+        """Return the characters of the longest text in a column."""
+        if column.key not in self._longest:
+            texts = (value for value in self._read(column) if isinstance(value, str))
+            self._longest[column.key] = max(map(len, texts), default=0)
+        return self._longest[column.key]
+
+    def _read(self, column: GridColumn) -> Iterator[Any]:
+        """Yield the raw values of a column, without a function call for each, as this runs for all rows; what
+        follows from them is kept, as a grid is drawn several times."""
+        for value in map(column.value, self.rows):
+            yield value.raw if type(value) is Cell else value
 
     @cached_property
     def by_key(self) -> Mapping[Hashable, Any]:
@@ -272,8 +293,9 @@ def table_to_grid(table: Table) -> Grid:
 
     def record(row: Sequence[Any]) -> Any:
         return {
-            column.data_key: column.data_value(value)
+            key: raw
             for column, value in zip(table.columns, row, strict=True)
+            for key, raw in zip(column.data_keys, column.data_values(value), strict=True)
         }
 
     return Grid(

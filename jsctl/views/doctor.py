@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from jsctl.errors import ExitStatus
-from jsctl.monitor.doctor.diagnosis import RULES
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Json, Snapshot
+from jsctl.monitor.rules.catalog import RULES
+from jsctl.monitor.trouble import Gap
 from jsctl.units import format_rfc3339, pluralize, to_ns
 from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Table, Text
 from jsctl.views.shared.tables import recorder
@@ -25,7 +26,8 @@ def show(snapshot: Snapshot, findings: Sequence[Finding]) -> Result:
     parts: list[Part] = []
     if findings:
         parts.append(Sheet("", [_build_section(finding) for finding in findings]))
-    parts += [Text(f"not checked: {gap}", "dim") for gap in _list_gaps(snapshot)]
+    whys = dict.fromkeys(gap.why for gap in _list_gaps(snapshot))
+    parts += [Text(f"not checked: {why}", "dim") for why in whys]
     parts.append(_build_summary(snapshot, findings))
     table = Table("Findings", _COLUMNS, [finding[:5] for finding in findings])
     return Result(
@@ -48,13 +50,15 @@ def _build_section(finding: Finding) -> Section:
 
 def rules() -> Result:
     """Show the codes of findings."""
-    rows = [(rule.code, rule.means) for rule in RULES]
-    return Result([Table("Findings", (Column("Code", "code"), Column("Means", "means", "prose")), rows)])
+    rows = [(rule.code, rule.means, rule.part) for rule in RULES]
+    columns = (Column("Code", "code"), Column("Means", "means", "prose"), Column("Looks At", "part"))
+    return Result([Table("Findings", columns, rows)])
 
 
 def _build_summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
     streams = sum(len(view.streams) for view in snapshot.domains)
-    domains = {view.domain or view.context for view in snapshot.domains}
+    # JetStream without a domain is one for all accounts of a network; what did not answer is none.
+    domains = {(view.network, view.domain) for view in snapshot.domains if view.error is None}
     scope = (
         f"{pluralize(len(snapshot.contexts), 'context')}, {pluralize(len(domains), 'domain')},"
         f" {pluralize(streams, 'stream')} and {pluralize(len(snapshot.servers), 'server')}"
@@ -62,16 +66,19 @@ def _build_summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
     if not findings and not snapshot.domains and not snapshot.has_system:
         return Text("Only the connection was checked: no JetStream is available", "warn")
     if not findings:
+        if snapshot.gaps:
+            return Text(f"Nothing wrong was found with {scope}, but not everything was checked", "warn")
         return Text(f"Nothing is wrong with {scope}", "good")
     return Text(f"{pluralize(len(findings), 'finding')} on {scope}", "bad")
 
 
-def _list_gaps(snapshot: Snapshot) -> list[str]:
+def _list_gaps(snapshot: Snapshot) -> list[Gap]:
     gaps = list(snapshot.gaps)
     if not snapshot.has_system and any(context.error is None for context in snapshot.contexts):
-        gaps.append(
+        why = (
             "imports and exports, leaf nodes and API levels, which need a context of the system account, too"
         )
+        gaps += [Gap("servers", why), Gap("accounts", why)]
     return gaps
 
 
@@ -100,5 +107,48 @@ def _build_document(snapshot: Snapshot, findings: Sequence[Finding]) -> Json:
             for view in snapshot.domains
         ],
         "servers": [server.name for server in snapshot.servers],
-        "left_out": _list_gaps(snapshot),
+        "left_out": list(dict.fromkeys(gap.why for gap in _list_gaps(snapshot))),
+        "not_checked": [{"part": gap.part, "why": gap.why} for gap in _list_gaps(snapshot)],
+        "rules": _list_rules(snapshot),
     }
+
+
+def _list_rules(snapshot: Snapshot) -> list[Json]:
+    """Return for each rule how many objects it looked at, and what it could not look at."""
+    counts = {
+        "contexts": len(snapshot.contexts),
+        "servers": sum(bool(server.varz or server.jsz) for server in snapshot.servers),
+        "accounts": len({name for server in snapshot.servers for name in server.accounts}),
+        "streams": sum(len(view.streams) for view in snapshot.domains),
+        "links": sum(1 for _ in snapshot.links()),
+        "consumers": sum(len(view.consumers or ()) for view in snapshot.domains),
+    }
+    gaps = _list_gaps(snapshot)
+    failed = [str(view.error) for view in snapshot.domains if view.error]
+    failed += [str(context.error) for context in snapshot.contexts if context.error]
+    rules = []
+    for rule in RULES:
+        missing = [gap.why for gap in gaps if gap.part in _GAPS_OF[rule.part]]
+        missing += [] if rule.part == "contexts" else failed
+        if rule.rounds:
+            missing = ["it takes several rounds: jsctl report --watch"]
+        rules.append(
+            {
+                "code": rule.code,
+                "part": rule.part,
+                "looked_at": 0 if rule.rounds else counts[rule.part],
+                "not_checked": list(dict.fromkeys(missing)),
+            }
+        )
+    return rules
+
+
+_GAPS_OF = {
+    "contexts": (),
+    "servers": ("servers",),
+    "accounts": ("accounts",),
+    "streams": ("streams", "account"),
+    "links": ("streams",),
+    "consumers": ("streams", "consumers"),
+}
+"""The parts of gaps that concern the rules of each part."""

@@ -71,6 +71,8 @@ class Events(NamedTuple, Generic[E]):
     sink: takes the batches in place of stdout.
     gauge: shown on a live screen, else a line every second, for events that a sink counts.
     limit: the number of events (`--count`) after which the stream is ended; 0 for all.
+    idle: ns without an event after which the stream is ended; with fewer than `limit` events the exit status
+        is then 3. 0 for no end.
     noun: what an event is called in the singular.
     endless: whether ctrl-C is the ordinary end. Before `limit` events it is still status 130.
     answers: whether requests are answered meanwhile: a slow reader of our output then misses some
@@ -98,6 +100,7 @@ class Events(NamedTuple, Generic[E]):
     sink: Callable[[Sequence[E]], None] | None = None
     gauge: Gauge | None = None
     limit: int = 0
+    idle: int = 0
     counts: Callable[[E], int] | None = None
     noun: str = "message"
     endless: bool = False

@@ -44,16 +44,37 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of a table. key: the name of the value in CSV and JSON; see `data_key`."""
+    """A column of a table. key: the name of the value in CSV and JSON; see `data_key`. is_payload: the values
+    are bytes or text."""
 
     title: str
     key: str
     kind: Kind = "text"
+    is_payload: bool = False
 
     @property
     def data_key(self) -> str:
         """The name of the value in CSV and JSON: `idle_ns` for a duration."""
         return f"{self.key}_ns" if self.kind in _SPANS and not self.key.endswith("_ns") else self.key
+
+    @property
+    def data_keys(self) -> tuple[str, ...]:
+        """The names of the values in CSV and JSON: two for payloads, of which one has no value."""
+        if not self.is_payload:
+            return (self.data_key,)
+        from jsctl.jetstream.message.payload import name_of_base64  # only where it is needed
+
+        return self.key, name_of_base64(self.key)
+
+    def data_values(self, value: Any) -> tuple[Any, ...]:
+        """Return the raw forms of a value, one for each of `data_keys`."""
+        if not self.is_payload:
+            return (self.data_value(value),)
+        from jsctl.jetstream.message.payload import encode_field
+
+        raw = _get_raw(value)
+        fields = encode_field(self.key, raw) if isinstance(raw, bytes) else {self.key: raw}
+        return tuple(fields.get(key) for key in self.data_keys)
 
     def data_value(self, value: Any) -> Any:
         """Return the raw form of a value; None for never and for no limit."""
@@ -122,13 +143,22 @@ class Table(NamedTuple):
 
     def records(self) -> list[dict[str, Any]]:
         """Return the rows as dictionaries of raw values."""
-        keys = [column.data_key for column in self.columns]
+        keys = self.data_head()
         return [dict(zip(keys, row, strict=True)) for row in self.data_rows()]
+
+    def data_head(self) -> list[str]:
+        """Return the names of the raw values of a row."""
+        return [key for column in self.columns for key in column.data_keys]
 
     def data_rows(self) -> Iterator[list[Any]]:
         """Yield the rows as raw values."""
+        if not any(column.is_payload for column in self.columns):
+            for row in self.rows:
+                yield [column.data_value(value) for column, value in zip(self.columns, row, strict=True)]
+            return
         for row in self.rows:
-            yield [column.data_value(value) for column, value in zip(self.columns, row, strict=True)]
+            pairs = zip(self.columns, row, strict=True)
+            yield [raw for column, value in pairs for raw in column.data_values(value)]
 
 
 class Field(NamedTuple):

@@ -2,7 +2,8 @@
 
 from jsctl.commands.cli import command
 from jsctl.env import Env
-from jsctl.errors import JsctlError
+from jsctl.errors import JsctlError, NoJetStream, NoResponders
+from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.account import describe_connection, fetch_user
 from jsctl.views.account import info as view
 from jsctl.views.result import Result
@@ -10,7 +11,7 @@ from jsctl.views.result import Result
 
 @command("info", examples=["jsctl account info", "jsctl account info --json"])
 async def info(env: Env) -> Result:
-    """Fail when JetStream is off or does not reply, after showing the rest."""
+    """Without JetStream in the account, show the rest. If JetStream does not reply, fail after that."""
     api = await env.jetstream()
     user = await fetch_user(api.connection)
     connection = await describe_connection(api.connection)
@@ -19,5 +20,9 @@ async def info(env: Env) -> Result:
         jetstream = await api.call("INFO")
     except JsctlError as error:
         failure = error
-        env.say(f"jsctl: error: {error}")
-    return view.info(user, connection, jetstream, failure)
+    is_off = isinstance(failure, NoJetStream)
+    if isinstance(failure, NoResponders):
+        is_off = (
+            api.prefix == build_api_prefix()
+        )  # nobody answers in another domain: it does not exist, or is not linked
+    return view.info(user, connection, jetstream, failure, is_off=is_off)

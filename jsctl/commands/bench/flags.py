@@ -22,7 +22,10 @@ _SIZES = {"object put": 1 << 20}
 _MESSAGES = {"object put": 100, "object get": 100}
 _MAX_SIZE = 64 << 20
 
-_SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
+_Flag = tuple[str, dict[str, Any]]
+"""The names of a flag, and the arguments of its option; the first name is also that of its value."""
+
+_SHARED: tuple[_Flag, ...] = (
     ("--clients", {"type": _COUNT, "metavar": "N", "help": "Number of concurrent clients (1)"}),
     (
         "--msgs",
@@ -38,11 +41,11 @@ _SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     ("--duration", {"type": DURATION, "metavar": "DURATION", "help": "End after this time"}),
     (
-        "--rate",
+        "--rate --throughput",
         {
-            "type": click.FloatRange(min=0, min_open=True),
+            "type": click.FloatRange(min=0),
             "metavar": "N",
-            "help": "Operations per second, over all clients; latency counts from when each was due",
+            "help": "Operations per second of all clients (0: no limit); latency counts from when it is due",
         },
     ),
     (
@@ -90,11 +93,12 @@ class SharedFlags:
     bucket: str
 
 
-def add_shared(target: C, *more: tuple[str, dict[str, Any]], sleep: bool = True) -> C:
+def add_shared(target: C, *more: _Flag, sleep: bool = True) -> C:
     """Add the shared flags to a verb, or to a group, whose verbs then take them, too. more: further flags."""
-    for names, attrs in (*_SHARED, *([_SLEEP] if sleep else []), *more):
-        first = names.partition("/")[0].removeprefix("--")
-        target.params.append(GroupOption(names, _PREFIX + first, **attrs))
+    for text, attrs in (*_SHARED, *([_SLEEP] if sleep else []), *more):
+        names = text.split(" ")
+        first = names[0].partition("/")[0].removeprefix("--")
+        target.params.append(GroupOption(*names, _PREFIX + first, **attrs))
     return target
 
 
@@ -110,8 +114,6 @@ def parse_shared(env: Env, kind: str) -> SharedFlags:
     is_endless = kind == "service serve" or duration
     messages = flags.get("msgs") or (0 if is_endless else _MESSAGES.get(kind, 100_000))
     rate = flags.get("rate") or 0
-    if rate and sleep:
-        raise BadInput("--rate and --sleep cannot be used together", "--rate says how many per second")
     if rate and kind in _UNPACED:
         raise BadInput(f"--rate cannot be used with bench {kind}", "the publisher sets the pace")
     return SharedFlags(

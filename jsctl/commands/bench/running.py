@@ -14,6 +14,7 @@ from jsctl.errors import ExitStatus
 from jsctl.files import write_output
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.login import with_files
 from jsctl.nats.templates import generate_id
 from jsctl.signals import interrupts
 from jsctl.units import pluralize
@@ -50,7 +51,8 @@ async def run(env: Env, plan: Plan, flags: SharedFlags) -> Result:
     with contextlib.ExitStack() as stack:
         steps = plan.total if flags.progress else 0
         advance = stack.enter_context(env.progress(view.NAMES[plan.kind][0], steps))
-        bench = Bench(plan, env.settings(), connection.url, advance=advance)
+        settings = await with_files(env.settings())  # other processes cannot read our pipes
+        bench = Bench(plan, settings, connection.url, advance=advance)
         with interrupts(bench.stop):
             outcome, failure = await bench.run()
     result = view.result(plan, outcome, find_limit(plan, outcome), plot=flags.plot)

@@ -98,7 +98,19 @@ def declare_all(flags: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
     return declare
 
 
-class CollectedOption(click.Option):
+class Option(click.Option):
+    """An option that counts as missing if its value is empty and its type has `may_be_blank`, as with the
+    `nats` tool: scripts pass `--max-age "$AGE"`. A condition has no such type: without it, a verb takes all.
+    """
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, Any]:
+        value, source = super().consume_value(ctx, opts)
+        if value == "" and getattr(self.type, "may_be_blank", False):
+            return self.get_default(ctx), click.core.ParameterSource.DEFAULT
+        return value, source
+
+
+class CollectedOption(Option):
     """An option whose value goes into the mapping `into`, together with others, if it is on the
     command line.
     """
@@ -121,8 +133,9 @@ class PromptedParameter(click.Parameter):
     """A parameter that is asked for on a terminal when it is required and missing.
 
     noun: the registry's noun whose names it takes; empty for none. label: the question, if there is no
-    noun. path: whether it is a path that exists. suggestions: "module:function" that lists such paths in a
-    folder, each with a title.
+    noun. path: whether it is a path that exists. or_stdin: whether stdin stands for a missing one, which is
+    None then; a terminal does not. suggestions: "module:function" that lists such paths in a folder, each
+    with a title.
     """
 
     def __init__(
@@ -131,6 +144,7 @@ class PromptedParameter(click.Parameter):
         noun: str = "",
         label: str = "",
         path: bool = False,
+        or_stdin: bool = False,
         suggestions: str = "",
         **attrs: Any,
     ) -> None:
@@ -138,10 +152,13 @@ class PromptedParameter(click.Parameter):
         self.noun = noun
         self.label = label
         self.path = path
+        self.or_stdin = or_stdin
         self.suggestions = suggestions
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         is_missing = self.required and not ctx.resilient_parsing and self.value_is_missing(value)
+        if is_missing and self.or_stdin and ctx.obj is not None and not ctx.obj.streams.stdin.isatty():
+            return None
         if is_missing and ctx.obj is not None and ctx.obj.can_ask:
             from jsctl.commands.cli.missing import ask_missing
 
@@ -189,6 +206,7 @@ def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Callabl
         attrs = {"cls": CollectedOption, **attrs, "into": into}
     elif noun:
         attrs = {"cls": NamedOption, "noun": noun, **attrs}
+    attrs.setdefault("cls", Option)
     return click.option(*names, **_add_completer(noun, attrs))
 
 
@@ -196,7 +214,8 @@ def argument(name: str, *, noun: str = "", **attrs: Any) -> Callable[[F], F]:
     """Declare an argument.
 
     noun: the registry's noun whose names it completes to; the default is the noun of the argument's name.
-    label, path, suggestions: how it is asked for on a terminal when it is missing; see `PromptedParameter`.
+    label, path, or_stdin, suggestions: how it is asked for on a terminal when it is missing; see
+    `PromptedParameter`.
     """
     noun = noun or (name if name in NOUNS else "")
     return click.argument(name, cls=Argument, noun=noun, **_add_completer(noun, attrs))

@@ -1,8 +1,9 @@
-"""--force and --dry-run, the same for every verb that destroys something.
+"""--force, --dry-run and --missing-ok, the same for every verb that destroys something.
 
 Such a verb announces what it is about to do in one place, `await env.confirm(Intent(...), force=force)`,
 which asks, or ends the verb and shows what it would have done. `env.announce(Intent(...))` is for what is
-done without a question.
+done without a question. With --missing-ok, an error with the status NOT_FOUND ends the verb as a success;
+where several names are given, the verb passes such an error to `env.excuse`, and goes on.
 """
 
 from collections.abc import Callable
@@ -25,9 +26,31 @@ def dry_run_flag(help: str = "Only show what would be done") -> Callable[[F], F]
     return option("--dry-run", is_flag=True, expose_value=False, callback=_set_dry_run, help=help)
 
 
+def _set_missing_ok(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and ctx.obj is not None:
+        ctx.obj.missing_ok = True
+
+
+_missing_ok = option(
+    "--missing-ok",
+    "--if-exists",
+    is_flag=True,
+    expose_value=False,
+    callback=_set_missing_ok,
+    help="Succeed if what is named does not exist",
+)
+
+
 def destructive(
-    force: str, dry_run: str = "Only show what would be done", *, no_force: bool = False
+    force: str,
+    dry_run: str = "Only show what would be done",
+    *,
+    no_force: bool = False,
+    missing_ok: bool = False,
 ) -> Callable[[F], F]:
-    """Declare --dry-run and --force. force, dry_run: their help. no_force: declare --no-force, too."""
+    """Declare --dry-run and --force. force, dry_run: their help. no_force, missing_ok: declare --no-force,
+    --missing-ok, too.
+    """
     name = "--force/--no-force" if no_force else "--force"
-    return declare_all((dry_run_flag(dry_run), option(name, "-f", is_flag=True, default=False, help=force)))
+    forcing = option(name, "-f", is_flag=True, default=False, help=force)
+    return declare_all((dry_run_flag(dry_run), forcing, *([_missing_ok] if missing_ok else [])))

@@ -116,6 +116,19 @@ class RepeatedOption(GlobalOption):
         return None if value is None else (value,)  # one value, even with spaces in it
 
 
+def show_version(ctx: click.Context, param: click.Parameter | None, value: bool) -> None:
+    """End the command with the version of jsctl, if it is asked for."""
+    if not value or ctx.resilient_parsing:
+        return
+    from jsctl import __version__
+
+    if ctx.obj.asks_for_json:
+        click.echo(f'{{\n  "version": "{__version__}"\n}}')
+    else:
+        click.echo(f"jsctl {__version__}")
+    ctx.exit()
+
+
 @functools.cache
 def get_global_options() -> tuple[GlobalOption, ...]:
     """Return the global options, which all commands share: they take long to make."""

@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, get_global_options, is_own
+from jsctl.commands.cli.global_flags import (
+    GlobalOption,
+    GroupOption,
+    get_global_options,
+    is_own,
+    show_version,
+)
 from jsctl.commands.cli.group_callback import make_group_callback
-from jsctl.commands.cli.help_text import Context, simplify_row
+from jsctl.commands.cli.help_text import BUILT_IN, Context, show_help, simplify_row, suggest_command
 from jsctl.commands.cli.parser import Parser
-from jsctl.commands.cli.results import finish
+from jsctl.commands.cli.results import finish, finish_early
 from jsctl.commands.cli.values import check_integers
-from jsctl.errors import DryRun
-from jsctl.similar_names import find_nearest
+from jsctl.errors import DryRun, JsctlError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-_BUILT_IN = {"help": "Show help on a command", "version": "Show the version"}
-"""Commands that are not in the registry: help of every group, version of the program alone."""
-
-_NEVER_SUGGESTED = ("seal", "rm", "rmm", "purge")
-"""Verbs that destroy: a typo must not lead to one of them."""
 
 
 class _GlobalFlagsCommand(click.Command):
@@ -58,6 +57,12 @@ class _GlobalFlagsCommand(click.Command):
             with formatter.indentation():
                 formatter.write_text(self.summary)
         super().format_help_text(ctx, formatter)
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.callback = show_help
+        return option
 
     def add_globals(self) -> None:
         used_flags = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
@@ -100,12 +105,8 @@ class _GlobalFlagsCommand(click.Command):
             check_integers(ctx)
             value = super().invoke(ctx)
             return finish(ctx.obj, value, loop_free=self.loop_free)
-        except DryRun as end:
-            return end.result
-        except BrokenPipeError:
-            # click would end with status 1; a reader that has read enough (| head) is not a failure.
-            ctx.obj.discard_output()
-            return None
+        except (DryRun, JsctlError, BrokenPipeError) as error:
+            return finish_early(ctx.obj, error)
 
 
 class Command(_GlobalFlagsCommand):
@@ -188,32 +189,29 @@ class Group(_GlobalFlagsCommand, click.Group):
             if ctx.resilient_parsing:  # completion: what is to be shown has the same names
                 return self.resolve_command(ctx, args[1:]) if args[1:] else (None, None, [])
             if not args[1:]:
-                click.echo(ctx.get_help(), color=ctx.color)
-                ctx.exit()
+                show_help(ctx, None, True)
             return self.resolve_command(ctx, [*args[1:], "--help"])
-        if args[0] == "version" and not self.path and not ctx.resilient_parsing:
-            from jsctl import __version__
-
-            click.echo(f"jsctl {__version__}")
-            ctx.exit()
+        if args[0] == "version" and not self.path:
+            show_version(ctx, None, True)
         try:
             _, command, rest = super().resolve_command(ctx, args)
             return command.name if command else None, command, rest  # not the alias, in help and errors
         except click.UsageError as error:
-            offered = [name for name in children if name not in _NEVER_SUGGESTED]
-            nearest = find_nearest(args[0], offered, likeness=0.5)
-            hint = f"did you mean {nearest!r}?" if nearest else f"{ctx.command_path} --help lists them"
+            hint = suggest_command(args[0], self.path, children) or f"{ctx.command_path} --help lists them"
             raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if rows := self._list_rows():
-            with formatter.section("Commands"):
-                formatter.write_dl(rows)
+        rows = dict(self._list_rows())
+        width = max(map(len, rows), default=0)  # one for all groups
+        for title, names in (registry.list_groups() if not self.path else {"Commands": [*rows]}).items():
+            if names:
+                with formatter.section(title):
+                    formatter.write_dl([(name.ljust(width), rows[name]) for name in names])
 
     def _list_rows(self) -> list[tuple[str, str]]:
         """Return the commands and their help."""
         rows = [(name, entry.help) for name, entry in registry.list_children(self.path).items()]
-        return rows if self.path else [*rows, *_BUILT_IN.items()]
+        return rows if self.path else [*rows, *BUILT_IN.items()]
 
 
 def _load_command(path: str, name: str, entry: registry.Entry) -> click.Command:

@@ -1,9 +1,19 @@
 """The layout of help: where its lines are broken, and how flags are described."""
 
+import os
 import re
+import sys
 from collections.abc import Iterable
 
 import click
+
+from jsctl.similar_names import find_nearest
+
+BUILT_IN = {"help": "Show help on a command", "version": "Show the version"}
+"""Commands that are not in the registry: help of every group, version of the program alone."""
+
+_NEVER_SUGGESTED = ("seal", "rm", "rmm", "purge")
+"""Verbs that destroy: a typo must not lead to one of them."""
 
 _HYPHEN = "\u2011"  #: a non-breaking one
 
@@ -36,6 +46,41 @@ class Context(click.Context):
     """The context of a running command, with help in our layout."""
 
     formatter_class = Formatter
+
+
+def show_help(ctx: click.Context, param: click.Parameter | None, value: bool) -> None:
+    """Show the help of a command and end, as the callback of --help."""
+    if not value or ctx.resilient_parsing:
+        return
+    text = ctx.get_help() + "\n"
+    env = ctx.obj
+    if not _is_taller_than_screen(text) or env is None or env.session or not env.streams.stdin.isatty():
+        click.echo(text, nl=False, color=ctx.color)
+    else:
+        from jsctl.commands.cli.pager import page
+
+        page(text, env.environ)
+    ctx.exit()
+
+
+def _is_taller_than_screen(text: str) -> bool:
+    """Return whether stdout is a terminal with fewer lines than a text."""
+    try:
+        out = sys.stdout.fileno()
+        return os.isatty(out) and text.count("\n") >= os.get_terminal_size(out).lines
+    except (OSError, ValueError):  # no terminal, and no file
+        return False
+
+
+def suggest_command(name: str, path: str, children: Iterable[str]) -> str:
+    """Return a question that names the command most like a misspelled one; empty when none is near.
+
+    path: of the group; empty for the top level. children: the names of its commands.
+    """
+    built_in = ["help"] if path else [*BUILT_IN]
+    offered = [*built_in, *(child for child in children if child not in _NEVER_SUGGESTED)]
+    nearest = find_nearest(name, offered)
+    return f"did you mean {nearest!r}?" if nearest else ""
 
 
 def simplify_row(flags: str, help: str) -> tuple[str, str]:

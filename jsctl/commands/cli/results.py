@@ -5,6 +5,7 @@ from types import CoroutineType, GeneratorType
 from typing import Any
 
 from jsctl.env import Env
+from jsctl.errors import DryRun, JsctlError
 
 
 def finish(env: Env, value: Any, *, loop_free: bool = False) -> Any:
@@ -14,6 +15,22 @@ def finish(env: Env, value: Any, *, loop_free: bool = False) -> Any:
     if isinstance(value, CoroutineType):
         return env.run(env.finish(value), loop_free=loop_free)
     return _write_each(env, value) if isinstance(value, GeneratorType) else value
+
+
+def finish_early(env: Env, error: DryRun | JsctlError | BrokenPipeError) -> Any:
+    """Return the result of a verb that ended before its end: what it would do, or nothing. Raises an error
+    that is a failure.
+    """
+    if isinstance(error, DryRun):
+        return error.result
+    if isinstance(error, JsctlError):
+        env.excuse(error)
+        from jsctl.views.result import Result
+
+        return Result(data={"removed": False, "missing": error.message})
+    # click would end with status 1; a reader that has read enough (| head) is not a failure.
+    env.discard_output()
+    return None
 
 
 def _write_each(env: Env, results: Generator[Any, Any, Any]) -> Any:

@@ -6,9 +6,12 @@ import click
 
 
 class Duration(click.ParamType[int]):
-    """A duration such as `1h30m`; the value is in ns."""
+    """A duration such as `1h30m`; the value is in ns. may_be_blank: see `Option`."""
 
     name = "duration"
+
+    def __init__(self, *, may_be_blank: bool = False) -> None:
+        self.may_be_blank = may_be_blank
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
@@ -25,6 +28,7 @@ class Size(click.ParamType[int]):
     """A size such as `1GB`; the value is in bytes, -1 for unlimited."""
 
     name = "size"
+    may_be_blank = True
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
@@ -38,6 +42,8 @@ class Size(click.ParamType[int]):
 
 
 DURATION = Duration()
+OPTIONAL_DURATION = Duration(may_be_blank=True)
+"""A duration that is not given if it is empty, as `"$AGE"` in a script may be."""
 SIZE = Size()
 
 

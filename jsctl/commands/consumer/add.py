@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from jsctl.command_lines import Suggestion
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
 from jsctl.commands.shared.adding import AddOptions, add_flags, ask_all
@@ -99,11 +100,11 @@ async def _complete_draft(env: Env, options: Options, initial: Json) -> tuple[st
             )
         return stream_name, CONSUMER.with_defaults(draft)
 
-    def command_line(answers: tuple[str, Json]) -> list[str]:
+    def suggest(answers: tuple[str, Json]) -> Suggestion:
         names = [answers[0] or "STREAM", CONSUMER.get_name(answers[1])]
-        return ["consumer", "add", *names, *CONSUMER.to_flags(answers[1]), "--defaults"]
+        return Suggestion("consumer add", names, [*CONSUMER.to_flags(answers[1]), "--defaults"])
 
-    return await ask_all(env, ask, command_line, begin)
+    return await ask_all(env, ask, suggest, begin)
 
 
 async def _check_is_possible(api: Api, stream: str, name: str, draft: Json) -> None:

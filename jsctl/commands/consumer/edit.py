@@ -9,8 +9,11 @@ from jsctl.commands.shared.editing import Editable, EditOptions, edit_config, ed
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.message.data_loss import DataLoss, estimate_consumer_loss
+from jsctl.jetstream.stream import requests as streams
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
 
@@ -45,20 +48,24 @@ async def edit(env: Env, options: Options) -> Result:
     file = options.edit.read_config(env, CONSUMER, changed=bool(flags))
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, options.stream, options.consumer)
-    info = await consumers.fetch_info(api, stream, consumer)
-    live = info["config"]
+    live = (await consumers.fetch_info(api, stream, consumer))["config"]
     if flags.push and not live.get("deliver_subject"):
         raise BadInput(
             f"consumer {stream} > {consumer} is a pull consumer and cannot become a push consumer",
             "jsctl consumer copy --target creates one",
         )
+
+    async def estimate_loss(info: Json, config: Json) -> DataLoss:
+        return await estimate_consumer_loss(api, await streams.fetch_info(api, stream), info, config)
+
     target = Editable(
         schema=CONSUMER,
         label=f"Consumer {stream} > {consumer}",
-        info=info,
+        fetch=partial(consumers.fetch_info, api, stream, consumer),
         name_keys={key: live[key] for key in ("name", "durable_name") if key in live},
         apply_flags=lambda config: flags.apply(config, env.clock()),
         update=partial(consumers.update, api, stream),
+        estimate_loss=estimate_loss,
         sheet=view.sheet,
     )
     return await edit_config(env, target, file, options.edit)

@@ -12,7 +12,7 @@ from jsctl.views.result import Result, Text
 @command("rm", examples=["jsctl consumer rm ORDERS NEW", "jsctl consumer rm ORDERS NEW --force"])
 @argument("stream", default="")
 @argument("consumer", default="")
-@destructive("Remove without asking")
+@destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, stream: str, consumer: str, force: bool) -> Result:
     if force and not (stream and consumer):
         raise BadInput("--force needs both names", "specify STREAM and CONSUMER")

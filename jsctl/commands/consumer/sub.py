@@ -3,6 +3,7 @@
 import click
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.idle import choose_idle_limit
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -54,4 +55,5 @@ async def sub(
         warn=env.say,
         announce=(lambda text: None) if quiet else env.say,
     )
-    return view.events(receiver, receiver.read_batches(), view.Show(raw=raw))
+    events = view.events(receiver, receiver.read_batches(), view.Show(raw=raw))
+    return events._replace(idle=choose_idle_limit(env, 0, count or 0))

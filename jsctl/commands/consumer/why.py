@@ -1,10 +1,7 @@
 """`jsctl consumer why`."""
 
-import shlex
-
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.pick import pick_consumer
-from jsctl.commands.shared.repeat import list_place_flags
 from jsctl.env import Env
 from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.why import fetch_facts
@@ -20,9 +17,4 @@ async def why(env: Env, stream: str, consumer: str) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     causes = find_causes(await fetch_facts(api, stream, consumer))
-    place_flags = shlex.join(list_place_flags(env))
-    causes_with_flags = [
-        cause._replace(help=f"{cause.help} {place_flags}".strip()) if cause.help else cause
-        for cause in causes
-    ]
-    return view.explained(stream, consumer, causes_with_flags)
+    return view.explained(stream, consumer, causes)

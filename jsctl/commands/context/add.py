@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jsctl.command_lines import Suggestion
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context.saving import ContextFlags, collect_values, context_flags, save
 from jsctl.commands.shared.adding import ask_all
@@ -57,10 +58,10 @@ async def add(env: Env, options: Options) -> Result:
         async def questions(prompter: Prompter) -> dict[str, Any]:
             return flags | await ask(prompter, flags, current)
 
-        def command_line(answers: dict[str, Any]) -> list[str]:
-            return ["context", "add", name, *to_flags(answers), "--defaults"]
+        def suggest(answers: dict[str, Any]) -> Suggestion:
+            return Suggestion("context add", [name], [*to_flags(answers), "--defaults"])
 
-        values = await ask_all(env, questions, command_line)
+        values = await ask_all(env, questions, suggest)
     return save(env, name, base, values, select=options.context.select_it, embed=options.context.embed)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl import registry
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, command
 from jsctl.commands.context.saving import ContextFlags, collect_values, context_flags, save
 from jsctl.commands.shared.pick import pick
@@ -36,7 +37,7 @@ async def copy(env: Env, options: Options) -> Result:
     )
     name = options.name or await ask_name(env.prompter, "Name of the copy")
     if store.exists(name):
-        raise BadInput(f"context {name!r} already exists", "remove it with jsctl context rm")
+        raise BadInput(f"context {name!r} already exists", f"remove it with {build_line('context rm', name)}")
     return save(
         env,
         name,

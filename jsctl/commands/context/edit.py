@@ -22,7 +22,7 @@ async def edit(env: Env, name: str) -> Result:
     path = store.path(name)
     if not path.exists():
         raise store.missing(name)
-    before = read_text(path, "context", errors="replace")
+    before = read_text(path, "context", regular=True, errors="replace")
     try:
         keys = {key: value for key, value in parse(before).items() if key != SERVER_MARK}
         before = json.dumps({**KEYS, **keys}, indent=2, ensure_ascii=False)

@@ -22,7 +22,9 @@ async def info(env: Env, name: str | None, connect: bool, show_secrets: bool) ->
     store = env.contexts
     context_name = name or env.flags.get("context") or store.selected()
     if not context_name:
-        raise NotFound("no context is selected and none was named", registry.find_noun("context").hint)
+        raise NotFound(
+            "no context is selected and none was named", registry.find_noun("context").format_hint()
+        )
     context = store.find(context_name)
     check = None
     if connect:

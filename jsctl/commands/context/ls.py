@@ -13,7 +13,7 @@ from jsctl.views.result import Result
 @option("--show-secrets", is_flag=True, help="Show secrets in --json")
 def ls(env: Env, names_only: bool, completion: bool, show_secrets: bool) -> Result:
     store = env.contexts
-    if names_only:
+    if names_only and not env.wants_json:
         return view.names(store.names())
     contexts = []
     for name in store.names():

@@ -1,5 +1,6 @@
 """`jsctl context previous`."""
 
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.errors import NotFound
@@ -12,7 +13,9 @@ def previous(env: Env) -> Result:
     store = env.contexts
     name = store.previous() or store.selected()
     if not name:
-        raise NotFound("no context was selected before", "select one with jsctl context select NAME")
+        raise NotFound(
+            "no context was selected before", f"select one with {build_line('context select', 'NAME')}"
+        )
     context = store.load(name)
     store.select(name)
     return view.sheet(context)

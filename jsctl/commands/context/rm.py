@@ -11,7 +11,7 @@ from jsctl.views.result import Result
 
 @command("rm", examples=["jsctl context rm old", "jsctl context rm old --force"])
 @argument("name", noun="context", default="")
-@destructive("Remove without asking, even the selected context")
+@destructive("Remove without asking, even the selected context", missing_ok=True)
 async def rm(env: Env, name: str, force: bool) -> Result:
     store = env.contexts
     if force and not name:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from jsctl.commands.cli import option
 from jsctl.contexts import schemes
 from jsctl.contexts.model import FILES, SERVER_MARK, Context, expand_path
-from jsctl.contexts.settings import CONTEXT_KEYS, merge_flags
+from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, merge_flags
 from jsctl.contexts.update import update, with_absolute_paths
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -69,13 +69,18 @@ def save(
         parse_addresses(str(updated.raw["url"]))
     if updated.raw.get("socks_proxy"):
         parse_proxy(str(updated.raw["socks_proxy"]))
-    _check_files(values)
+    _check_files(values, embed=embed)
     if embed:
         _embed(updated.raw)
     if base and base.name != name:
         updated.raw.pop(SERVER_MARK, None)
     if updated.replaced:
         env.say(f"jsctl: the login by {', '.join(updated.replaced)} was replaced")
+    if values.get("url") and base and (login := _name_kept_login(env, base, values, updated.raw)):
+        env.say(f"jsctl: the login by {login} is that of context {base.name!r}")
+    for method in METHODS:
+        if values.get(method) and method in env.from_environment:
+            env.say(f"jsctl: the login by {method} is from the environment")
     store = env.contexts
     context = store.save(name, updated.raw)
     if select:
@@ -83,14 +88,21 @@ def save(
     return view.sheet(context)
 
 
-def _check_files(values: Mapping[str, Any]) -> None:
-    """Raise BadInput for a file of the login that cannot be read."""
+def _name_kept_login(env: Env, base: Context, values: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
+    """Return how the saved context logs in with what the base had, at another server; empty for neither."""
+    if values.get("url") == base.get("url") or any(values.get(method) for method in METHODS):
+        return ""
+    return " and ".join(method for method in METHODS if raw.get(CONTEXT_KEYS[method]))
+
+
+def _check_files(values: Mapping[str, Any], *, embed: bool) -> None:
+    """Raise BadInput for a file of the login that cannot be read or, unless it is embedded, not again."""
     for field, key in CONTEXT_KEYS.items():
         path = str(values.get(field) or "")
         if key not in FILES or not path or schemes.parse(path) or "$" in str(expand_path(path)):
             continue
         try:
-            read_bytes(expand_path(path))
+            read_bytes(expand_path(path), regular=not embed)
         except BadInput as error:
             raise BadInput(f"--{field}: {error.message}", "the context was not saved") from None
 

@@ -3,6 +3,7 @@
 import asyncio
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.contexts.model import strip_logins
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.nats.context_check import ContextCheck, check_context
@@ -24,7 +25,7 @@ async def validate(env: Env, name: str | None, connect: bool) -> Result:
             try:
                 context = store.find(name)
             except BadInput as error:
-                return ContextCheck(name, [error.message])
+                return ContextCheck(strip_logins(name), [strip_logins(error.message)])
             return await check_context(context, env.flags, connect=connect)
 
     return view.table(await asyncio.gather(*map(check, [name] if name else store.names())))

@@ -23,7 +23,8 @@ from jsctl.views.result import Result, Text
 @argument("subject", default="", shell_complete=complete_counters)
 @stream_flag
 @option("--names", "-n", "names_only", is_flag=True, help="Only subjects, one per line")
-async def list_(env: Env, subject: str, stream: str, names_only: bool) -> Result:
+@option("--rows", "with_rows", is_flag=True, help="With --json, write values and streams, too")
+async def list_(env: Env, subject: str, stream: str, names_only: bool, with_rows: bool) -> Result:
     """Show the counters of all streams if neither SUBJECT nor --stream is given. SUBJECT may contain
     wildcards.
     """
@@ -36,4 +37,4 @@ async def list_(env: Env, subject: str, stream: str, names_only: bool) -> Result
     if names_only:
         names = [counter.subject for counter in listed]
         return Result([Text("\n".join(names), whole=True)] if names else [], data=names)
-    return view.listing(listed, subject)
+    return view.listing(listed, subject, with_rows=with_rows)

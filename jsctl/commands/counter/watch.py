@@ -7,6 +7,7 @@ import click
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.counter.shared import complete_counters, stream_flag
+from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.counter import counters
@@ -22,14 +23,16 @@ from jsctl.views.events import Events
 @stream_flag
 @option("--updates", is_flag=True, help="Show only what changes from now on")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
-async def watch(env: Env, subject: str, stream: str, updates: bool, count: int) -> Events[Counter]:
+@wait_flag
+async def watch(env: Env, subject: str, stream: str, updates: bool, count: int, wait: int) -> Events[Counter]:
     """Show the value of each counter, then each change, until ctrl-C. SUBJECT may contain wildcards."""
     if not is_subject(subject):
         raise BadInput(f"{subject!r} is not a valid subject")
     api = await env.jetstream()
     info = await counters.find_stream(api, subject, stream)
-    receiver = counters.watch(api, info, subject, new=updates, limit=count, warn=env.say)
-    return view.changes(_decode_batches(receiver), limit=count, stop=receiver.stop)
+    receiver = counters.watch(api, info, subject, new=updates, limit=count)
+    events = view.changes(_decode_batches(receiver), limit=count, stop=receiver.stop)
+    return events._replace(idle=choose_idle_limit(env, wait, count))
 
 
 async def _decode_batches(receiver: Receiver) -> AsyncGenerator[Sequence[Counter], None]:

@@ -6,10 +6,11 @@ import io
 import shlex
 import shutil
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
+from jsctl.command_lines import format_arguments
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError, MissingDependency
@@ -89,7 +90,7 @@ async def _run(
                     missing = error  # the rest of the demo needs no Spark
             for step in steps_to_play:
                 if not env.wants_json:
-                    yield view.step(step.note, _format_line(runner.build_arguments(step)))
+                    yield view.step(step.note, format_arguments(runner.build_arguments(step)))
                 steps.append(await _play_step(env, runner, step))
         except _StepFailed:
             env.say(f"the demo ends here; configurations and logs are in {folder}")
@@ -120,17 +121,13 @@ class _StepFailed(Exception):
     """A command of the demo failed, and has reported why."""
 
 
-def _format_line(args: Sequence[str]) -> str:
-    return shlex.join(["jsctl", *args])
-
-
 async def _play_step(env: Env, runner: Demo, step: Step) -> dict[str, Any]:
     """Run a step's command line and show its output. Returns both for the JSON document.
 
     Raises _StepFailed, JsctlError.
     """
     args = runner.build_arguments(step)
-    line = _format_line(args)
+    line = format_arguments(args)
     if step.copied:
         await runner.wait_until_copied(step.copied)
     if form := env.flags.get("form"):

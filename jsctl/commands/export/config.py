@@ -114,5 +114,5 @@ def _check_patterns(patterns: Sequence[str], names: Sequence[str], hidden: int) 
         if not any(fnmatchcase(name, pattern) for name in names):
             raise NotFound(
                 f"no stream matches {pattern}",
-                format_only_hidden_hint(hidden) if hidden else registry.find_noun("stream").hint,
+                format_only_hidden_hint(hidden) if hidden else registry.find_noun("stream").format_hint(),
             )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from jsctl.commands.cli import argument, command
 from jsctl.commands.kv.flags import BucketFlags, bucket_flags
 from jsctl.commands.shared.adding import AddOptions, add_flags
+from jsctl.commands.shared.pick import ask_bucket
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import bucket as buckets
@@ -47,7 +48,7 @@ async def add(env: Env, options: Options) -> Result:
     if options.bucket:
         draft["name"] = options.bucket
     if not draft.get("name"):
-        raise BadInput("the bucket's name is missing", "specify BUCKET")
+        draft["name"] = await ask_bucket(env, validate_bucket)
     try:
         validate_bucket(str(draft["name"]))
     except ValueError as error:
@@ -59,6 +60,8 @@ async def add(env: Env, options: Options) -> Result:
     name = config["name"]
     if options.add.is_local:
         return options.add.save(config, f"bucket {name}")
-    bucket, created = await buckets.create(await env.jetstream(), config)
+    api = await env.jetstream()
+    await buckets.check_origins(api, config)
+    bucket, created = await buckets.create(api, config)
     outcome = "was created" if created else "already exists, nothing was changed"
     return view.named(f"Bucket {name} {outcome}", bucket)

@@ -1,16 +1,15 @@
 """`jsctl kv compact`."""
 
-import asyncio
+from contextlib import aclosing
 
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.commands.kv.shared import open_named, refuse_mirror
 from jsctl.env import Env
-from jsctl.jetstream.kv import read, write
+from jsctl.jetstream.kv import compact as compacting
+from jsctl.jetstream.kv import read
 from jsctl.units import seconds_to_ns
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
-
-_AT_ONCE = 32  #: requests
 
 
 @command(
@@ -33,15 +32,15 @@ async def compact(env: Env, bucket: str, older: int, force: bool) -> Result:
     store = await open_named(env, bucket)
     refuse_mirror(store, "compact")
     newest_entries = await read.fetch_newest_heads(store, [">"])
-    removals = write.plan_removals(newest_entries, seconds_to_ns(env.clock()) - older)
+    removals = compacting.plan_removals(newest_entries, seconds_to_ns(env.clock()) - older)
     old = sum(removal.with_marker for removal in removals)
     if not removals and not env.dry_run:
         return view.compacted(store.name, 0, 0, messages=0)
     await env.confirm(view.compact_intent(store.name, len(removals), old), force=force)
     removed = 0
     with env.progress("Compacting", len(removals)) as advance:
-        for start in range(0, len(removals), _AT_ONCE):
-            batch = removals[start : start + _AT_ONCE]
-            removed += sum(await asyncio.gather(*(write.remove(store, removal) for removal in batch)))
-            advance(len(batch))
+        async with aclosing(compacting.remove(store, newest_entries, removals)) as steps:
+            async for keys, messages in steps:
+                removed += messages
+                advance(keys)
     return view.compacted(store.name, len(removals), old, messages=removed)

@@ -3,9 +3,11 @@
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.kv.removing import remove_keys
 from jsctl.commands.kv.shared import open_named
+from jsctl.commands.shared.protection import list_streams, unprotect_flag
 from jsctl.env import Env
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.entry import DELETE
+from jsctl.jetstream.stream.protection import refuse_protected
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
@@ -20,16 +22,20 @@ from jsctl.views.result import Result
 )
 @argument("bucket")
 @argument("key", nargs=-1)
-@destructive("Delete without asking", "Only show what would be deleted")
-async def delete(env: Env, bucket: str, key: tuple[str, ...], force: bool) -> Result:
+@unprotect_flag
+@destructive("Delete without asking", "Only show what would be deleted", missing_ok=True)
+async def delete(
+    env: Env, bucket: str, key: tuple[str, ...], unprotect: tuple[str, ...], force: bool
+) -> Result:
     """Delete KEY, or the whole bucket without KEY. KEY is a key or a pattern: in 'user.*' the * stands for
     one token, in 'user.>' the > for the rest. Earlier values of deleted keys stay as long as the bucket's
     history keeps them; jsctl kv purge removes them, too. A key that does not exist, or is deleted
-    already, is an error with status 3.
+    already, is an error with status 3, but not with --force.
     """
     store = await open_named(env, bucket)
     if key:
         return await remove_keys(env, store, key, DELETE, force=force)
+    refuse_protected([store.info], list_streams(unprotect))
     state = store.info["state"]
     values, size = int(state["messages"]), int(state["bytes"])
     await env.confirm(view.bucket_intent(store.name, values, size), force=force)

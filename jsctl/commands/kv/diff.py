@@ -45,7 +45,7 @@ async def diff(env: Env, options: Options) -> Result:
     """Compare the newest values of all keys, or of those that match KEY; deleted keys count as missing.
     NAME@DOMAIN is a bucket of another JetStream domain.
     """
-    patterns = parse_patterns(options.keys)
+    patterns = parse_patterns(env, options.keys)
     first = await _open_bucket(env, options.bucket, options.from_context, options.from_domain)
     other = await _open_bucket(env, options.other, options.to_context, options.to_domain)
     differing, same = await compare(first, other, patterns)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, command
 from jsctl.commands.kv.edit_value import edit_value
 from jsctl.commands.kv.shared import open_named
@@ -12,8 +13,9 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.kv.config import BUCKET, find_warnings
+from jsctl.jetstream.kv.config import BUCKET, find_warnings, to_stream
 from jsctl.jetstream.kv.names import build_subject_prefix
+from jsctl.jetstream.message.data_loss import DataLoss, estimate_stream_loss
 from jsctl.views.kv import info as view
 from jsctl.views.result import Result
 
@@ -55,17 +57,27 @@ async def edit(env: Env, options: Options) -> Result:
     bucket = await open_named(env, options.bucket or BUCKET.get_name(file or {}))
     versions = [bucket]
 
-    async def update(config: Json) -> Json:
-        versions.append(await buckets.update(bucket, config))
+    async def fetch() -> Json:
+        versions.append(await buckets.open_bucket(bucket.api, bucket.name))
         return _build_info(versions[-1])
+
+    async def update(config: Json) -> Json:
+        versions.append(await buckets.update(versions[-1], config))
+        return _build_info(versions[-1])
+
+    async def estimate_loss(_: Json, config: Json) -> DataLoss:
+        live = versions[-1]
+        after = to_stream(config, live.stream_config)
+        return await estimate_stream_loss(live.api, {**live.info, "config": live.stream_config}, after)
 
     target = Editable(
         schema=BUCKET,
         label=f"Bucket {bucket.name}",
-        info=_build_info(bucket),
+        fetch=fetch,
         name_keys={"name": bucket.name},
         apply_flags=lambda draft: BUCKET.apply_flags(draft, options.flags.values),
         update=update,
+        estimate_loss=estimate_loss,
         sheet=lambda info: view.sheet(versions[-1]),
         find_warnings=lambda draft: [*find_warnings(draft), *_warn_of_lost_keys(bucket, draft)],
         needs_force=False,
@@ -88,5 +100,5 @@ def _warn_of_lost_keys(bucket: Bucket, draft: Json) -> list[str]:
     origin = bucket.config["mirror"]["name"]
     return [
         f"the keys are stored under the name of {origin}, where bucket {bucket.name} will not find them;"
-        " jsctl kv export writes them before that"
+        f" {build_line('kv export', bucket.name)} writes them before that"
     ]

@@ -1,5 +1,6 @@
 """Editing a value in EDITOR: it is stored only in place of the value that the editor showed."""
 
+from jsctl.command_lines import build_line
 from jsctl.commands.kv.shared import open_named
 from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
@@ -25,7 +26,8 @@ async def edit_value(env: Env, name: str, text: str, *, dry_run: bool) -> Result
     except UnicodeDecodeError:
         raise BadInput(
             f"the value of key {key} is not text",
-            f"jsctl kv get {bucket.name} {key} --raw and jsctl kv put change it as a file",
+            f"{build_line('kv get', bucket.name, key, flags=['--raw'])} and"
+            f" {build_line('kv put', bucket.name, key)} change it as a file",
         ) from None
     expected = entry.revision
 

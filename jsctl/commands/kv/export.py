@@ -36,7 +36,7 @@ async def export(
     """Write every value that the bucket keeps, with its revision and time, and the markers of deleted keys,
     in order. jsctl kv import stores them again.
     """
-    patterns = read.deduplicate_patterns(parse_patterns(key))
+    patterns = read.deduplicate_patterns(parse_patterns(env, key))
     store = await open_named(env, bucket)
     batches = _read_entries(store, patterns, latest=latest)
     if output == "-":

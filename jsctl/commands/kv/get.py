@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.kv.shared import check_found, open_named, revision_type
 from jsctl.env import Env
@@ -41,7 +42,9 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
     patterns = [parse_key_pattern(pattern) for pattern in key]
     single = len(patterns) == 1 and not is_pattern(patterns[0])
     if revision and not single:
-        raise BadInput("--revision is for one key", "jsctl kv history shows the revisions of several")
+        raise BadInput(
+            "--revision is for one key", f"{build_line('kv history')} shows the revisions of several"
+        )
     if not single:
         await await_event_loop()  # several requests at once
     store = await open_named(env, bucket)

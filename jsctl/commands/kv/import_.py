@@ -1,14 +1,21 @@
 """`jsctl kv import`."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+import os
+import stat
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.kv.shared import open_named
 from jsctl.env import Env
+from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.kv import write
+from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.transfer import read_entries
 from jsctl.nats.message import OutgoingMessage
+from jsctl.units import format_count, pluralize
+from jsctl.user_folders import expand_home
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
@@ -28,24 +35,65 @@ from jsctl.views.result import Result
 )
 async def import_(env: Env, bucket: str, file: str, force: bool) -> Result:
     """Read lines that jsctl kv export wrote from FILE, or from stdin without FILE or with -. Values, markers,
-    TTLs and their order are as exported; revisions and times are new.
+    TTLs and their order are as exported; revisions and times are new. A file is checked before anything is
+    stored; a pipe is not, and if it fails the status is 1.
     """
     store = await open_named(env, bucket)
-    counts = {True: 0, False: 0}
     messages = int(store.info["state"]["messages"])
     if messages and not env.dry_run:
         await env.confirm(view.import_intent(store.name, 0, 0, messages), force=force)
-
-    async def bursts() -> AsyncGenerator[list[OutgoingMessage], None]:
-        async with aclosing(read_entries(file, env.streams.stdin)) as groups:
-            async for entries in groups:
-                for entry in entries:
-                    counts[entry.is_value] += 1
-                yield [write.as_message(store, entry) for entry in entries]
-
-    if env.dry_run:
-        async for _ in bursts():
-            pass
+    if env.dry_run or _can_be_read_twice(env, file):
+        counts = Counter[bool]()
+        with _keeping_position(env, file):
+            async for _ in _read_bursts(env, store, file, counts):
+                pass
         env.announce(view.import_intent(store.name, counts[True], counts[False], messages))
-    await write.store_all(store, bursts())
+    counts, stored = Counter[bool](), Counter[str]()
+    bursts = _read_bursts(env, store, file, counts)
+    try:
+        await write.store_all(store, bursts, lambda number: stored.update(all=number))
+    except JsctlError as error:
+        if not counts:
+            raise
+        failure = JsctlError(
+            f"{error.message}; before that {pluralize(counts.total(), 'entry')} had been sent, of which "
+            f"{format_count(stored['all'])} are certainly stored",
+            error.hint,
+        )
+        failure.status = ExitStatus.FAILURE if error.status is ExitStatus.USAGE else error.status
+        raise failure from None
     return view.imported(store.name, counts[True], counts[False])
+
+
+def _can_be_read_twice(env: Env, file: str) -> bool:
+    """Return whether all of a file can be checked before anything is stored."""
+    try:
+        status = os.fstat(env.streams.stdin.fileno()) if file == "-" else expand_home(file).stat()
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(status.st_mode)
+
+
+@contextmanager
+def _keeping_position(env: Env, file: str) -> Iterator[None]:
+    """Leave stdin where it is, if it is a file that is read in the block."""
+    if file != "-" or not _can_be_read_twice(env, file):
+        yield
+        return
+    handle = env.streams.stdin.fileno()
+    position = os.lseek(handle, 0, os.SEEK_CUR)
+    yield
+    os.lseek(handle, position, os.SEEK_SET)
+
+
+async def _read_bursts(
+    env: Env, store: Bucket, file: str, counts: Counter[bool]
+) -> AsyncGenerator[list[OutgoingMessage], None]:
+    """Yield the messages of a file's entries, and count values and markers. Raises BadInput."""
+    async with aclosing(read_entries(file, env.streams.stdin)) as groups:
+        async for entries in groups:
+            messages = [write.as_message(store, entry) for entry in entries]
+            for message in messages:
+                store.api.connection.check_size(message)
+            counts.update(entry.is_value for entry in entries)
+            yield messages

@@ -42,7 +42,7 @@ async def ls(
             return names(_split_pages(sorted(await buckets.list_names(api))))
         return info.listing(await buckets.collect(api), env.clock())
     store = await open_named(env, bucket, api)
-    patterns = parse_patterns(key)
+    patterns = parse_patterns(env, key)
     with_values = verbose and display_value and not names_only
     entries = await _list_entries(store, patterns, with_values=with_values)
     if not entries:

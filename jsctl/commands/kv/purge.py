@@ -20,7 +20,7 @@ from jsctl.views.result import Result
 @argument("bucket")
 @argument("key", nargs=-1, required=True)
 @option("--ttl", type=DURATION, default=0, metavar="DURATION", help="How long the marker stays: 30s, 2h")
-@destructive("Purge without asking", "Only show what would be purged")
+@destructive("Purge without asking", "Only show what would be purged", missing_ok=True)
 async def purge(env: Env, bucket: str, key: tuple[str, ...], ttl: int, force: bool) -> Result:
     """Replace all values of a key with a marker. KEY is a key or a pattern; '>' means all keys. --ttl needs a
     bucket with --marker-ttl.

@@ -1,7 +1,7 @@
 """`jsctl kv put`."""
 
-from jsctl.commands.cli import argument, command
-from jsctl.commands.kv.shared import complete_keys, open_named, read_value
+from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.kv.shared import complete_keys, open_named, read_value, warn_of_ttl
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.names import validate_new_key
@@ -18,18 +18,22 @@ from jsctl.views.result import Result
         'jsctl kv put CONFIG user.1 \'{"name": "Ann"}\'',
         "jsctl kv put CONFIG logo < logo.png",
         "jsctl kv put CONFIG limit -5",
+        "jsctl kv put SESSIONS user.1 online --ttl 30s",
     ],
 )
 @argument("bucket")
 @argument("new_key", metavar="KEY", label="Key", shell_complete=complete_keys)
 @argument("value", required=False)
-async def put(env: Env, bucket: str, new_key: str, value: str | None) -> Result:
+@option("--ttl", type=DURATION, default=0, metavar="DURATION", help="How long the value lives: 30s, 2h")
+async def put(env: Env, bucket: str, new_key: str, value: str | None, ttl: int) -> Result:
     """Store VALUE or, without it or with -, all bytes of stdin. After -- a key or a value may begin with a
-    dash.
+    dash. --ttl needs a bucket with --marker-ttl.
     """
     key = validate_new_key(new_key)
+    header = write.format_ttl(ttl)
     data = await read_value(env, value)
     if not bucket:
         await await_event_loop()  # the connection lives while the user picks one
     store = await open_named(env, bucket)
-    return view.stored(store.name, key, await write.put(store, key, data))
+    warn_of_ttl(env, store, ttl)
+    return view.stored(store.name, key, await write.put(store, key, data, ttl=header))

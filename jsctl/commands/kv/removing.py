@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from jsctl.commands.kv.shared import check_found, parse_patterns
 from jsctl.env import Env
+from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import DELETE, PURGE, Entry
@@ -23,33 +24,45 @@ async def remove_keys(
     force: bool,
     ttl: str = "",
 ) -> Result:
-    """Delete or purge the keys that are named or match. Raises NotFound, also for keys already deleted."""
+    """Delete or purge the keys that are named or match. Raises NotFound, also for keys already deleted; with
+    `force`, as in the `nats` tool, a missing key is not an error.
+    """
     verb, done = _VERBS[operation]
-    names = await _list_removable_keys(bucket, keys, operation)
+    names = await _list_removable_keys(env, bucket, keys, operation, force=force)
+    if not names:
+        return view.marked(done, bucket.name, [])
     await env.confirm(view.intent(verb, bucket.name, names), force=force)
     with env.progress(f"{verb.capitalize()[:-1]}ing", len(names)) as advance:
         await write.mark_all(bucket, names, operation, ttl, advance)
     return view.marked(done, bucket.name, names)
 
 
-async def _list_removable_keys(bucket: Bucket, keys: Sequence[str], operation: str) -> list[str]:
+async def _list_removable_keys(
+    env: Env, bucket: Bucket, keys: Sequence[str], operation: str, *, force: bool
+) -> list[str]:
     """Return the keys that have something to remove."""
-    patterns = parse_patterns(keys)
+    patterns = parse_patterns(env, keys)
     globs = [pattern for pattern in patterns if is_pattern(pattern)]
     literal = [pattern for pattern in patterns if not is_pattern(pattern)]
     names: dict[str, None] = {}
     for key in literal:
-        entry = await read.fetch_newest_entry(bucket, key)
-        if entry is None:
-            raise read.missing_key_error(bucket, key)
-        if not _is_removable(entry, operation):
-            await read.get(bucket, key)
-        names[key] = None
+        try:
+            entry = await read.fetch_newest_entry(bucket, key)
+            if entry is None:
+                raise read.missing_key_error(bucket, key)
+            if not _is_removable(entry, operation):
+                await read.get(bucket, key)
+            names[key] = None
+        except JsctlError as error:
+            env.excuse(error, missing_ok=force)
     if globs:
         entries = [
             head for head in await read.fetch_newest_heads(bucket, globs) if _is_removable(head, operation)
         ]
-        check_found(bucket, globs, {entry.key for entry in entries})
+        try:
+            check_found(bucket, globs, {entry.key for entry in entries})
+        except NotFound as error:
+            env.excuse(error)
         names.update(dict.fromkeys(entry.key for entry in entries))
     return list(names)
 

@@ -1,5 +1,6 @@
 """`jsctl kv revert`."""
 
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.kv.history import fetch_history
 from jsctl.commands.kv.shared import open_named, revision_type
@@ -33,7 +34,7 @@ async def revert(env: Env, bucket: str, key: str, revision: int, force: bool) ->
     if not entry.is_value:
         raise BadInput(
             f"revision {revision} of key {key} has no value: it {entry.removal} then",
-            f"jsctl kv del {store.name} {key} deletes it",
+            f"{build_line('kv del', store.name, key)} deletes it",
         )
     if entry.revision == latest.revision:
         raise BadInput(f"key {key} is already at revision {revision}")

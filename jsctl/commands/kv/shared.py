@@ -7,7 +7,9 @@ from collections.abc import Collection, Sequence
 import click
 
 from jsctl import registry
+from jsctl.command_lines import build_line
 from jsctl.commands.cli.global_flags import make_completer
+from jsctl.commands.shared.body import find_body
 from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
@@ -15,7 +17,7 @@ from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
-from jsctl.jetstream.message.stdin import STDIN, read_all
+from jsctl.nats.subjects import explain_wildcards
 from jsctl.units import format_exact_duration
 
 complete_keys = make_completer("key")
@@ -33,21 +35,21 @@ async def open_named(env: Env, name: str, api: Api | None = None) -> Bucket:
 async def read_value(env: Env, text: str | None) -> bytes:
     """Return the value on the command line; without one, or with `-`, all bytes of stdin.
 
-    stdin is read even when it is that of a surrounding script: nothing else can be meant. Raises BadInput on
-    a terminal.
+    An empty text is a value on a terminal only, as in the `nats` tool. Raises BadInput.
     """
-    if text is not None and text != STDIN:
-        return text.encode(errors="surrogateescape")
-    stdin = env.streams.stdin
-    if text is None and stdin.isatty():
+    is_terminal = env.streams.stdin.isatty()
+    if text is None and is_terminal:
         raise BadInput("the value is missing", "specify VALUE, or pipe it in")
-    return await read_all(stdin)
+    value = find_body(env, text if text or is_terminal else None, "the value")
+    return value if isinstance(value, bytes) else await value.read_all()
 
 
-def parse_patterns(keys: Sequence[str]) -> list[str]:
+def parse_patterns(env: Env, keys: Sequence[str]) -> list[str]:
     """Return keys and patterns from the command line; without any, the pattern of all keys. Raises
     BadInput.
     """
+    if note := explain_wildcards(keys):
+        env.say(f"jsctl: {note}, as in 'user.*'")
     return [parse_key_pattern(key) for key in keys] or [">"]
 
 
@@ -57,7 +59,7 @@ def check_found(bucket: Bucket, patterns: Sequence[str], keys: Collection[str]) 
 
     for pattern in patterns:
         if is_pattern(pattern) and not any(matches(pattern, key) for key in keys):
-            hint = f"jsctl kv ls {bucket.name} lists the keys"
+            hint = f"{build_line('kv ls', bucket.name)} lists the keys"
             raise NotFound(f"no key matches {pattern} in bucket {bucket.name}", hint)
 
 

@@ -8,6 +8,7 @@ import click
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.kv.shared import complete_keys, open_named, parse_patterns, revision_type
+from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
@@ -20,7 +21,7 @@ from jsctl.views.kv import entries as view
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """revision: where to start; None for the newest values. count: 0 for all."""
+    """revision: where to start; None for the newest values. count: 0 for all. wait: ns."""
 
     bucket: str
     keys: tuple[str, ...]
@@ -29,6 +30,7 @@ class Options:
     updates: bool
     revision: int | None
     count: int
+    wait: int
 
     def __post_init__(self) -> None:
         starts = {"--history": self.history, "--updates": self.updates, "--revision": self.revision}
@@ -61,6 +63,7 @@ class Options:
 @option("--updates", "--updates-only", is_flag=True, help="Show only what is stored from now on")
 @option("--revision", type=revision_type(), metavar="REVISION", help="Start at this revision")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
+@wait_flag
 async def watch(env: Env, options: Options) -> Events[Entry]:
     """Show the newest value of each key, then each change, until ctrl-C. KEY is a key or a pattern: in
     'user.*' the * stands for one token, in 'user.>' the > for the rest. It reconnects if the connection is
@@ -69,14 +72,14 @@ async def watch(env: Env, options: Options) -> Events[Entry]:
     store = await open_named(env, options.bucket)
     receiver = read.read_entries(
         store,
-        parse_patterns(options.keys),
+        parse_patterns(env, options.keys),
         options.start,
         sequence=options.revision or 0,
         limit=options.count if options.deletes else 0,
-        warn=env.say,
     )
     batches = _decode_batches(store, receiver, with_deletes=options.deletes)
-    return view.changes(store.name, batches, limit=options.count, stop=receiver.stop)
+    events = view.changes(store.name, batches, limit=options.count, stop=receiver.stop)
+    return events._replace(idle=choose_idle_limit(env, options.wait, options.count))
 
 
 async def _decode_batches(

@@ -7,6 +7,7 @@ import click
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.object.flags import BucketFlags, bucket_flags
+from jsctl.commands.shared.pick import ask_bucket
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream import api_levels
@@ -37,13 +38,14 @@ class Options:
 @option("--storage", type=click.Choice([*_STORAGE]), default="file", help="Storage backend (file)")
 @bucket_flags
 async def add(env: Env, options: Options) -> Result:
-    if not options.bucket:
-        raise BadInput("the bucket's name is missing", "specify BUCKET")
-    buckets.validate_bucket(options.bucket)
+    bucket = options.bucket
+    if not bucket:
+        bucket = await ask_bucket(env, buckets.validate_bucket)
+    buckets.validate_bucket(bucket)
     api = await env.jetstream()
     settings = {"storage": _STORAGE[options.storage], **options.flags.settings()}
     if "max_bytes" not in settings and streams.needs_max_bytes(await api_levels.fetch_account_info(api)):
         raise BadInput("this account needs a limit for every bucket", "set one with --max-bucket-size")
-    info, created = await buckets.create(api, options.bucket, settings)
+    info, created = await buckets.create(api, bucket, settings)
     outcome = "was created" if created else "already exists, nothing was changed"
-    return view.bucket(info, first_line=f"Bucket {options.bucket} {outcome}")
+    return view.bucket(info, first_line=f"Bucket {bucket} {outcome}")

@@ -8,6 +8,7 @@ from jsctl.commands.shared.editing import Editable, EditOptions, edit_config
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.message.data_loss import DataLoss, estimate_stream_loss
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.config import OBJECT_BUCKET, from_stream
 from jsctl.jetstream.stream import requests as streams
@@ -20,6 +21,7 @@ class Options:
     bucket: str
     force: bool
     dry_run: bool
+    allow_data_loss: bool
     flags: BucketFlags
 
 
@@ -31,6 +33,7 @@ class Options:
 @bucket_argument()
 @option("--force", "-f", is_flag=True, help="Change without asking")
 @option("--dry-run", is_flag=True, help="Only show what would change; exit with 2 if anything would")
+@option("--allow-data-loss", is_flag=True, help="Change it even if that removes objects")
 @bucket_flags
 async def edit(env: Env, options: Options) -> Result:
     """Change what the flags name; other settings stay as they are. A shorter time or a smaller size may
@@ -40,26 +43,41 @@ async def edit(env: Env, options: Options) -> Result:
         raise BadInput("there is nothing to change", "jsctl object edit --help shows the flags")
     api = await env.jetstream()
     name = await pick_bucket(env, api, options.bucket)
-    infos = [await buckets.fetch_info(api, name)]
-    live = infos[0]["config"]
-    changed = {**live, **options.flags.settings(live)}
+    infos: list[Json] = []
+
+    async def fetch() -> Json:
+        infos.append(await buckets.fetch_info(api, name))
+        return _build_info(infos[-1])
+
+    def change() -> Json:
+        live = infos[-1]["config"]
+        return {**live, **options.flags.settings(live)}
 
     async def update(_: Json) -> Json:
-        infos.append(await streams.update(api, changed))
+        infos.append(await streams.update(api, change()))
         return _build_info(infos[-1])
+
+    async def estimate_loss(_: Json, __: Json) -> DataLoss:
+        return await estimate_stream_loss(api, infos[-1], change())
 
     target = Editable(
         schema=OBJECT_BUCKET,
         label=f"Bucket {name}",
-        info=_build_info(infos[0]),
+        fetch=fetch,
         name_keys={"name": name},
-        apply_flags=lambda _: from_stream(changed),
+        apply_flags=lambda _: from_stream(change()),
         update=update,
+        estimate_loss=estimate_loss,
         sheet=lambda _: view.bucket(infos[-1]),
         needs_force=False,
     )
     editing = EditOptions(
-        config_file=None, replace=False, force=options.force, interactive=False, dry_run=options.dry_run
+        config_file=None,
+        replace=False,
+        force=options.force,
+        interactive=False,
+        dry_run=options.dry_run,
+        allow_data_loss=options.allow_data_loss,
     )
     result = await edit_config(env, target, None, editing)
     return result if options.dry_run else result._replace(data=infos[-1])

@@ -2,18 +2,19 @@
 buckets.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
 from jsctl import registry
-from jsctl.commands.cli import DURATION, SIZE, argument, declare_all, option
+from jsctl.commands.cli import OPTIONAL_DURATION, SIZE, argument, declare_all, option
 from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.object.model import ObjectInfo
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -70,7 +71,10 @@ def bucket_flags(function: F) -> F:
     """Add the flags of `BucketFlags`."""
     flags = (
         option(
-            "--ttl", type=DURATION, metavar="DURATION", help="Remove objects after this time; 0 keeps them"
+            "--ttl",
+            type=OPTIONAL_DURATION,
+            metavar="DURATION",
+            help="Remove objects after this time; 0 keeps them",
         ),
         option("--replicas", type=click.IntRange(1, 5), metavar="N", help="Copies of the data in a cluster"),
         option(
@@ -106,6 +110,13 @@ def parse_metadata(pairs: Sequence[str]) -> dict[str, str]:
 def bucket_argument(**attrs: Any) -> Callable[[F], F]:
     """Declare the argument that takes a bucket."""
     return argument("bucket", noun=BUCKET, metavar="BUCKET", **{"default": "", **attrs})
+
+
+def report_damage(env: Env, objects: Iterable[ObjectInfo]) -> None:
+    """Say of which objects the description cannot be read."""
+    for object_info in objects:
+        if object_info.damage:
+            env.say(f"jsctl: {object_info.damage}")
 
 
 async def pick_bucket(env: Env, api: Api, name: str) -> str:

@@ -2,11 +2,12 @@
 
 import click
 
+from jsctl import registry
 from jsctl.commands.cli import argument, command
 from jsctl.commands.object.flags import BUCKET, bucket_argument
+from jsctl.commands.shared.pick import validate_name
 from jsctl.env import Env
 from jsctl.jetstream.object import requests
-from jsctl.jetstream.object.buckets import validate_bucket
 from jsctl.jetstream.object.model import Link
 from jsctl.views.object import object_info as view
 from jsctl.views.result import Result
@@ -35,6 +36,7 @@ async def link(env: Env, bucket: str, name: str, target: str, target_object: str
     links to objects.
     """
     api = await env.jetstream()
-    validate_bucket(bucket)
-    leads_to = Link(validate_bucket(target), target_object)
+    noun = registry.find_noun(BUCKET)
+    bucket = validate_name(noun, bucket)
+    leads_to = Link(validate_name(noun, target), target_object)
     return view.one_object(await requests.link(api, bucket, name, leads_to))

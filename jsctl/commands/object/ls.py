@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 from jsctl import registry
 from jsctl.commands.cli import command, option
-from jsctl.commands.object.flags import bucket_argument
+from jsctl.commands.object.flags import bucket_argument, report_damage
 from jsctl.commands.shared.pick import validate_name
 from jsctl.env import Env
 from jsctl.jetstream.api import Api, Json
@@ -34,7 +34,9 @@ async def ls(env: Env, bucket: str, names_only: bool) -> Result | Events[str]:
     name = validate_name(registry.find_noun("object bucket"), bucket)
     if names_only:
         return names(_list_object_names(api, name))
-    return view.objects(await requests.list_all(api, name))
+    objects = await requests.list_all(api, name)
+    report_damage(env, objects)
+    return view.objects(objects)
 
 
 async def _list_object_names(api: Api, bucket: str) -> AsyncGenerator[list[str], None]:

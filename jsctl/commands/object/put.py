@@ -1,7 +1,7 @@
 """`jsctl object put`."""
 
-import io
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,17 +9,22 @@ from pathlib import Path
 
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
 from jsctl.commands.object.flags import bucket_argument, parse_metadata, pick_bucket
+from jsctl.commands.shared.body import find_stdin
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api
+from jsctl.jetstream.message.stdin import Stdin
 from jsctl.jetstream.object import requests
 from jsctl.jetstream.object import upload as uploads
-from jsctl.jetstream.object.files import PipeReader, open_source
+from jsctl.jetstream.object.files import open_source
 from jsctl.jetstream.object.model import CHUNK_SIZE, ObjectInfo, validate_object_name
 from jsctl.nats.headers import encode_headers, parse_header_text
 from jsctl.units import format_bytes
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result
+
+_PIPES = re.compile(r"/(dev/(fd/|stdin$)|proc/[^/]+/fd/)")
+"""Paths that a shell gives to what another command writes, <(...): they say nothing about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class Options:
 
     bucket: str
     file: tuple[str, ...]
-    name: str
+    name: str | None
     description: str
     headers: tuple[str, ...]
     metadata: tuple[str, ...]
@@ -39,10 +44,17 @@ class Options:
     def __post_init__(self) -> None:
         if self.name and len(self.file) > 1:
             raise BadInput("--name is for one file", "leave it out, or put one file at a time")
+        if self.name == "":
+            raise BadInput("the object's name is empty", "leave --name out, or name the object")
         if self.reads_stdin and not self.name:
             raise BadInput("stdin has no name", "specify --name NAME, or FILE")
         if "-" in self.file and len(self.file) > 1:
             raise BadInput("stdin and files cannot be put together")
+        pipe = next(
+            (file for file in self.file if not self.name and _PIPES.match(os.path.normpath(file))), ""
+        )
+        if pipe:
+            raise BadInput(f"{pipe} is a pipe without a name of its own", "specify --name NAME")
 
     @property
     def reads_stdin(self) -> bool:
@@ -74,7 +86,7 @@ class Options:
 )
 @bucket_argument(required=True)
 @argument("file", nargs=-1)
-@option("--name", metavar="NAME", default="", help="Name of the object (the path of the file)")
+@option("--name", metavar="NAME", help="Name of the object (the path of the file)")
 @option("--description", metavar="TEXT", default="", help="What the object is")
 @option(
     "--header", "-H", "headers", metavar="K:V", multiple=True, help="Header of the object; may be repeated"
@@ -88,17 +100,21 @@ async def put(env: Env, options: Options) -> Result:
     what is there and continues.
     """
     extras = options.put_options()
-    names = [options.object_name(file) for file in options.file] or [options.name]
-    for file in options.file:
-        if not options.reads_stdin and not Path(file).is_fifo():  # a FIFO can be opened only once
+    names = [options.object_name(file) for file in options.file] or [options.object_name("")]
+    sources: list[Path | Stdin] = []
+    if options.reads_stdin:
+        sources = [find_stdin(env, "the object", forced=bool(options.file))]
+    for file in () if options.reads_stdin else options.file:
+        sources.append(Path(file))
+        if not Path(file).is_fifo():  # which can be opened only once
             with open_source(Path(file)):
                 pass  # before anything is stored: every file can be read
     api = await env.jetstream()
     bucket = await pick_bucket(env, api, options.bucket)
     await _confirm(env, api, bucket, names, force=options.force)
     stored: list[ObjectInfo] = []
-    for file, name in zip(options.file or ("-",), names, strict=True):
-        with _open_source(env, file) as (source, size):
+    for opened, name in zip(sources, names, strict=True):
+        with _open_source(opened) as (source, size):
             stored.append(
                 await put_file(env, api, (bucket, name), source, size, extras, progress=options.progress)
             )
@@ -141,19 +157,14 @@ class _Observer(uploads.PutObserver):
 
 
 @contextmanager
-def _open_source(env: Env, file: str) -> Iterator[tuple[uploads.Source, int]]:
-    """Open a file, or stdin for `-`. Yields the stream to put, and its size in bytes."""
-    if file != "-":
-        with open_source(Path(file)) as (opened, identity, size):
-            yield uploads.Source(opened, identity), size
+def _open_source(source: Path | Stdin) -> Iterator[tuple[uploads.Source, int]]:
+    """Open a file or stdin. Yields the stream to put, and its size in bytes, 0 if that is unknown."""
+    if isinstance(source, Stdin):
+        file = source.open()
+        yield uploads.Source(file, stop=file.close), 0
         return
-    try:
-        reader = PipeReader(env.streams.stdin.fileno())
-    except (OSError, ValueError):  # stdin is not a file, as in tests
-        text = env.streams.stdin.read()
-        yield uploads.Source(io.BytesIO(text.encode(errors="surrogateescape"))), 0
-        return
-    yield uploads.Source(reader, stop=reader.stop), 0
+    with open_source(source) as (opened, identity, size):
+        yield uploads.Source(opened, identity), size
 
 
 async def _confirm(env: Env, api: Api, bucket: str, names: list[str], *, force: bool) -> None:

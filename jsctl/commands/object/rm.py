@@ -2,10 +2,12 @@
 
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.object.flags import bucket_argument, pick_bucket
+from jsctl.commands.shared.protection import list_streams, unprotect_flag
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.object import buckets, requests
+from jsctl.jetstream.stream.protection import refuse_protected
 from jsctl.units import pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.object import lists, sheets
@@ -23,8 +25,16 @@ from jsctl.views.result import Result, Text
 @bucket_argument()
 @argument("object", nargs=-1)
 @option("--unfinished", is_flag=True, help="Remove the remains of interrupted puts")
-@destructive("Remove without asking", "Only show what would be removed")
-async def rm(env: Env, bucket: str, object: tuple[str, ...], unfinished: bool, force: bool) -> Result:
+@unprotect_flag
+@destructive("Remove without asking", "Only show what would be removed", missing_ok=True)
+async def rm(
+    env: Env,
+    bucket: str,
+    object: tuple[str, ...],
+    unfinished: bool,
+    unprotect: tuple[str, ...],
+    force: bool,
+) -> Result:
     """Remove the bucket itself if no OBJECT is given. The question is asked once, however many objects are
     given.
     """
@@ -37,11 +47,19 @@ async def rm(env: Env, bucket: str, object: tuple[str, ...], unfinished: bool, f
     if unfinished:
         return await _remove_unfinished(env, api, name, force=force)
     if not object:
+        refuse_protected([await buckets.fetch_info(api, name)], list_streams(unprotect))
         return await _remove_bucket(env, api, name, force=force)
-    object_info = [await requests.fetch_info(api, name, item) for item in dict.fromkeys(object)]
+    object_info = []
+    for item in dict.fromkeys(object):
+        try:
+            object_info.append(await requests.fetch_present(api, name, item))
+        except JsctlError as error:
+            env.excuse(error)
+    if not object_info:
+        return lists.removed([])
     await env.confirm(lists.intent("remove", object_info), force=force)
-    for item in object_info:
-        await requests.remove(api, item)
+    for info in object_info:
+        await requests.remove(api, info)
     return lists.removed(object_info)
 
 

@@ -14,9 +14,11 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.object import requests
 from jsctl.jetstream.object import sync as plans
+from jsctl.jetstream.object.download import DamagedObject
 from jsctl.jetstream.object.files import open_source
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.upload import PutOptions, Source
+from jsctl.render.text import clean
 from jsctl.units import pluralize
 from jsctl.user_folders import expand_home
 from jsctl.views.intent import Intent
@@ -57,8 +59,9 @@ class Options:
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @destructive("Replace and remove without asking", "Only show what would change")
 async def sync(env: Env, options: Options) -> Result:
-    """Compare files by size and SHA-256. Names in the bucket are paths below FOLDER. Objects whose names
-    cannot be files below it are left out, with a warning; so are links to folders and broken links.
+    """Compare files by size and SHA-256. Names in the bucket are paths below FOLDER; modes are not stored.
+    What the other side cannot hold is left out with a warning, and the status is 1: links, names that lead
+    through links, names that no file should have, a beside a/b. --delete keeps it where it is.
     """
     if options.up is None:
         raise BadInput("the direction is missing", "use --up (folder to bucket) or --down (bucket to folder)")
@@ -69,16 +72,17 @@ async def sync(env: Env, options: Options) -> Result:
     bucket = await pick_bucket(env, api, options.bucket)
     objects = {object_info.name: object_info for object_info in await requests.list_all(api, bucket)}
     files, ignored = plans.list_files(folder) if options.up or folder.exists() else ({}, {})
+    make_plan = plans.plan_upload if options.up else plans.plan_download
+    plan = await asyncio.to_thread(make_plan, folder, files, objects, remove=options.delete)
+    in_folder, in_bucket = f"{folder}/", f"{bucket} > "
+    source, target = (in_folder, in_bucket) if options.up else (in_bucket, in_folder)
     if options.up:
-        for name, reason in ignored.items():
-            env.say(f"warning: {folder / name} is left out: {reason}")
-        plan = await asyncio.to_thread(plans.plan_upload, files, objects, remove=options.delete)
-    else:
-        plan = await asyncio.to_thread(plans.plan_download, folder, files, objects, remove=options.delete)
-    for name, reason in plan.ignored.items():
-        env.say(f"warning: {bucket} > {name} is left out: {reason}")
+        _warn(env, source, "is left out", ignored)
+    _warn(env, source, "is left out", plan.left_out)
+    _warn(env, target, "is kept", plan.preserved)
+    _warn(env, target, "will not be written back by --down", plan.one_way)
     if env.dry_run:
-        return view.synced(plan.changes, plan.same, dry_run=True)
+        return view.synced(plan, dry_run=True)
     destroyed = [change for change in plan.changes if change.kind != "add"]
     if destroyed:
         where = f"bucket {bucket}" if options.up else str(folder)
@@ -88,8 +92,16 @@ async def sync(env: Env, options: Options) -> Result:
             Intent(f"replace {replaced} and remove {removals} in {where}", {}), force=options.force
         )
     transfer = _Transfer(env, api, bucket, folder, files, objects, progress=options.progress)
-    await transfer.run(plan, up=options.up)
-    return view.synced(plan.changes, plan.same, dry_run=False)
+    failed = await transfer.run(plan, up=options.up)
+    _warn(env, source, "is left out", failed)
+    done = [change for change in plan.changes if change.name not in failed]
+    return view.synced(plan._replace(changes=done, left_out={**plan.left_out, **failed}), dry_run=False)
+
+
+def _warn(env: Env, place: str, outcome: str, reasons: Mapping[str, str]) -> None:
+    """Say what happens to names, and why. place: what is written before a name."""
+    for name, reason in reasons.items():
+        env.say(f"warning: {clean(place + name)} {outcome}: {clean(reason)}")
 
 
 def _create_folder(folder: Path) -> None:
@@ -100,7 +112,8 @@ def _create_folder(folder: Path) -> None:
 
 
 class _Transfer:
-    """The transfer of a plan: large files one after the other, small ones several at once, removals last."""
+    """The transfer of a plan: large files one after the other, small ones several at once, removals last,
+    except of files that are in the way."""
 
     def __init__(
         self,
@@ -121,28 +134,44 @@ class _Transfer:
         self._objects = objects
         self._progress = progress
 
-    async def run(self, plan: plans.Plan, *, up: bool) -> None:
-        """Carry out the plan. Raises JsctlError of the first change that fails; those before it are done."""
+    async def run(self, plan: plans.Plan, *, up: bool) -> dict[str, str]:
+        """Carry out the plan; return which changes failed because of one file or object, and why. Raises
+        JsctlError of another failure; the changes before it are done."""
         copies = [change for change in plan.changes if change.kind != "remove"]
+        removals = [change for change in plan.changes if change.kind == "remove"]
+        failed: dict[str, str] = {}
         slots = asyncio.Semaphore(_AT_ONCE)
 
-        async def copy(change: plans.Change, *, progress: bool) -> None:
-            await (self._put(change, progress=progress) if up else self._get(change, progress=progress))
+        async def make(change: plans.Change, *, progress: bool = False) -> None:
+            try:
+                if change.kind == "remove":
+                    await self._remove(change, up=up)
+                else:
+                    await (
+                        self._put(change, progress=progress) if up else self._get(change, progress=progress)
+                    )
+            except (BadInput, DamagedObject) as error:
+                failed[change.name] = error.message
 
         async def copy_small(change: plans.Change) -> None:
             async with slots:
-                await copy(change, progress=False)
+                await make(change)
 
+        folders = set() if up else plans.list_folders(change.name for change in copies)
+        for change in removals:
+            if change.name in folders:
+                await make(change)
         async with asyncio.TaskGroup() as group:
             for change in copies:
                 if change.size <= _SMALL:
                     group.create_task(copy_small(change))
         for change in copies:
             if change.size > _SMALL:
-                await copy(change, progress=self._progress)
-        for change in plan.changes:
-            if change.kind == "remove":
-                await self._remove(change, up=up)
+                await make(change, progress=self._progress)
+        for change in removals:
+            if change.name not in folders:
+                await make(change)
+        return failed
 
     async def _put(self, change: plans.Change, *, progress: bool) -> None:
         with open_source(self._files[change.name]) as (file, identity, size):

@@ -4,6 +4,7 @@ import click
 
 from jsctl.commands.cli import command, option
 from jsctl.commands.object.flags import bucket_argument, pick_bucket
+from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import ObjectInfo
@@ -16,10 +17,12 @@ from jsctl.views.object import watch as view
 @bucket_argument()
 @option("--updates-only", is_flag=True, help="Leave out the objects that already exist")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
-async def watch(env: Env, bucket: str, updates_only: bool, count: int) -> Events[ObjectInfo]:
+@wait_flag
+async def watch(env: Env, bucket: str, updates_only: bool, count: int, wait: int) -> Events[ObjectInfo]:
     """Show the newest state of each object first, then what changes."""
     api = await env.jetstream()
     name = await pick_bucket(env, api, bucket)
     await buckets.fetch_info(api, name)
     watcher = Watcher(api, name, env.say, updates_only=updates_only)
-    return view.events(watcher.read_batches(), limit=count, stop=watcher.stop)
+    events = view.events(watcher.read_batches(), limit=count, stop=watcher.stop)
+    return events._replace(idle=choose_idle_limit(env, wait, count))

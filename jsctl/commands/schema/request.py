@@ -1,6 +1,8 @@
 """`jsctl schema request`."""
 
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.body import find_body
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.json_text import parse_json
@@ -19,7 +21,7 @@ from jsctl.views.schema import schemas as view
     ],
 )
 @argument("subject")
-@argument("body", default="{}")
+@argument("body", required=False)
 @option(
     "--schema",
     noun="schema",
@@ -28,16 +30,21 @@ from jsctl.views.schema import schemas as view
     help="Validate against this, not the reply's type",
 )
 @option("--show", is_flag=True, help="Show the reply, too")
-async def request(env: Env, subject: str, body: str, schema: str, show: bool) -> Result:
-    """Send BODY, or {} without it. If the reply is not valid, the exit status is 1."""
+async def request(env: Env, subject: str, body: str | None, schema: str, show: bool) -> Result:
+    """Send BODY or, without it, stdin; {} if that is empty or a terminal. If the reply is not valid, the exit
+    status is 1.
+    """
     name = catalog.resolve(schema) if schema else ""
+    payload = find_body(env, "{}" if body is None and env.streams.stdin.isatty() else body)
+    data = payload if isinstance(payload, bytes) else await payload.read_all() or b"{}"
     connection = await env.connection()
-    data = body.encode(errors="surrogateescape")
     reply = await connection.request(validate_subject(subject), data)
     try:
         response = parse_json(reply.data)
     except ValueError as error:
-        raise JsctlError(f"the reply on {subject} is not JSON: {error}", "jsctl request shows it") from None
+        raise JsctlError(
+            f"the reply on {subject} is not JSON: {error}", f"{build_line('request')} shows it"
+        ) from None
     if not name:
         kind = response.get("type") if isinstance(response, dict) else None
         if not isinstance(kind, str):

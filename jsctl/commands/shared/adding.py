@@ -2,13 +2,13 @@
 
 import contextlib
 import json
-import shlex
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from jsctl.command_lines import Suggestion
 from jsctl.commands.cli import declare_all, option
-from jsctl.commands.shared.repeat import find_secret_variable, list_place_flags
+from jsctl.commands.shared.repeat import find_secret_variable
 from jsctl.env import Env
 from jsctl.errors import Cancelled, JsctlError
 from jsctl.files import read_input, write_output
@@ -76,26 +76,23 @@ def add_flags(function: F) -> F:
 async def ask_all(
     env: Env,
     questions: Callable[[Prompter], Awaitable[T]],
-    command_line: Callable[[T], Sequence[str]],
+    suggest: Callable[[T], Suggestion],
     begin: Callable[[], Awaitable[None]] | None = None,
 ) -> T:
     """Ask the questions of a questionnaire, with a way back, and return what it returns.
 
     If anything was asked, a command line that does the same is shown last, whatever happens then; after
-    ctrl-C, one with the answers so far. begin: awaited before the first question. command_line: the words
-    after `jsctl`.
+    ctrl-C, one with the answers so far. begin: awaited before the first question. suggest: returns it.
     """
     if not env.can_ask:
         return await questions(env.prompter)
     interview = Interview(env.prompter, env.say, begin)
 
     def show(title: str, outcome: T) -> None:
-        words = command_line(outcome)
-        place, secret = (
-            ([], "") if words[0] == "context" else (list_place_flags(env), find_secret_variable(env))
-        )
+        suggestion = suggest(outcome)
+        secret = "" if suggestion.verb == "context add" else find_secret_variable(env)
         title += f", with the secret in {secret}" * bool(secret)
-        env.closing_lines.append(f"\n{title}:\n  {shlex.join(['jsctl', *words, *place])}")
+        env.closing_lines.append(f"\n{title}:\n  {suggestion.at()}")
 
     try:
         outcome = await interview.run(questions)

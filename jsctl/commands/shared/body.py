@@ -1,13 +1,49 @@
-"""The messages of `publish` and `request`: their body, from the command line or stdin, and their
-other parts.
-"""
+"""Bodies, values and documents: from the command line or stdin, by one rule for all verbs that take one."""
 
+import os
+import stat
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, TextIO
 
 from jsctl.env import Env
+from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import Composition
-from jsctl.jetstream.message.stdin import STDIN, has_input, is_ours
+from jsctl.jetstream.message.stdin import STDIN, Stdin
+
+
+def find_body(env: Env, text: str | None, name: str = "the body", *, forced: bool = False) -> bytes | Stdin:
+    """Return the body on the command line; without one, or for `-`, stdin, as `find_stdin` does."""
+    if text is not None and text != STDIN:
+        return os.fsencode(text)
+    return find_stdin(env, name, forced=forced or text == STDIN)
+
+
+def find_stdin(env: Env, name: str, *, forced: bool) -> Stdin:
+    """Return stdin, which is the body up to its end.
+
+    Args: name: what errors, and the notice while nothing comes, call the body. forced: whether `-` or a flag
+    asks for stdin.
+
+    Raises BadInput for a regular file on stdin that something has read from, as a shell does that reads a
+    loop's list: the rest of the list is the body only if the user asks for it.
+    """
+    stdin = env.streams.stdin
+    if not forced and _is_partly_read(stdin):
+        raise BadInput(
+            f"stdin is a file that was read from before, so the rest of it is not {name}",
+            f"add </dev/null if {name} is empty, or - to read the rest",
+        )
+    notice = f"jsctl: waiting for {name} on stdin, up to its end; add </dev/null if it is empty"
+    return Stdin(stdin, lambda: env.say(notice))
+
+
+def _is_partly_read(stdin: TextIO) -> bool:
+    """Return whether stdin is a regular file whose position is not its beginning."""
+    try:
+        handle = stdin.fileno()
+        return stat.S_ISREG(os.fstat(handle).st_mode) and os.lseek(handle, 0, os.SEEK_CUR) != 0
+    except (OSError, ValueError):  # an object in place of a file
+        return False
 
 
 class _Options(Protocol):
@@ -20,38 +56,20 @@ class _Options(Protocol):
     @property
     def templates(self) -> bool: ...
     @property
-    def body(self) -> str | None: ...
-    @property
-    def force_stdin(self) -> bool: ...
-    @property
     def send_on(self) -> str: ...
 
 
-def read_body(env: Env, options: _Options) -> str | None:
-    """Return the body on the command line; None for stdin, if flags ask for it or nothing else can be meant.
-
-    Warns when the body is empty while a loop or a script around this command has input left.
-    """
-    if options.body == STDIN:
-        return None
-    if options.body is not None or options.force_stdin or options.send_on == "newline":
-        return options.body
-    stdin = env.streams.stdin
-    if is_ours(stdin):
-        return None
-    if has_input(stdin):
-        env.say("jsctl: the body is empty because stdin belongs to the surrounding shell; use - to read it")
-    return ""
-
-
 def build_composition(
-    options: _Options, *, fixed_headers: Sequence[tuple[str, str]] = (), reply: str = ""
+    options: _Options,
+    body: bytes | Stdin,
+    *,
+    fixed_headers: Sequence[tuple[str, str]] = (),
+    reply: str = "",
 ) -> Composition:
-    """Return what the messages of `publish` and `request` are composed of. options.body: None for stdin."""
-    body = options.body
+    """Return what the messages of `publish` and `request` are composed of."""
     return Composition(
         subject=options.subject,
-        body=None if body is None else body.encode(errors="surrogateescape"),
+        body=body,
         headers=options.headers,
         fixed_headers=fixed_headers,
         reply=reply,

@@ -131,7 +131,7 @@ def _list_cached(
             names = env.run(list_all())
         cache.store(noun, parent, names)
 
-    wait = name_cache.parse_wait(env.environ)
+    wait = name_cache.parse_wait(env.environ, known=len(cache.names(noun, parent)))
     if hasattr(os, "fork"):
         name_cache.refresh_in_background(fetch, wait)
     else:

@@ -1,19 +1,25 @@
-"""The common parts of apply and diff: files, variables, and the contexts and domains that files name."""
+"""The common parts of apply and diff: what is declared, the contexts and domains that files name, and the
+plan."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from jsctl.commands.cli import option
+from jsctl.commands.cli import declare_all, option
+from jsctl.commands.shared.applied_places import add_former_places
+from jsctl.commands.shared.protection import unprotect_flag
 from jsctl.commands.shared.targets import FOR_ALL_CONTEXTS
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import read_input
 from jsctl.jetstream.api import Api
+from jsctl.jetstream.declared.compare import Rules
+from jsctl.jetstream.declared.load import load
 from jsctl.jetstream.declared.model import Declared, Place
-from jsctl.jetstream.declared.plan import Target
-from jsctl.jetstream.declared.variables import Variables
+from jsctl.jetstream.declared.plan import Plan, make_plan
+from jsctl.jetstream.declared.step import Target
+from jsctl.jetstream.declared.variables import Variables, parse_variables
 from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.connection import Connection
 from jsctl.user_folders import expand_home
@@ -24,71 +30,162 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_PUSH_HELP = (
+    "Also send the accounts to servers, as jsctl auth account push does; the default if streams name one"
+)
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 
-def file_flags(function: F) -> F:
-    """Add -f, --var and --store; the function gets them as `files`, `var` and `store`."""
-    function = option(
-        "--store", metavar="DIR", default="", help="Folder for operators (that of nsc and nats auth)"
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """The flags of apply and diff that say what is declared and what is compared. files: the values of -f;
+    the others as in Sources."""
+
+    files: tuple[str, ...]
+    var: tuple[str, ...]
+    store: str
+    prune: bool
+    push: bool | None
+    take_ownership: bool
+    unprotect: tuple[str, ...]
+    targets: tuple[str, ...]
+
+    def read(self, env: Env) -> "Sources":
+        """Read the files. Raises BadInput, NotFound."""
+        if not self.files:
+            raise BadInput("there is nothing to compare", "name files with -f")
+        paths = [path for file in self.files for path in _list_paths(file)]
+        texts = [
+            ("stdin" if path == "-" else path, read_input(path, env.streams.stdin))
+            for path in dict.fromkeys(paths)
+        ]
+        flags = (
+            self.var,
+            self.store,
+            self.prune,
+            self.push,
+            self.take_ownership,
+            self.unprotect,
+            self.targets,
+        )
+        return Sources(tuple(texts), *flags)
+
+
+class Sources(NamedTuple):
+    """Everything that a plan follows from, but for the servers.
+
+    texts: name and text of each file. var: NAME=VALUE. store: the folder for operators. push: None for the
+    default. targets: names of the streams and buckets that are compared; all without any.
+    """
+
+    texts: Sequence[tuple[str, str]]
+    var: Sequence[str]
+    store: str
+    prune: bool
+    push: bool | None
+    take_ownership: bool
+    unprotect: Sequence[str]
+    targets: Sequence[str]
+
+    def build_rules(self, *, allow_loss: bool = False) -> Rules:
+        """Return what the command line permits."""
+        return Rules(self.take_ownership, allow_loss, frozenset(self.unprotect))
+
+
+class Comparison(NamedTuple):
+    """What files declare, compared with the store of operators. labels: by place, as the files name them.
+    logins: for places that name an account."""
+
+    declared: Declared
+    auth: "DeclaredAuth | None"
+    logins: "AccountLogins | None"
+    labels: Mapping[Place, frozenset[str]]
+
+
+def source_flags(function: F) -> F:
+    """Add the flags of SourceOptions."""
+    return declare_all(
+        (
+            option(
+                "--file",
+                "-f",
+                "files",
+                multiple=True,
+                metavar="FILE|DIR",
+                help="File, folder of .yaml, .yml and .json files, or - for stdin; may be repeated",
+            ),
+            option("--var", multiple=True, metavar="NAME=VALUE", help="Value of a variable; may be repeated"),
+            option(
+                "--store", metavar="DIR", default="", help="Folder for operators (that of nsc and nats auth)"
+            ),
+            option("--push/--no-push", default=None, help=_PUSH_HELP),
+            option("--prune", is_flag=True, help="Remove what carries a label and is no longer declared"),
+            option("--take-ownership", is_flag=True, help="Take over what belongs to another label"),
+            unprotect_flag,
+            option(
+                "--target",
+                "targets",
+                multiple=True,
+                metavar="NAME",
+                help="Only this stream or bucket, with its consumers; may be repeated",
+            ),
+        )
     )(function)
-    function = option(
-        "--var", multiple=True, metavar="NAME=VALUE", help="Value of a variable; may be repeated"
-    )(function)
-    return option(
-        "--file",
-        "-f",
-        "files",
-        multiple=True,
-        required=True,
-        metavar="FILE|DIR",
-        help="File, folder of .yaml, .yml and .json files, or - for stdin; may be repeated",
-    )(function)
 
 
-def push_flags(function: F) -> F:
-    """Add --push and --no-push; the function gets True, False or None as `push`."""
-    text = (
-        "Also send the accounts to servers, as jsctl auth account push does; the default if streams name one"
-    )
-    return option("--push/--no-push", default=None, help=text)(function)
+async def compare_sources(env: Env, sources: Sources, *, is_planning: bool) -> Comparison:
+    """Read what files declare, and compare its operators with the store and with servers. Raises BadInput,
+    and what connecting raises."""
+    variables = parse_variables(tuple(sources.var))
+    declared = load(sources.texts, variables).select(sources.targets, prune=sources.prune)
+    labels = declared.labels
+    if sources.prune:
+        declared = add_former_places(env, declared)
+    auth = _plan_operators(env, sources, variables)
+    if sources.prune and not (declared.labels or (auth and auth.has_label)):
+        raise BadInput("--prune needs a label", "add `label: NAME` to the file")
+    logins = await _ask_servers(env, declared, auth, sources, is_planning=is_planning)
+    return Comparison(declared, auth, logins, labels)
 
 
-def read_texts(env: Env, files: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return name and text of each file. files: the values of -f. Raises BadInput, NotFound."""
-    paths = [path for file in files for path in _list_paths(file)]
-    return [("stdin" if path == "-" else path, read_input(path, env.streams.stdin)) for path in paths]
+async def plan_streams(
+    env: Env, sources: Sources, comparison: Comparison, rules: Rules
+) -> tuple[Plan, Mapping[Place, Target]]:
+    """Compare declared streams with those on servers, and write warnings; return the plan, and the servers of
+    each place. Raises what requests raise."""
+    targets = await open_targets(env, comparison.declared, comparison.logins)
+    plan = await make_plan(comparison.declared, targets, rules, prune=sources.prune)
+    for warning in [*comparison.declared.warnings, *plan.warnings]:
+        env.say(f"warning: {warning}")
+    return plan, targets
 
 
-def plan_operators(
-    env: Env, texts: Sequence[tuple[str, str]], variables: Variables, store: str, *, prune: bool
-) -> "DeclaredAuth | None":
+def _plan_operators(env: Env, sources: Sources, variables: Variables) -> "DeclaredAuth | None":
     """Return the plan for the operators that files declare; None if they declare none. Raises BadInput."""
-    if not any("operators" in text for _, text in texts):
+    if not any("operators" in text for _, text in sources.texts):
         return None
     from jsctl.commands.shared.declared_auth import plan_auth
 
-    return plan_auth(env, texts, variables, store, prune=prune)
+    return plan_auth(
+        env,
+        sources.texts,
+        variables,
+        sources.store,
+        prune=sources.prune,
+        take_ownership=sources.take_ownership,
+    )
 
 
-async def ask_servers(
-    env: Env,
-    declared: Declared,
-    auth: "DeclaredAuth | None",
-    store: str,
-    push: bool | None,
-    *,
-    is_planning: bool,
+async def _ask_servers(
+    env: Env, declared: Declared, auth: "DeclaredAuth | None", sources: Sources, *, is_planning: bool
 ) -> "AccountLogins | None":
     """Find which declared accounts the servers lack, if accounts will be sent.
 
-    Returns logins for the places that name an account; None if there are none.
-
-    store, push: the values of the flags; places that name an account imply --push. Raises what connecting
-    raises, JsctlError.
+    Returns logins for the places that name an account, which imply --push; None if there are none. Raises
+    what connecting raises, JsctlError.
     """
-    logins = _create_account_logins(env, declared, auth, store, is_planning=is_planning)
-    if auth and (push or (push is None and logins)):
+    logins = _create_account_logins(env, declared, auth, sources.store, is_planning=is_planning)
+    if auth and (sources.push or (sources.push is None and logins)):
         await auth.open_pushes(env, is_planning=is_planning)
         if logins and is_planning:
             logins.lacking = auth.lacking
@@ -115,8 +212,10 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
     """
     contexts = {place.context for place in declared.places}
     explicit = "server" in env.flags and "server" not in env.from_environment
-    if explicit and len(contexts) > 1:
-        raise BadInput("--server can be used with at most one context", "each context has its own")
+    if explicit and (named := sorted(contexts - {""})):
+        raise BadInput(
+            f"--server cannot be used beside context {named[0]} of a file", "leave out one of them"
+        )
     settings = {context: _resolve_settings(env, context) for context in contexts}
     # A context whose places all name an account needs no login of its own.
     contexts_with_login = [
@@ -183,12 +282,17 @@ def _make_target(
 
 
 def _list_paths(file: str) -> list[str]:
-    """Return the file itself, or the files of a folder. Raises NotFound for a folder without any."""
+    """Return the file itself, or the files of a folder and its subfolders, but for hidden ones. Raises
+    NotFound for a folder without any."""
     folder = expand_home(file)
     if file == "-" or not folder.is_dir():
         return [file]
     paths = sorted(
-        str(path) for path in folder.iterdir() if path.suffix in _SUFFIXES and not path.name.startswith(".")
+        str(path)
+        for path in folder.rglob("*")
+        if path.suffix in _SUFFIXES
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and not path.is_dir()
     )
     if not paths:
         raise NotFound(f"there is no .yaml, .yml or .json file in {file}")

@@ -1,6 +1,7 @@
 """The operators, accounts and users of files, for apply and diff."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jsctl.auth.check import check
@@ -11,15 +12,19 @@ from jsctl.auth.declared.model import DeclaredOperator
 from jsctl.auth.declared.plan import AuthPlan, AuthStep, make_auth_plan
 from jsctl.auth.environment import read_environment
 from jsctl.auth.folders import StoreFolders, find_store_folders
-from jsctl.auth.resolver import NEW, SAME, Difference
+from jsctl.auth.resolver import NEW, REMOVED, SAME, Difference
 from jsctl.commands.shared.declared_push import CONTINUE, OperatorPush, open_pushes
 from jsctl.commands.shared.pushing import Sent
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.declared.variables import Variables
+from jsctl.posix import lock
 from jsctl.views.auth.findings import format_findings
 from jsctl.views.declared import environment as view
 from jsctl.views.result import Result
+
+_LOCK = ".jsctl-apply.lock"
+"""A file in the folder of operators, which an apply locks."""
 
 
 class AuthOutcome(NamedTuple):
@@ -33,12 +38,17 @@ class DeclaredAuth:
     """The operators that files declare, with the plan for a store."""
 
     def __init__(
-        self, folders: StoreFolders, operators: Sequence[DeclaredOperator], plan: AuthPlan, prune: bool
+        self,
+        folders: StoreFolders,
+        operators: Sequence[DeclaredOperator],
+        prune: bool,
+        take_ownership: bool,
     ) -> None:
         self.folders = folders
         self.operators = operators
-        self.plan = plan
         self._prune = prune
+        self._take_ownership = take_ownership
+        self.plan = self._make_plan()
         self.new_operators: Sequence[
             str
         ] = ()  #: to whose servers accounts were to be sent, and which no server can know yet
@@ -64,8 +74,11 @@ class DeclaredAuth:
             declared.name for declared in self.operators if declared.name not in existing_operators
         ]
         self._pushes = await open_pushes(
-            env, self.folders, self.operators, self.plan, is_planning=is_planning
+            env, self.folders, self.operators, self.plan, is_planning=is_planning, prune=self._prune
         )
+        counted = [await self._count_streams(step) for step in self.plan.steps]
+        owed = sorted({owed.name for push in self._pushes for owed in push.owed} if not self._prune else ())
+        self.plan = self.plan._replace(steps=counted, owed=owed)
         self._differences = [
             difference
             for push in self._pushes
@@ -78,20 +91,75 @@ class DeclaredAuth:
         """The accounts that servers do not have, as far as `open_pushes` asked."""
         return frozenset(difference.account for difference in self._differences if difference.state == NEW)
 
-    async def apply(self, env: Env, force: bool) -> AuthOutcome:
-        """Ask, and carry out the plan; return what was done. Raises Cancelled, BadInput, OSError."""
-        await self._confirm(env, force)
-        for push in self._pushes:  # before the store forgets the accounts
-            await push.remove(self._differences)
-        done = self._execute(env)
+    def _make_plan(self) -> AuthPlan:
+        return make_auth_plan(
+            self.folders, self.operators, prune=self._prune, take_ownership=self._take_ownership
+        )
+
+    async def _count_streams(self, step: AuthStep) -> AuthStep:
+        push = next((push for push in self._pushes if push.store.operator == step.operator), None)
+        if push is None or step.action != "remove" or step.user:
+            return step
+        return await push.count_streams(step)
+
+    async def apply(self, env: Env, force: bool, *, revoke_old: bool) -> AuthOutcome:
+        """Ask, and carry out the plan; return what was done.
+
+        revoke_old: revoke the credentials of users who may do less. Raises Cancelled, BadInput, OSError, and
+        JsctlError if another process has changed the store since the plan.
+        """
+        revoke_old = await self._confirm(env, force, revoke_old=revoke_old)
+        with self._locked(env):
+            self._refuse_stale()
+            for push in self._pushes:  # before the store forgets the accounts
+                await push.remove(self._differences)
+            done = self._execute(env, revoke_old=revoke_old)
+            for push in self._pushes:
+                push.note_removals()
+            if not self._pushes:
+                self.plan = self.plan._replace(owed=self._make_plan().owed)
         sent = [outcome for push in self._pushes for outcome in await push.send(env)]
         return AuthOutcome(done, sent)
 
-    def _execute(self, env: Env) -> list[AuthStep]:
+    @contextlib.contextmanager
+    def _locked(self, env: Env) -> Iterator[None]:
+        """Wait until no other apply changes the store, and keep others from it until the block ends."""
+        self.folders.stores.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (self.folders.stores / _LOCK).open("a") as file:
+            try:
+                lock(file, wait=False)
+            except BlockingIOError:
+                env.say("jsctl: another apply changes the operators; waiting for it")
+                lock(file)
+            yield
+
+    def _refuse_stale(self) -> None:
+        """Plan again, and leave out what another process has done in the meantime.
+
+        Raises JsctlError for changes that nobody has seen.
+        """
+        seen = {step.identity for step in self.plan.steps}
+        steps = self._make_plan().steps
+        if unseen := [step for step in steps if step.identity not in seen]:
+            raise JsctlError(
+                f"{view.format_name(unseen[0])} has changed since the plan was made; nothing was changed",
+                "look at the new plan and apply it",
+            )
+        self.plan = self.plan._replace(steps=steps)
+
+    def _execute(self, env: Env, *, revoke_old: bool) -> list[AuthStep]:
         done: list[AuthStep] = []
         try:
             with env.progress("Applying", len(self.plan.steps)) as advance:
-                execute_auth(self.folders, self.operators, self.plan, done, advance, prune=self._prune)
+                execute_auth(
+                    self.folders,
+                    self.operators,
+                    self.plan,
+                    done,
+                    advance,
+                    prune=self._prune,
+                    revoke_old=revoke_old,
+                )
         except (JsctlError, OSError):
             env.say(f"{len(done)} of {len(self.plan.steps)} were done; {CONTINUE}")
             raise
@@ -110,15 +178,23 @@ class DeclaredAuth:
         sent = outcome.sent if self._pushes else None
         return view.add_outcome(result, outcome.done, self.plan, sent)
 
-    async def _confirm(self, env: Env, force: bool) -> None:
-        """Ask before removals, and on a terminal before changes and before accounts are sent."""
+    async def _confirm(self, env: Env, force: bool, *, revoke_old: bool) -> bool:
+        """Ask before removals, and on a terminal before changes and before accounts are sent; return whether
+        to revoke old credentials."""
         actions = [step.action for step in self.plan.steps]
+        actions += ["remove" for difference in self._differences if difference.state == REMOVED]
         changes = "change" in actions or bool(self._differences)
         if force or not ("remove" in actions or (changes and env.can_ask)):
-            return
+            return revoke_old
         env.say(view.format_auth_plan(self.plan))
         env.say("")
         await env.require_yes(view.format_auth_question(self.plan, self._differences))
+        names = ", ".join(f"{step.account}/{step.user}" for step in self.plan.steps if step.old_rights)
+        if names and env.can_ask and not revoke_old:
+            return await env.prompter.confirm(
+                f"Revoke the old credentials of {names}, too?", flag="--revoke-old"
+            )
+        return revoke_old
 
     def _find_errors(self) -> list[Finding]:
         environments = [read_environment(self.folders, operator.name) for operator in self.operators]
@@ -131,7 +207,13 @@ class DeclaredAuth:
 
 
 def plan_auth(
-    env: Env, texts: Sequence[tuple[str, str]], variables: Variables, store: str, *, prune: bool
+    env: Env,
+    texts: Sequence[tuple[str, str]],
+    variables: Variables,
+    store: str,
+    *,
+    prune: bool,
+    take_ownership: bool,
 ) -> DeclaredAuth | None:
     """Return the operators of files with their plan; None for files without any.
 
@@ -141,4 +223,4 @@ def plan_auth(
     if not operators:
         return None
     folders = find_store_folders(env.environ, store)
-    return DeclaredAuth(folders, operators, make_auth_plan(folders, operators, prune=prune), prune)
+    return DeclaredAuth(folders, operators, prune, take_ownership)

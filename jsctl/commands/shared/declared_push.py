@@ -6,10 +6,13 @@ No state is stored: after a run that was killed, the next one continues with wha
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from jsctl.auth.declared.changes import has_label
 from jsctl.auth.declared.model import DeclaredOperator
-from jsctl.auth.declared.plan import AuthPlan
+from jsctl.auth.declared.plan import AuthPlan, AuthStep
+from jsctl.auth.environment import read_claims
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.records import Record
+from jsctl.auth.removed import list_owed, mark_gone
 from jsctl.auth.resolver import (
     CHANGED,
     NEW,
@@ -20,6 +23,7 @@ from jsctl.auth.resolver import (
     count_servers,
     delete_accounts,
     fetch_account_jwts,
+    list_accounts,
 )
 from jsctl.auth.store import AuthStore
 from jsctl.commands.shared.pushing import (
@@ -32,6 +36,7 @@ from jsctl.commands.shared.pushing import (
 from jsctl.commands.shared.system import connect_to_system
 from jsctl.env import Env
 from jsctl.errors import JsctlError
+from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
 from jsctl.units import pluralize
 
@@ -41,8 +46,10 @@ CONTINUE = "run apply again to continue"
 
 @dataclass(frozen=True, slots=True)
 class OperatorPush:
-    """The servers of an operator. tokens: the JWTs that they have of accounts that are declared or change, by
-    name.
+    """The servers of an operator.
+
+    tokens: the JWTs that they have of accounts that are declared or change, by name. owed: the accounts that
+    they have although they were removed from the store. prune: remove these.
     """
 
     store: AuthStore
@@ -50,6 +57,8 @@ class OperatorPush:
     connection: Connection
     servers: int
     tokens: Mapping[str, str]
+    owed: Sequence[Record]
+    prune: bool
 
     def find_differences(self, plan: AuthPlan) -> list[Difference]:
         """Return how declared accounts will differ from those on the servers after the plan is carried
@@ -62,11 +71,12 @@ class OperatorPush:
             self._find_difference(account.name, account.name in changed) for account in self.declared.accounts
         ]
         removals = [step.account for step in steps if step.action == "remove" and not step.user]
-        return differences + [
-            Difference(name, self.store.read_account(name).public, REMOVED)
+        differences += [
+            Difference(name, self.store.load_account(name).public, REMOVED)
             for name in removals
             if self.tokens.get(name)
         ]
+        return differences + [Difference(owed.name, owed.public, REMOVED) for owed in self.owed if self.prune]
 
     def _find_difference(self, name: str, is_changed: bool) -> Difference:
         token = self.tokens.get(name, "")
@@ -91,6 +101,27 @@ class OperatorPush:
                     "set allow_delete in its resolver, or apply with --no-push",
                 )
 
+    def note_removals(self) -> None:
+        """Note which removed accounts the servers do not have any more. Raises OSError."""
+        there = set() if self.prune else {owed.public for owed in self.owed}
+        for record in list_owed(self.store):
+            if record.public not in there:
+                mark_gone(self.store, record.public)
+
+    async def count_streams(self, step: AuthStep) -> AuthStep:
+        """Return the removal of an account with what it holds on the servers. Raises JsctlError."""
+        public = self.store.load_account(step.account).public
+        body = {"account": public, "streams": True}
+        streams: dict[tuple[str, str], int] = {}
+        for reply in await ping(self.connection, "JSZ", body, expect=self.servers):
+            domain = str((reply.get("server") or {}).get("domain") or "")
+            for account in (reply.get("data") or {}).get("account_details") or ():
+                for stream in account.get("stream_detail") or ():
+                    key = domain, str(stream.get("name"))
+                    messages = int((stream.get("state") or {}).get("messages") or 0)
+                    streams[key] = max(messages, streams.get(key, 0))
+        return step._replace(streams=len(streams), messages=sum(streams.values()))
+
     async def send(self, env: Env) -> list[Sent]:
         """Send what the servers lack. Raises JsctlError when a server does not accept it."""
         accounts = [
@@ -114,6 +145,7 @@ async def open_pushes(
     plan: AuthPlan,
     *,
     is_planning: bool,
+    prune: bool,
 ) -> list[OperatorPush]:
     """Connect to the servers of each operator, and ask what they have. is_planning: nothing will be sent.
 
@@ -131,17 +163,36 @@ async def open_pushes(
             step.account for step in plan.steps
         }
         public_keys = {
-            name: store.read_account(name).public
+            name: store.load_account(name).public
             for name in store.list_account_names()
             if name in account_names
         }
         remote = await fetch_account_jwts(connection, public_keys.values(), servers)
         tokens = {name: remote[public] for name, public in public_keys.items()}
-        push = OperatorPush(store, declared, connection, servers, tokens)
+        owed = await _find_owed(connection, store, declared.label, servers)
+        push = OperatorPush(store, declared, connection, servers, tokens, owed, prune)
         if not is_planning:
             refuse_older(push.find_differences(plan))
         pushes.append(push)
     return pushes
+
+
+async def _find_owed(connection: Connection, store: AuthStore, label: str, servers: int) -> list[Record]:
+    """Return the accounts that servers have although they were removed from the store: those that it
+    remembers, and those that carry the label."""
+    stored = {account.public for account in store.load_accounts()}
+    remembered = {account.public for account in list_owed(store)}
+    there = [public for public in await list_accounts(connection, servers) if public not in stored]
+    owed = []
+    for public, token in (await fetch_account_jwts(connection, there, servers)).items():
+        claims = read_claims(token)
+        if claims.get("sub") != public:
+            continue
+        record = Record(str(claims.get("name") or public), token, claims)
+        is_ours = public in remembered or (label and has_label(record.nats, label))
+        if is_ours and not store.find_account_doubt(record):
+            owed.append(record)
+    return owed
 
 
 def _refuse_failures(sent: Sequence[Sent], accounts: Sequence[Record], servers: int) -> None:

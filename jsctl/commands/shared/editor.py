@@ -3,9 +3,10 @@
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,10 +14,12 @@ from jsctl import posix
 from jsctl.env import Env
 from jsctl.errors import BadInput, Cancelled, ExitStatus, JsctlError
 from jsctl.files import CONFIG_SIZE, read_text, remove_unused
+from jsctl.signals import left_to_program
 
 T = TypeVar("T")
 
 _FOLDER_PREFIX = "jsctl-edit-"
+_DEFAULTS = ("vi", "nano")
 _UNFINISHED = ".unfinished"  #: marks a text that no error has named yet
 
 
@@ -26,15 +29,14 @@ async def edit_text(
     """Let the user edit a text, and pass the edited text to `apply`. Returns what `apply` returns; None when
     the text was not changed.
 
-    When `apply` raises JsctlError or ValueError the user may continue to edit; else the text is kept, and the
-    error says where. Texts that killed processes left are removed first.
+    When `apply` raises JsctlError or ValueError the user may continue to edit. A changed text that was not
+    applied is kept, and a message says where; any other is removed. Texts that killed processes left are
+    removed first.
 
     name: that of the file that the editor shows. parent: the folder for the text, by default that for
     temporary files; for secrets, which stay where they are. Raises BadInput, Cancelled, JsctlError.
     """
-    editor = env.environ.get("VISUAL") or env.environ.get("EDITOR") or ""
-    if not editor.strip():
-        raise BadInput("no editor is set", "set EDITOR to your editor")
+    editor = _find_editor(env)
     # A folder of its own (0700): editors leave backups and swap files beside the text.
     _remove_leftovers(parent or Path(tempfile.gettempdir()))
     folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX, dir=parent))
@@ -44,28 +46,34 @@ async def edit_text(
     file = folder / name
     file.touch(mode=0o600)
     file.write_text(text, encoding="utf-8", errors="backslashreplace")
-    keep = True
+    keep = False
     try:
         while True:
-            _run_editor(editor, file)
-            edited = read_text(file, "", CONFIG_SIZE, errors="replace")
-            if edited.rstrip() == text.rstrip():
-                keep = False
+            failure = _run_editor(editor, file)
+            edited = read_text(file, "", CONFIG_SIZE, regular=True, errors="replace")
+            is_changed = edited.rstrip() != text.rstrip()
+            if failure is not None:
+                keep = is_changed
+                hint = f"nothing was changed, your text is in {file}" if keep else "nothing was changed"
+                raise JsctlError(failure, hint)
+            if not is_changed:
                 return None
             try:
-                result = await apply(edited)
+                return await apply(edited)
             except Cancelled:
-                keep = False
                 raise
             except (JsctlError, ValueError) as error:
                 question = f"{error}. Edit again?"
                 if env.can_ask and await env.prompter.confirm(question, flag="EDITOR", default=True):
                     continue
-                failure = JsctlError(str(error), f"nothing was changed, your text is in {file}")
-                failure.status = error.status if isinstance(error, JsctlError) else ExitStatus.USAGE
-                raise failure from None
-            keep = False
-            return result
+                keep = True
+                refusal = JsctlError(str(error), f"nothing was changed, your text is in {file}")
+                refusal.status = error.status if isinstance(error, JsctlError) else ExitStatus.USAGE
+                raise refusal from None
+            except BaseException:  # ctrl-C
+                keep = True
+                env.say(f"jsctl: your text is in {file}")
+                raise
     finally:
         if keep:
             (folder / _UNFINISHED).unlink(missing_ok=True)
@@ -74,18 +82,34 @@ async def edit_text(
         os.close(lock)
 
 
+def _find_editor(env: Env) -> list[str]:
+    """Return the command of the user's editor; on a terminal, vi or nano if none is set. Raises BadInput."""
+    editor = env.environ.get("VISUAL", "").strip() or env.environ.get("EDITOR", "").strip()
+    try:
+        words = shlex.split(editor)
+    except ValueError as error:
+        raise BadInput(f"cannot start the editor {editor!r}: {error}") from None
+    if not words and env.can_ask:
+        path = env.environ.get("PATH")
+        words = [program for name in _DEFAULTS if (program := shutil.which(name, path=path))][:1]
+    if not words:
+        raise BadInput("no editor is set", "set EDITOR to your editor")
+    return words
+
+
 def _remove_leftovers(parent: Path) -> None:
     """Remove the texts that killed processes left: those that are not locked and that no error named."""
     for leftover in parent.glob(f"{_FOLDER_PREFIX}*"):
         remove_unused(leftover, lambda folder, _: (folder / _UNFINISHED).exists())
 
 
-def _run_editor(editor: str, file: Path) -> None:
+def _run_editor(editor: Sequence[str], file: Path) -> str | None:
+    """Run the editor until it ends. Returns what went wrong; None for nothing."""
     try:
-        status = subprocess.run([*shlex.split(editor), str(file)], check=False).returncode
-    except (OSError, ValueError) as error:
-        raise JsctlError(f"cannot start the editor {editor!r}: {error}") from None
-    if status:
-        raise JsctlError(
-            f"the editor ended with status {status}", f"nothing was changed, the text is in {file}"
-        )
+        with left_to_program():
+            status = subprocess.run([*editor, str(file)], check=False).returncode
+    except OSError as error:
+        return f"cannot start the editor {editor[0]!r}: {error.strerror}"
+    if status < 0:
+        return f"the editor was ended by {signal.Signals(-status).name}"
+    return f"the editor ended with status {status}" if status else None

@@ -11,6 +11,7 @@ from jsctl.commands.cli.declare import CollectedOption
 from jsctl.jetstream.config.field import ExtraFlag, Field
 from jsctl.jetstream.config.kind import Kind, Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Switch, Texts
+from jsctl.jetstream.config.numbers import Duration, Size
 from jsctl.jetstream.config.schema import Schema
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,6 +38,7 @@ class KindType(click.ParamType[Any]):
     def __init__(self, kind: Kind) -> None:
         self.name = kind.metavar.lower()
         self._kind = kind
+        self.may_be_blank = isinstance(kind, (Duration, Size))
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):

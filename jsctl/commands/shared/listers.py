@@ -230,7 +230,7 @@ def _read_accounts(ctx: click.Context) -> "list[Record]":
     """Return the accounts that a command line of the store means: the named one, or all."""
     from jsctl.commands.shared.pick_auth import list_stores
 
-    accounts = [account for store in list_stores(ctx) for account in store.read_accounts()]
+    accounts = [account for store in list_stores(ctx) for account in store.load_accounts()]
     named = [candidate for candidate in accounts if candidate.name == ctx.params.get("account")]
     return named or accounts
 
@@ -264,7 +264,7 @@ def _list_roles(ctx: click.Context) -> set[str]:
 def _list_operator_keys(ctx: click.Context) -> list[str]:
     from jsctl.commands.shared.pick_auth import list_stores
 
-    return [key for store in list_stores(ctx) for key in store.read_operator().nats.get("signing_keys") or ()]
+    return [key for store in list_stores(ctx) for key in store.load_operator().nats.get("signing_keys") or ()]
 
 
 def _list_exports(ctx: click.Context) -> set[str]:

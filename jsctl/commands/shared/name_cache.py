@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 WAIT = 0.15
 """Seconds that completion waits for a server; JSCTL_COMPLETE_WAIT has another number of ms."""
 
+_MANY, _WAIT_FOR_MANY = 1000, 0.04
+"""Number of names that were listed last, and the seconds to wait from there on: few will be new."""
+
 _MAX_SECONDS = 10  #: seconds until the background process gives up
 _MAX_LISTS = 64  #: lists that a file keeps
 _POLL_SECONDS = 0.004  #: seconds between two checks whether it has ended
@@ -63,16 +66,18 @@ class NameCache:
 
     def _read(self) -> dict[str, object]:
         try:
-            lists = parse_json(read_text(self.path, "", CONFIG_SIZE))
+            lists = parse_json(read_text(self.path, "", CONFIG_SIZE, regular=True))
         except Exception:  # a damaged file is replaced
             return {}
         return lists if isinstance(lists, dict) else {}
 
 
-def parse_wait(environ: Mapping[str, str]) -> float:
-    """Return the number of seconds that completion waits."""
+def parse_wait(environ: Mapping[str, str], known: int = 0) -> float:
+    """Return the number of seconds that completion waits. known: names of the completion before."""
     text = environ.get("JSCTL_COMPLETE_WAIT", "")
-    return int(text) / 1000 if text.isdecimal() and len(text) < 7 else WAIT
+    if text.isdecimal() and len(text) < 7:
+        return int(text) / 1000
+    return _WAIT_FOR_MANY if known >= _MANY else WAIT
 
 
 def refresh_in_background(fetch: Callable[[], object], wait: float) -> None:

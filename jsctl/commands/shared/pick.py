@@ -14,7 +14,7 @@ from jsctl.nats.subjects import validate_existing_name
 from jsctl.registry.noun_record import Noun
 
 if TYPE_CHECKING:
-    from jsctl.prompts.prompter import Prompter
+    from jsctl.prompts.prompter import Check, Prompter
 
 
 async def pick(
@@ -50,7 +50,7 @@ async def pick(
                 f"there are no other {noun.name}s to pick from", format_only_hidden_hint(len(hidden))
             )
         where = f"{noun.parent} {parent} has no {noun.name}s" if parent else f"there are no {noun.name}s"
-        raise NotFound(f"{where} to pick from", noun.create)
+        raise NotFound(f"{where} to pick from", noun.format_create())
     if hidden:
         env.say(f"jsctl: {format_hidden_hint(len(hidden))}")
     question = message or f"Select a {noun.label}"
@@ -82,7 +82,7 @@ async def pick_several(
     shown_names: Sequence[str] | None = None
     hidden: Sequence[str] = ()
     left_out: set[str] = set()
-    for name in names:
+    for name in names if not env.missing_ok else await _keep_present(env, noun, names, api):
         if not any(mark in name for mark in "*?["):
             picked[validate_name(noun, name)] = None
             continue
@@ -96,13 +96,32 @@ async def pick_several(
         )
         hidden_matches = [candidate for candidate in hidden if fnmatchcase(candidate, name)]
         if not matching:
-            hint = format_only_hidden_hint(len(hidden_matches)) if hidden_matches else noun.hint
+            hint = format_only_hidden_hint(len(hidden_matches)) if hidden_matches else noun.format_hint()
             raise NotFound(f"no {noun.name} matches {name}", hint)
         left_out.update(hidden_matches)
         picked.update(dict.fromkeys(matching))
     if left_out := left_out - set(picked):
         env.say(f"jsctl: {format_hidden_hint(len(left_out))}")
     return list(picked)
+
+
+async def _keep_present(env: Env, noun: Noun, names: Sequence[str], api: Api | None) -> list[str]:
+    """Return the names and patterns that stand for something that exists, for --missing-ok. Raises NotFound
+    if none does.
+    """
+    known = await list_names(env, noun, "", api)
+    present, error = list[str](), None
+    for name in names:
+        if name in known or any(fnmatchcase(candidate, name) for candidate in known):
+            present.append(name)
+            continue
+        is_pattern = any(mark in name for mark in "*?[")
+        error = NotFound(f"there is no {noun.name} {name if is_pattern else validate_name(noun, name)}")
+        if len(names) > 1:
+            env.excuse(error)
+    if error is not None and not present:
+        raise NotFound(error.message if len(names) == 1 else "nothing was changed")
+    return present
 
 
 def validate_name(noun: Noun, name: str) -> str:
@@ -155,3 +174,10 @@ async def pick_consumer(env: Env, api: Api, stream: str, consumer: str) -> tuple
     """Pick a stream and a consumer of it; see `pick`. Returns both names."""
     stream = await pick_stream(env, api, stream)
     return stream, await pick(env, registry.find_noun("consumer"), consumer, parent=stream, api=api)
+
+
+async def ask_bucket(env: Env, check: "Check") -> str:
+    """Return the name of a new bucket that the user types. Raises BadInput without a terminal."""
+    if not env.can_ask:
+        raise BadInput("the bucket's name is missing", "specify BUCKET")
+    return await env.prompter.text("Bucket Name", flag="BUCKET", check=check)

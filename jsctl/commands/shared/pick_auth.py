@@ -9,6 +9,7 @@ from jsctl.auth.changes import find_signing_key
 from jsctl.auth.folders import Choices, make_choices
 from jsctl.auth.records import Record, SigningKey, list_signing_keys
 from jsctl.auth.store import AuthStore
+from jsctl.command_lines import build_line
 from jsctl.commands.cli import argument, option
 from jsctl.commands.cli.declare import CheckedOption
 from jsctl.env import Env
@@ -31,93 +32,113 @@ async def pick_operator(env: Env, name: str = "", *, flag: str = "--operator") -
     """
     choices, names = _read_operators(env)
     if name:
-        _check_exists(name, names, f"there is no operator {name!r}", "jsctl auth operator ls lists them")
+        _check_exists(
+            name, names, f"there is no operator {name!r}", f"{build_line('auth operator ls')} lists them"
+        )
     else:
         name = choices.operator.value or await _pick_name(env, names, "operator", "Operator", flag)
     return AuthStore(choices.folders, name, choices.get_account(name))
 
 
 async def pick_account(
-    env: Env, store: AuthStore, name: str = "", *, flag: str = "ACCOUNT", default: bool = True
+    env: Env,
+    store: AuthStore,
+    name: str = "",
+    *,
+    flag: str = "ACCOUNT",
+    default: bool = True,
+    doubted: bool = False,
 ) -> Record:
     """Return an account, by its name or public key; without a name the selected one, or one that the
     user picks.
 
-    default: whether to take the selected one. Raises NotFound, BadInput.
+    default: whether to take the selected one. doubted: also one whose JWT is not genuine. Raises NotFound,
+    NotGenuine, BadInput.
     """
     names = store.list_account_names()
     if not name:
         if not names:
-            raise NotFound(f"operator {store.operator} has no accounts", "jsctl auth account add creates one")
+            raise NotFound(
+                f"operator {store.operator} has no accounts", f"{build_line('auth account add')} creates one"
+            )
         selected = store.selected_account if default else ""
-        return store.read_account(selected or await _pick_name(env, names, "account", "Account", flag))
+        name = selected or await _pick_name(env, names, "account", "Account", flag)
     try:
-        return store.find_account(name)
+        return store.load_named_account(name) if doubted else store.find_account(name)
     except NotFound as error:
         _check_exists(name, names, error.message, error.hint)
         raise
 
 
 async def pick_operator_account(
-    env: Env, operator: str, account: str, *, default: bool = True
+    env: Env, operator: str, account: str, *, default: bool = True, doubted: bool = False
 ) -> tuple[AuthStore, Record]:
-    """Return the store of an operator, and one of its accounts. Raises NotFound, BadInput."""
+    """Return the store of an operator, and one of its accounts. Raises as `pick_account` does."""
     store = await pick_operator(env, operator)
-    return store, await pick_account(env, store, account, default=default)
+    return store, await pick_account(env, store, account, default=default, doubted=doubted)
 
 
 async def pick_operator_user(
-    env: Env, operator: str, account: str, user: str
+    env: Env, operator: str, account: str, user: str, *, doubted: bool = False
 ) -> tuple[AuthStore, Record, Record]:
-    """Return the store of an operator, one of its accounts and a user of that. Raises NotFound, BadInput."""
+    """Return the store of an operator, one of its accounts and a user of that. Raises as `pick_account`
+    does."""
     store = await pick_operator(env, operator)
-    owner = await pick_user_account(env, store, user, account)
-    return store, owner, await pick_user(env, store, owner, user)
+    owner = await pick_user_account(env, store, user, account, doubted=doubted)
+    return store, owner, await pick_user(env, store, owner, user, doubted=doubted)
 
 
-async def pick_user(env: Env, store: AuthStore, account: Record, name: str = "") -> Record:
+async def pick_user(
+    env: Env, store: AuthStore, account: Record, name: str = "", *, doubted: bool = False
+) -> Record:
     """Return a user of an account, by name; without a name one that the user picks.
 
-    Raises NotFound, BadInput.
+    doubted: also one whose JWT is not genuine. Raises NotFound, NotGenuine, BadInput.
     """
     names = store.list_user_names(account.name)
     if not name:
         if not names:
-            raise NotFound(f"account {account.name} has no users", "jsctl auth user add creates one")
+            raise NotFound(
+                f"account {account.name} has no users", f"{build_line('auth user add')} creates one"
+            )
         name = await _pick_name(env, names, "user", "User", "NAME")
     try:
-        return store.read_user(account.name, name)
+        return store.load_user(account.name, name) if doubted else store.read_user(account.name, name)
     except NotFound as error:
         _check_exists(name, names, error.message, error.hint)
         raise
 
 
-async def pick_user_account(env: Env, store: AuthStore, user: str, account: str) -> Record:
+async def pick_user_account(
+    env: Env, store: AuthStore, user: str, account: str, *, doubted: bool = False
+) -> Record:
     """Return the account of a user: the named one, the only one that has a user of this name, or one that is
     picked.
 
-    Raises NotFound, BadInput.
+    doubted: also one whose JWT is not genuine. Raises NotFound, NotGenuine, BadInput.
     """
     if not account and user:
         candidates = [name for name in store.list_account_names() if user in store.list_user_names(name)]
         if len(candidates) == 1:
-            return store.read_account(candidates[0])
+            return await pick_account(env, store, candidates[0], doubted=doubted)
         if len(candidates) > 1 and not env.can_ask:
             raise BadInput(f"accounts {', '.join(candidates)} have a user {user}", "specify ACCOUNT")
-    return await pick_account(env, store, account)
+    return await pick_account(env, store, account, doubted=doubted)
 
 
-async def pick_signing_key(env: Env, account: Record, name: str, flag: str) -> SigningKey:
+async def pick_signing_key(
+    env: Env, account: Record, name: str, flag: str, keys: Sequence[SigningKey] | None = None
+) -> SigningKey:
     """Return a signing key of an account, by its public key or role; without a name one that the user picks.
 
-    Raises NotFound, BadInput.
+    keys: those to pick from; None for all. Raises NotFound, BadInput.
     """
     if not name:
-        keys = list_signing_keys(account.nats)
+        keys = list_signing_keys(account.nats) if keys is None else keys
         if not keys:
             raise NotFound(
                 f"account {account.name} has no signing keys",
-                f"jsctl auth account keys add {account.name} adds one",
+                f"{build_line('auth account keys add', account.name)} adds one",
             )
         titles = [Choice(f"{key.role or '(no scope)'} {key.public}", key.public) for key in keys]
         if not env.can_ask:
@@ -200,7 +221,8 @@ def _read_operators(env: Env) -> tuple[Choices, list[str]]:
     names = choices.folders.list_operators()
     if not names:
         raise NotFound(
-            f"there are no operators in {choices.folders.stores}", "jsctl auth operator add creates one"
+            f"there are no operators in {choices.folders.stores}",
+            f"{build_line('auth operator add')} creates one",
         )
     return choices, names
 
@@ -208,6 +230,11 @@ def _read_operators(env: Env) -> tuple[Choices, list[str]]:
 def account_argument(name: str = "account", **attrs: Any) -> Callable[[F], F]:
     """Declare an argument that takes the name of an account, which may be left out."""
     return argument(name, **{"default": "", "shell_complete": _make_completer("store account"), **attrs})
+
+
+def key_option() -> Callable[[F], F]:
+    """Declare --key, which names a signing key of an account as the argument ROLE|KEY does."""
+    return option("--key", metavar="ROLE|KEY", default="", help="The key, as the argument ROLE|KEY")
 
 
 def user_argument(name: str = "name", **attrs: Any) -> Callable[[F], F]:

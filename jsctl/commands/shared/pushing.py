@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from jsctl.auth.check import check_for_push
+from jsctl.auth.check import Finding, check_for_push
 from jsctl.auth.environment import read_environment
 from jsctl.auth.records import Record
 from jsctl.auth.resolver import NEWER, Difference, Outcome, fetch_trust, push_account
 from jsctl.auth.store import AuthStore
+from jsctl.command_lines import build_line
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.nats.connection import Connection
@@ -19,11 +20,17 @@ Sent = tuple[str, str, Outcome]
 def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, force: bool) -> None:
     """Show what is wrong with accounts. Raises JsctlError for errors, unless `force`."""
     environment = read_environment(store.folders, store.operator)
-    errors = 0
+    findings: dict[Finding, Finding] = {}
     for account in accounts:
         for finding in check_for_push(environment, account.name, now=env.clock()):
-            errors += finding.severity == "error"
-            env.say(f"jsctl: {finding.severity}: {finding.where}: {finding.message}; {finding.fix}")
+            fault = finding._replace(
+                severity="error"
+            )  # of two accounts, the other one reports it as a warning
+            if fault not in findings or finding.severity == "error":
+                findings[fault] = finding
+    for finding in findings.values():
+        env.say(f"jsctl: {finding.severity}: {finding.where}: {finding.message}; {finding.fix}")
+    errors = sum(finding.severity == "error" for finding in findings.values())
     if errors and not force:
         raise JsctlError(
             f"nothing was pushed because of {pluralize(errors, 'error')}",
@@ -37,7 +44,8 @@ def refuse_older(differences: Sequence[Difference]) -> None:
     if newer:
         raise JsctlError(
             f"servers have a newer JWT of {', '.join(newer)}",
-            "jsctl auth account pull --save fetches it, jsctl auth account push --force replaces it",
+            f"{build_line('auth account pull', *newer, flags=['--save'])} fetches it,"
+            f" {build_line('auth account push', *newer, flags=['--force'])} replaces it",
         )
 
 

@@ -190,9 +190,14 @@ def is_safe(name: str) -> bool:
     return name.isprintable() and not name.startswith("-")
 
 
+_is_plain = re.compile(r"[\w@%+=:,./-]*").fullmatch
+
+
 def _quote_for_bash(word: str) -> str:
     """Return a printable word as bash reads it back.
 
     With backslashes, not quotation marks, so that it still begins with what the user has typed.
     """
+    if _is_plain(word):  # nearly always; of 5,000 names, each would take a hundredth of a ms
+        return word
     return re.sub(r"[^\w@%+=:,./-]", r"\\\g<0>", word)

@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from jsctl.auth.claims import as_object
-from jsctl.auth.environment import extract_jwt, read_claims
+from jsctl.auth.environment import read_claims
 from jsctl.auth.keys import KeyPair
 from jsctl.auth.records import Record
 from jsctl.auth.resolver import make_system_user, make_temporary_user
-from jsctl.auth.store import AuthStore
+from jsctl.auth.store import AuthStore, read_creds_jwt
 from jsctl.contexts.settings import METHODS, Settings
 from jsctl.env import Env
-from jsctl.files import read_text
 from jsctl.nats.connection import Connection
 from jsctl.user_folders import expand_home
 
@@ -61,12 +60,11 @@ def _is_of_another_account(settings: Settings, store: AuthStore) -> bool:
     """
     token = settings.jwt
     if settings.creds and not token:
-        path = expand_home(settings.creds)
-        token = extract_jwt(read_text(path)) if path.is_file() else ""
+        token = read_creds_jwt(expand_home(settings.creds))
     claims = read_claims(token)
     account = as_object(claims.get("nats")).get("issuer_account") or claims.get("iss")
     system = str(store.read_operator().nats.get("system_account") or "")
-    stored_keys = {record.public for record in store.read_accounts()} if account else set()
+    stored_keys = {record.public for record in store.load_accounts()} if account else set()
     return account in stored_keys - {system} and store.has_seed(system)
 
 

@@ -1,9 +1,12 @@
 """Hiding the streams of buckets and the system from lists, unless --all was given."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import TypeVar
 
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
+
+T = TypeVar("T")
 
 
 def format_hidden_hint(count: int) -> str:
@@ -38,9 +41,11 @@ class ShownNames:
             self._env.say(f"jsctl: {format_hidden_hint(self.hidden)}")
 
 
-async def list_shown_names(env: Env, pages: AsyncIterator[Iterable[str]]) -> AsyncIterator[list[str]]:
-    """Yield the names of pages that lists show, and report at the end how many they do not."""
+async def list_shown(
+    env: Env, pages: AsyncIterator[Iterable[T]], get_name: Callable[[T], str]
+) -> AsyncIterator[list[T]]:
+    """Yield what lists show of pages, and report at the end how much they do not. get_name: the stream's."""
     shown_names = ShownNames(env)
     async for page in pages:
-        yield [name for name in page if name in shown_names]
+        yield [item for item in page if get_name(item) in shown_names]
     shown_names.report_hidden()

@@ -1,8 +1,11 @@
 """The contexts and domains of a command that covers several."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from jsctl.command_lines import build_line
+from jsctl.commands.shared.repeat import list_login_flags
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.contexts.store import is_name
 from jsctl.env import Env
@@ -29,7 +32,10 @@ def resolve_targets(env: Env, groups: Sequence[str] = (), *, all_contexts: bool 
             )
         names = env.contexts.names()
         if not names:
-            raise NotFound("there are no contexts", "jsctl context add NAME --server URL adds one")
+            raise NotFound(
+                "there are no contexts",
+                f"{build_line('context add', 'NAME', flags=['--server', 'URL'])} adds one",
+            )
     contexts: list[str | None] = list(dict.fromkeys(names)) or [None]
     return [
         place for name in contexts for place in resolve_context_targets(env, name, several=len(contexts) > 1)
@@ -50,7 +56,10 @@ def resolve_context_targets(env: Env, context: str | None, *, several: bool) -> 
         flags = {n: v for n, v in flags.items() if n not in variables or n in FOR_ALL_CONTEXTS}
     loaded_context = env.context(context)
     overrides: list[dict[str, Any]] = [{} if domain is None else {"js_domain": domain} for domain in domains]
-    return [resolve(flags | override, loaded_context, variables) for override in overrides]
+    typed = tuple(list_login_flags(env))
+    return [
+        replace(resolve(flags | override, loaded_context, variables), typed=typed) for override in overrides
+    ]
 
 
 def _read_group(env: Env, name: str) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
@@ -88,7 +89,7 @@ async def elect_leader(
     if not replicas:
         raise JsctlError(
             f"{group.label} has only one replica: no other server can lead it",
-            "in a cluster, jsctl stream edit --replicas 3 adds replicas",
+            f"in a cluster, {build_line('stream edit', flags=['--replicas', '3'])} adds replicas",
         )
     leader = str(cluster.get("leader") or "")
     if not leader and not force:
@@ -119,7 +120,7 @@ async def wait_for_leader(group: RaftGroup, old_leader: str, timeout: int = ELEC
     if not leader:
         raise RequestTimeout(
             f"no new leader in {timeout / SECOND:g}s",
-            "jsctl stream info shows whether most of its servers are online",
+            f"{build_line('stream info')} shows whether most of its servers are online",
         )
     return leader
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 _MAX_DEPTH = 40
 """Maximum number of objects and lists within each other."""
-_MAX_VALUES = 300_000
-"""Maximum number of values of a file; each takes half a kilobyte of memory."""
+_MAX_VALUES = 1_000_000
+"""Maximum number of values of a file; each takes half a kilobyte of memory. An export of 5,000 streams with
+two consumers each has 500,000."""
 _ALIASED = 10_000
 """Maximum number of values that aliases may add."""
 
@@ -178,6 +179,8 @@ def _parse_yaml(text: str, file: str) -> Iterator[Node]:
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
         lines = text.splitlines()
         faulty_line = lines[mark.line] if mark and mark.line < len(lines) else ""
+        if re.match(r"\s*\t", faulty_line):
+            raise BadInput(f"{place}: a line begins with a tab", "indent with spaces") from None
         raise BadInput(f"{place}: {problem}", QUOTES_HINT if "{{" in faulty_line else "") from None
     except RecursionError:
         raise BadInput(f"{file}: nested too deeply, at most {_MAX_DEPTH} levels are valid") from None

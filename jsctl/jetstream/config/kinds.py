@@ -56,8 +56,10 @@ class Texts(Kind):
         return [item for value in values for item in (self.parse(value) if isinstance(value, str) else value)]
 
     def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> list[str]:
-        items = node.value if isinstance(node.value, list) else [node]
-        return [text for item in items for text in self._read_item(item, key)]
+        """Read a list, whose items are never split; a file may write a single one without the list."""
+        if isinstance(node.value, list):
+            return [self._check_item(item, item.as_text(f"each of {key}"), key) for item in node.value]
+        return [self._check_item(node, text, key) for text in self._split(node.as_text(key))]
 
     def to_flag_texts(self, value: Any) -> list[str]:
         return [",".join(value)]
@@ -65,12 +67,17 @@ class Texts(Kind):
     def accepts(self, value: Any) -> bool:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
-    def _read_item(self, node: Node, key: str) -> list[str]:
-        return [node.as_text(f"each of {key}")]
+    def _split(self, text: str) -> list[str]:
+        """Return the items of a text in place of a list."""
+        return [text]
+
+    def _check_item(self, node: Node, text: str, key: str) -> str:
+        """Return the text if it is valid. Raises BadInput."""
+        return text
 
 
 class Subjects(Texts):
-    """A list of subjects; one text may hold several, separated by commas or spaces."""
+    """A list of subjects; one text in its place may hold several, separated by commas or spaces."""
 
     takes = "a list of subjects"
 
@@ -89,11 +96,13 @@ class Subjects(Texts):
             if not is_subject(subject):
                 yield f"{key}: {subject!r} is not a valid subject"
 
-    def _read_item(self, node: Node, key: str) -> list[str]:
-        try:
-            return self.parse(node.as_text(f"each of {key}"))
-        except ValueError as error:
-            raise node.error(f"{key}: {error}") from None
+    def _split(self, text: str) -> list[str]:
+        return split_subjects([text])
+
+    def _check_item(self, node: Node, text: str, key: str) -> str:
+        if not is_subject(text):
+            raise node.error(f"{key}: {text!r} is not a valid subject")
+        return text
 
 
 class Switch(Kind):

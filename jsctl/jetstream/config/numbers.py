@@ -39,6 +39,8 @@ class Number(Kind):
     def _check(self, number: int) -> int:
         if self._least is not None and number < self._least:
             raise ValueError(f"{number} is less than {self._least}")
+        if abs(number) >= 1 << 63:
+            raise ValueError(f"{number} is too large")
         return number
 
 

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, collecting, raise_all
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.config.field import Field
 from jsctl.jetstream.config.kind import (
@@ -54,17 +54,20 @@ class Object(Kind):
     ) -> Json:
         """Read an object. Keys that are newer than jsctl may be below `extra`.
 
-        ignored: keys that do not belong to the configuration. Raises BadInput.
+        ignored: keys that do not belong to the configuration. Raises BadInput, BadInputs for several errors.
         """
         what = self.what or key
         config: Json = {}
+        errors: list[BadInput] = []
         for name, member in node.as_object(what).items():
             if name in ignored or name == "extra":
                 continue
-            if name not in self.kinds and not keep(name, self.kinds, node.value):
-                raise member.error(f"unknown key {name!r} of {what}", self.find_hint(name, ignored))
-            kind = self.kinds.get(name, _ANYTHING)
-            config[name] = None if member.value is None else kind.read(member, name, keep=keep)
+            with collecting(errors):
+                if name not in self.kinds and not keep(name, self.kinds, node.value):
+                    raise member.error(f"unknown key {name!r} of {what}", self.find_hint(name, ignored))
+                kind = self.kinds.get(name, _ANYTHING)
+                config[name] = None if member.value is None else kind.read(member, name, keep=keep)
+        raise_all(errors)
         for name in self._needs:
             if not config.get(name):
                 raise node.error(f"{key} needs {name}")

@@ -5,6 +5,7 @@ A name or filter that the account may not look up counts as free: the server has
 
 from collections.abc import Sequence
 
+from jsctl.command_lines import build_line
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
@@ -19,7 +20,7 @@ async def check_name_is_free(api: Api, stream: str, name: str) -> None:
     except JsctlError:
         return
     raise ValueError(
-        f"consumer {stream} > {name} already exists; jsctl consumer edit {stream} {name} changes it"
+        f"consumer {stream} > {name} already exists; {build_line('consumer edit', stream, name)} changes it"
     )
 
 

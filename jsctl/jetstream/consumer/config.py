@@ -56,7 +56,7 @@ class ConsumerSchema(Schema):
 
     def apply_flags(self, config: Json, values: Mapping[str, Any]) -> Json:
         updated = super().apply_flags(config, {k: v for k, v in values.items() if k != "filter"})
-        return with_filters(updated, values["filter"]) if "filter" in values else updated
+        return with_filters(updated, split_subjects(values["filter"])) if "filter" in values else updated
 
     def with_defaults(self, config: Json) -> Json:
         """Return a copy with defaults; the acknowledgement policy is none for push consumers, explicit for
@@ -145,11 +145,11 @@ def get_filters(config: Json) -> list[str]:
     return [single] if single else list(config.get("filter_subjects") or [])
 
 
-def with_filters(config: Json, texts: Sequence[str]) -> Json:
+def with_filters(config: Json, filters: Sequence[str]) -> Json:
     """Return a copy with one filter in `filter_subject` or several in `filter_subjects`; without either when
-    there are no texts."""
+    there are none."""
     updated = {key: value for key, value in config.items() if key not in _FILTERS}
-    subjects = list(dict.fromkeys(split_subjects(texts)))
+    subjects = list(dict.fromkeys(filters))
     if len(subjects) == 1:
         updated["filter_subject"] = subjects[0]
     elif subjects:

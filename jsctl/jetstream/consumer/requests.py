@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from jsctl import registry
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, Denied, JsctlError, MissingName, NoResponders
 from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
@@ -133,7 +134,7 @@ async def create(api: Api, stream: str, config: Json, *, is_name_new: bool = Fal
                 error.code,
                 error.err_code,
                 f"consumer {stream} > {name} exists with another configuration",
-                "jsctl consumer edit changes it",
+                f"{build_line('consumer edit')} changes it",
             ) from None
         raise
     return created, existing is None or existing.get("created") != created.get("created")

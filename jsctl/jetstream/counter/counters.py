@@ -4,12 +4,13 @@ A number is text throughout, as servers write it: `{"val": "18446744073709551616
 """
 
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from functools import partial
 from typing import NamedTuple
 
 from jsctl import registry
+from jsctl.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, MissingName, NoResponders
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.newest import fetch_newest, fetch_newest_messages
@@ -17,6 +18,7 @@ from jsctl.jetstream.message.publish import parse_ack
 from jsctl.jetstream.message.receive import ReceiveOptions, Receiver, StreamSource
 from jsctl.jetstream.stream import requests as streams
 from jsctl.json_text import parse_json
+from jsctl.later import asyncio
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers, find_header
 from jsctl.nats.message import Message, OutgoingMessage
@@ -76,7 +78,7 @@ def decode_counter(message: Message) -> Counter:
     except (ValueError, TypeError, KeyError, AttributeError):
         raise JsctlError(
             f"the newest message on {message.subject} holds no counter",
-            f"jsctl stream get --last-for {message.subject} shows it",
+            f"{build_line('stream get', flags=build_flag('--last-for', message.subject))} shows it",
         ) from None
     stream = message.metadata.stream if message.metadata else ""
     increment = find_header(message.header_block, _INCREMENT)
@@ -112,14 +114,22 @@ async def _list_subjects(api: Api, info: Json, pattern: str) -> list[str]:
     return sorted(await streams.count_subjects(api, info["config"]["name"], pattern))
 
 
+async def _list_holders(api: Api, subject: str) -> list[str]:
+    """Return the names of the streams that hold counters on a subject, wherever these were counted."""
+    infos = await _fetch_counting_streams(api)
+    held = await asyncio.gather(*(_list_subjects(api, info, subject) for info in infos))
+    return [str(info["config"]["name"]) for info, subjects in zip(infos, held, strict=True) if subjects]
+
+
 async def find_stream(api: Api, subject: str, name: str = "") -> Json:
-    """Fetch the info of the stream that counts a subject. name: of the stream, if known.
+    """Fetch the info of the stream that counts a subject or holds its counters. name: its name, if known.
 
     Raises MissingName, BadInput when several streams could be meant, JsctlError for a stream without
     counters.
     """
     if not name:
-        names = await streams.list_names(api, subject)
+        # The server finds streams by the subjects they listen to, which leaves out what sources bring.
+        names = await streams.list_names(api, subject) or await _list_holders(api, subject)
         if not names:
             raise build_missing_error(api, subject)
         if len(names) > 1:
@@ -203,16 +213,14 @@ async def read_all(api: Api, pattern: str = "", stream: str = "") -> AsyncGenera
                 yield [decode_counter(message) for message in page]
 
 
-def watch(
-    api: Api, info: Json, pattern: str, *, new: bool, limit: int, warn: Callable[[str], None]
-) -> Receiver:
+def watch(api: Api, info: Json, pattern: str, *, new: bool, limit: int) -> Receiver:
     """Return a receiver of counters as they change. new: leave out their present values. limit: number of
     messages, 0 for no end."""
     start = {"deliver_policy": "new" if new else "last_per_subject"}
     options = ReceiveOptions(
         subjects=[pattern], stream=StreamSource(str(info["config"]["name"]), start), limit=limit
     )
-    return Receiver(api.connection, options, api=api, warn=warn, announce=lambda text: None)
+    return Receiver(api.connection, options, api=api, warn=api.warn, announce=lambda text: None)
 
 
 def build_missing_error(api: Api, subject: str) -> MissingName:

@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl import registry
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, MissingName
 from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix, is_bucket, stream_to_bucket
@@ -104,6 +105,14 @@ def _find_stored_prefix(mirror: Json, origin: str) -> str:
     return origin
 
 
+async def check_origins(api: Api, config: Json) -> None:
+    """Raise MissingName for a mirror or source of a bucket that does not exist: servers create such a one.
+    Origins in other domains are not asked for. config: the bucket's own."""
+    for origin in [*filter(None, [config.get("mirror")]), *(config.get("sources") or [])]:
+        if not origin.get("external"):
+            await open_bucket(api, stream_to_bucket(str(origin["name"])))
+
+
 async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
     """Create a bucket; return it, and False when it existed already with this configuration. config: the
     bucket's own, complete. Raises BadInput when the server is too old for it, ApiError."""
@@ -114,7 +123,9 @@ async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NAME_EXIST:
             text = f"bucket {name} exists with another configuration"
-            raise ApiError(error.code, error.err_code, text, "jsctl kv edit changes it") from None
+            raise ApiError(
+                error.code, error.err_code, text, f"{build_line('kv edit', name)} changes it"
+            ) from None
         raise
     return _build_bucket(api, name, info), created
 

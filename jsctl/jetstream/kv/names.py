@@ -7,10 +7,10 @@ read and removed whatever their names.
 import re
 
 from jsctl.errors import BadInput
+from jsctl.nats import subjects
 from jsctl.nats.subjects import is_sendable, is_subject, validate_existing_name
 
 STREAM_PREFIX = "KV_"
-_BUCKET = r"[a-zA-Z0-9_-]+"
 _KEY = r"[-/_=.a-zA-Z0-9]+"
 _WILDCARDS = ("*", ">")
 
@@ -37,13 +37,7 @@ def build_subject_prefix(bucket: str) -> str:
 
 def validate_bucket(name: str) -> str:
     """Return a name if a new bucket may have it. Raises ValueError."""
-    if not name:
-        raise ValueError("a bucket needs a name")
-    if not re.fullmatch(_BUCKET, name):
-        raise ValueError(f"{name!r} is not a valid bucket name: letters, digits, _ and - only")
-    if len(bucket_to_stream(name)) > 255:
-        raise ValueError("a bucket name has at most 252 characters")
-    return name
+    return subjects.validate_bucket(name, STREAM_PREFIX)
 
 
 def validate_new_key(key: str) -> str:

@@ -1,11 +1,12 @@
 """Reading a bucket: single keys from its stream's leader, many of them in batches from any replica."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING
 
 from jsctl import registry
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError, MissingName, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv.bucket import Bucket, open_bucket
@@ -47,14 +48,14 @@ async def get(bucket: Bucket, key: str) -> Entry:
     if not entry.is_value:
         raise NotFound(
             f"key {key} {entry.removal} at {format_time(entry.time)} (revision {entry.revision})",
-            f"jsctl kv history {bucket.name} {key} shows what is left",
+            f"{build_line('kv history', bucket.name, key)} shows what is left",
         )
     return entry
 
 
 async def fetch_revision(bucket: Bucket, key: str, number: int) -> Entry:
     """Fetch the entry of a key at a revision. Raises NotFound."""
-    hint = f"jsctl kv history {bucket.name} {key} shows the revisions"
+    hint = f"{build_line('kv history', bucket.name, key)} shows the revisions"
     if number < 1:
         raise BadInput("a revision must be 1 or more", hint)
     try:
@@ -120,10 +121,6 @@ async def fetch_newest_heads(bucket: Bucket, patterns: Sequence[str]) -> list[En
     return [newest[key] for key in sorted(newest)]
 
 
-def _ignore(text: str) -> None:
-    """Report nothing."""
-
-
 def read_entries(
     bucket: Bucket,
     patterns: Sequence[str],
@@ -133,7 +130,6 @@ def read_entries(
     limit: int = 0,
     headers_only: bool = False,
     to_end: bool = False,
-    warn: Callable[[str], None] = _ignore,
 ) -> "Receiver":
     """Return a receiver of a bucket's entries as they are stored, through a consumer.
 
@@ -155,7 +151,7 @@ def read_entries(
         limit=limit,
     )
     api = bucket.api
-    return Receiver(api.connection, options, api=api, warn=warn, announce=_ignore)
+    return Receiver(api.connection, options, api=api, warn=api.warn, announce=lambda text: None)
 
 
 def deduplicate_patterns(patterns: Sequence[str]) -> list[str]:

@@ -9,24 +9,18 @@ new ones, in the same order.
 
 import base64
 import binascii
-import os
-import stat
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, TextIO
 
 from jsctl.errors import BadInput
-from jsctl.files import open_pipe
 from jsctl.jetstream.kv.entry import DELETE, PURGE, PUT, Entry
 from jsctl.jetstream.kv.names import is_pattern
 from jsctl.jetstream.message.lines import LineSplitter
 from jsctl.jetstream.message.payload import parse_json_headers
-from jsctl.jetstream.message.stdin import read_lines as from_stdin
+from jsctl.jetstream.message.stdin import STDIN, read_chunks
 from jsctl.json_text import parse_json
 from jsctl.nats.subjects import is_subject
-from jsctl.user_folders import expand_home
-
-_CHUNK = 1 << 20  #: bytes of a file that are read at once
 
 
 def parse_entry(record: Any) -> Entry:
@@ -60,20 +54,10 @@ def _decode_value(key: str, record: dict[str, Any]) -> bytes:
 
 async def read_lines(path: str, stdin: TextIO) -> AsyncGenerator[list[bytes], None]:
     """Yield the lines of a file in groups; of stdin for `-`. Raises BadInput."""
-    if path == "-":
-        async for lines in from_stdin(stdin):
-            yield lines
-        return
-    try:
-        with open(expand_home(path), "rb", opener=open_pipe) as file:
-            if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
-                raise BadInput(f"cannot read {path}: it is a device, which may never end")
-            splitter = LineSplitter(path)
-            while chunk := file.read1(_CHUNK):
-                yield splitter.feed(chunk)
-            yield splitter.end()
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}") from None
+    splitter = LineSplitter("stdin" if path == STDIN else path)
+    async for chunk in read_chunks(path, stdin):
+        yield splitter.feed(chunk)
+    yield splitter.end()
 
 
 async def read_entries(path: str, stdin: TextIO) -> AsyncGenerator[list[Entry], None]:

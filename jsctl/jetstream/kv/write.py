@@ -1,9 +1,9 @@
 """Writing to a bucket: values with the revision that they replace, markers, and many of both at once
 (ADR-8)."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import AsyncIterator, Callable, Sequence
 
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.bucket import Bucket
@@ -11,11 +11,10 @@ from jsctl.jetstream.kv.entry import PUT, Entry, build_headers
 from jsctl.jetstream.kv.read import fetch_newest_entry, missing_key_error
 from jsctl.jetstream.message.publish import PublishTotals, parse_ack
 from jsctl.jetstream.message.publish_acked import publish_with_acks
-from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
-from jsctl.units import SECOND, to_ns
+from jsctl.units import SECOND
 
 _BURST = 256  #: messages handed to the connection at once
 
@@ -65,7 +64,8 @@ async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> in
         if entry.is_value:
             raise Conflict(
                 f"key {key} already exists at revision {entry.revision}",
-                "jsctl kv put replaces it; jsctl kv update replaces a given revision",
+                f"{build_line('kv put', bucket.name, key)} replaces it, and"
+                f" {build_line('kv update', bucket.name, key)} a given revision",
                 entry,
             )
         expected = entry.revision
@@ -84,7 +84,7 @@ async def update(bucket: Bucket, key: str, value: bytes, expected: int) -> int:
         raise missing_key_error(bucket, key)
     raise Conflict(
         f"key {key} is at revision {entry.revision}, not {expected}",
-        f"jsctl kv history {bucket.name} {key} shows what it was",
+        f"{build_line('kv history', bucket.name, key)} shows what it was",
         entry,
     )
 
@@ -152,7 +152,8 @@ def _unanswered_error(bucket: Bucket) -> NoResponders:
             "write to the origin, or connect its domain",
         )
     return NoResponders(
-        f"no stream stores the values of bucket {bucket.name}", "jsctl kv info shows its stream"
+        f"no stream stores the values of bucket {bucket.name}",
+        f"{build_line('kv info', bucket.name)} shows its stream",
     )
 
 
@@ -160,7 +161,7 @@ def _with_hint(bucket: Bucket, error: ApiError) -> ApiError:
     """Return the server's refusal with a hint."""
     hint = error.hint
     if error.err_code == ErrorCode.MESSAGE_TTL_DISABLED:
-        hint = f"jsctl kv edit {bucket.name} --marker-ttl 1m allows it"
+        hint = f"{build_line('kv edit', bucket.name, flags=['--marker-ttl', '1m'])} allows it"
     return ApiError(error.code, error.err_code, error.description, hint)
 
 
@@ -168,40 +169,6 @@ def _is_conflict(error: ApiError) -> bool:
     return error.err_code in (
         ErrorCode.STREAM_WRONG_LAST_SEQUENCE,
         ErrorCode.STREAM_WRONG_LAST_SEQUENCE_CONSTANT,
-    )
-
-
-# -- compacting -------------------------------------------------------------------------------------
-
-
-class Removal(NamedTuple):
-    """The removal of a deleted key by compacting: of all entries before its marker, and of an old marker.
-
-    with_marker: whether the marker is removed, too.
-    """
-
-    entry: Entry
-    with_marker: bool
-
-
-def plan_removals(entries: Iterable[Entry], before: int) -> list[Removal]:
-    """Return what compacting removes.
-
-    entries: the newest of each key. before: ns since the epoch; newer markers stay, so that clients that were
-    disconnected learn of the deletion.
-    """
-    return [Removal(entry, to_ns(entry.time) < before) for entry in entries if not entry.is_value]
-
-
-async def remove(bucket: Bucket, removal: Removal) -> int:
-    """Remove the remains of a deleted key; return the number of messages removed. A value that was stored
-    meanwhile stays."""
-    entry = removal.entry
-    return await streams.purge(
-        bucket.api,
-        bucket.stream,
-        subject=bucket.prefix + entry.key,
-        sequence=entry.revision + removal.with_marker,
     )
 
 

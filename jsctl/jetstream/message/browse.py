@@ -7,7 +7,8 @@ if the stream allows it; messages missing there (a follower may lag) are request
 import base64
 from collections.abc import AsyncGenerator
 
-from jsctl.errors import ApiError, JsctlError, MalformedAnswer, NotFound, Unreachable
+from jsctl.command_lines import build_line
+from jsctl.errors import ApiError, JsctlError, MalformedAnswer, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json, is_no_message
 from jsctl.jetstream.message.batches import BATCH, count_from, fetch_batch, fetch_last_batch
 from jsctl.jetstream.stream import requests as streams
@@ -15,6 +16,7 @@ from jsctl.later import asyncio
 from jsctl.nats.acks import Metadata
 from jsctl.nats.direct_get import END, NO_MESSAGE
 from jsctl.nats.message import Message
+from jsctl.units import format_exact_duration
 
 _MAX_FOREIGN_BATCHES = 5
 """Consecutive batches that a mirror may answer before everything is requested from the leader."""
@@ -48,7 +50,10 @@ async def fetch(api: Api, stream: str, sequence: int) -> Message:
     """Fetch the message with this sequence. Raises NotFound."""
     message = await _get(api, stream, {"seq": sequence})
     if message is None:
-        raise NotFound(f"stream {stream} has no message {sequence}", "jsctl stream info shows first and last")
+        raise NotFound(
+            f"stream {stream} has no message {sequence}",
+            f"{build_line('stream info', stream)} shows first and last",
+        )
     return message
 
 
@@ -57,7 +62,8 @@ async def fetch_last(api: Api, stream: str, subject: str) -> Message:
     message = await _get(api, stream, {"last_by_subj": subject})
     if message is None:
         raise NotFound(
-            f"stream {stream} has no message on {subject}", "jsctl stream subjects shows what there is"
+            f"stream {stream} has no message on {subject}",
+            f"{build_line('stream subjects', stream)} shows what there is",
         )
     return message
 
@@ -193,6 +199,11 @@ async def read_last(
                 return
             if code == NO_MESSAGE and not await _has_any(api, stream, subjects, position):
                 return
+            if not code and not fetched.messages and attempts:
+                raise RequestTimeout(
+                    f"nothing came from stream {stream} for {format_exact_duration(2 * api.timeout)}",
+                    "--timeout waits longer",
+                )
         attempts += 1
         if attempts > _ATTEMPTS:
             raise JsctlError(f"stream {stream} itself does not answer direct gets", "leave out --direct")

@@ -7,7 +7,7 @@ from itertools import islice, repeat
 from typing import NamedTuple, TextIO
 
 from jsctl.errors import BadInput
-from jsctl.jetstream.message.stdin import read_all, read_lines
+from jsctl.jetstream.message.stdin import Stdin
 from jsctl.later import asyncio
 from jsctl.nats.codec import encode_text
 from jsctl.nats.headers import encode_headers, parse_header_text, parse_headers
@@ -65,13 +65,13 @@ def compile_headers(headers: Sequence[str]) -> list[tuple[str, Template]]:
 class Composition:
     """The parts that messages are composed of.
 
-    body: None to read it from stdin. headers: `K:V`, whose values are templates. fixed_headers: sent as they
+    body: bytes, or stdin. headers: `K:V`, whose values are templates. fixed_headers: sent as they
     are, in place of all headers of the same name. count: number of messages; with by_line, of each line.
     by_line: each line of stdin is a body. templates: whether templates in subject and body are filled in.
     """
 
     subject: str
-    body: bytes | None = b""
+    body: bytes | Stdin = b""
     headers: Sequence[str] = ()
     fixed_headers: Sequence[tuple[str, str]] = ()
     reply: str = ""
@@ -110,7 +110,7 @@ class Composition:
 
 
 async def compose(
-    composition: Composition, stdin: TextIO, *, warn: Callable[[str], None], burst: int = _BURST
+    composition: Composition, *, warn: Callable[[str], None], burst: int = _BURST
 ) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
     """Yield the messages in bursts of at most `burst`. Raises BadInput.
 
@@ -119,15 +119,17 @@ async def compose(
     draft = composition.compile_draft()
     warnings = _Warnings(warn)
     warnings.check([value for _, value in draft.headers])
-    if composition.body is not None or not composition.by_line:
-        body = composition.body if composition.body is not None else await read_all(stdin)
+    body = composition.body
+    if isinstance(body, bytes) or not composition.by_line:
+        if not isinstance(body, bytes):
+            body = await body.read_all()
         draft = draft._replace(body=compile_template(body, enabled=composition.templates))
         warnings.check([draft.body])
         for messages in _split_bursts(draft.compose_many(1, composition.count), burst):
             yield messages
         return
     first, count = 1, composition.count
-    async for lines in read_lines(stdin):
+    async for lines in body.read_lines():
         numbered = zip(range(first, first + count * len(lines), count), lines, strict=True)
         for messages in _split_bursts(_compose_lines(draft, numbered, composition, warnings), burst):
             yield messages

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError, NotFound, Unreachable
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import browse
@@ -27,7 +28,7 @@ class DirectFeed(Feed):
         if not config.get("allow_direct"):
             raise BadInput(
                 f"stream {stream} does not allow direct gets",
-                "leave out --direct, or jsctl stream edit --allow-direct",
+                f"leave out --direct, or {build_line('stream edit', flags=['--allow-direct'])}",
             )
         with self._connection.watching(self._watch):
             await self._read_from_start(stream, state)
@@ -89,7 +90,7 @@ class DirectFeed(Feed):
             position = max(position, self._last + 1)
             if self._trouble:
                 self.troubles += 1
-                self._say(f"jsctl: {self._trouble}; continuing after sequence {position - 1}")
+                self._say_once(f"jsctl: {self._trouble}; continuing after sequence {position - 1}")
                 self._trouble = ""
             try:
                 if self._options.to_end or await browse.fetch_next(api, stream, position, subject):
@@ -100,10 +101,12 @@ class DirectFeed(Feed):
                         if await self._deliver_all(messages) or self._options.to_end:
                             return
                 else:
+                    self._hear()
                     await asyncio.sleep(_POLL)
             except JsctlError as error:
                 if not is_transient(error):
                     raise
+                self._check_budget()
                 self._report_trouble(error.message)
                 await self._wait_until_connected()
 
@@ -124,6 +127,7 @@ class DirectFeed(Feed):
     def _deliver_each(self, messages: Iterable[Message]) -> bool:
         subjects = self._options.subjects
         for message in messages:
+            self._hear()
             self._last = max(self._last, message.sequence)
             if not subjects or any(matches(pattern, message.subject) for pattern in subjects):
                 self._deliver(message)

@@ -16,9 +16,9 @@ from typing import Any, TextIO
 
 from jsctl import units
 from jsctl.errors import BadInput
-from jsctl.files import escape_path, read_blocks
-from jsctl.jetstream.message.payload import encode_data, group_headers, parse_json_headers
-from jsctl.jetstream.message.stdin import read_chunks
+from jsctl.files import escape_path
+from jsctl.jetstream.message.payload import encode_field, group_headers, parse_json_headers
+from jsctl.jetstream.message.stdin import STDIN, read_chunks
 from jsctl.json_text import parse_json
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import Message, OutgoingMessage
@@ -51,7 +51,7 @@ def record(item: Message, number: int, received: int) -> Record:
         fields["reply"] = item.reply
     if item.header_block:
         fields["headers"] = group_headers(parse_headers(item.header_block))
-    return {**fields, **encode_data(item.data)}
+    return {**fields, **encode_field("data", item.data)}
 
 
 def parse_record(record: Any) -> OutgoingMessage:
@@ -97,18 +97,12 @@ async def read(path: str, stdin: TextIO) -> AsyncGenerator[Sequence[OutgoingMess
     path: a file of lines, a folder of files, or `-` for stdin. Raises BadInput for a record that cannot be
     read, after yielding the messages before it.
     """
-    if path == "-":
-        records = _Records("stdin")
-        async for chunk in read_chunks(stdin):
-            for group in _parse_records(records.feed(chunk)):
-                yield group
-        for group in _parse_records(records.end()):
-            yield group
-        return
-    location = expand_home(path)
-    for file in sorted(location.glob("*.json"), key=_build_sort_key) if _is_folder(location) else [location]:
-        records = _Records(escape_path(file))
-        for chunk in read_blocks(file):
+    folder = expand_home(path)
+    is_folder = path != STDIN and _is_folder(folder)
+    paths = [*map(str, sorted(folder.glob("*.json"), key=_build_sort_key))] if is_folder else [path]
+    for file in paths:
+        records = _Records("stdin" if file == STDIN else escape_path(expand_home(file)))
+        async for chunk in read_chunks(file, stdin, regular=is_folder):
             for group in _parse_records(records.feed(chunk)):
                 yield group
         for group in _parse_records(records.end()):

@@ -2,7 +2,8 @@
 
 A feed passes each message to a sink until it reaches its limit or the stream's end, or is cancelled. It
 recovers by itself: a lost consumer, a gap, a silent server or a new connection is reported and counted, and
-reading continues after the last delivered message.
+reading continues after the last delivered message. A feed with a limit or an end gives up when nothing comes
+for `BUDGET_SECONDS` although the connection lives.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
@@ -32,7 +34,10 @@ BATCH = 2000
 _EXPIRES = 30 * SECOND
 _HEARTBEAT = 5 * SECOND
 _INACTIVE_THRESHOLD = 300 * SECOND  #: how long the server keeps an ephemeral consumer that nobody pulls from
+_SILENCE_BEATS = 2.5  #: heartbeats for whose time nothing may come until reading starts again
+BUDGET_SECONDS = 20.0  #: seconds without a word from the stream after which a feed with an end gives up
 _RETRY_SECONDS = 0.5
+_LEAVE_SECONDS = 2.0  #: seconds for the server's answer to the removal of a consumer
 _STOP_SECONDS = 0.8  #: seconds for telling the server that the feed stops; it notices by itself later
 
 
@@ -71,6 +76,8 @@ class Feed:
         self._wake = asyncio.Event()
         self._finished = False
         self._trouble = ""
+        self._is_reported = False  #: whether a line about the present silence was written
+        self._heard = asyncio.get_running_loop().time()  #: when something came from the stream
         self.troubles = 0
 
     async def run(self) -> None:
@@ -84,6 +91,30 @@ class Feed:
         with contextlib.suppress(asyncio.CancelledError, JsctlError, TimeoutError):
             async with asyncio.timeout(_STOP_SECONDS):
                 await work
+
+    def _hear(self) -> None:
+        """Note that something came from the stream."""
+        self._heard = asyncio.get_running_loop().time()
+        self._is_reported = False
+
+    def _say_once(self, text: str) -> None:
+        """Write a line about a trouble, one for each silence."""
+        if not self._is_reported:
+            self._is_reported = True
+            self._say(text)
+
+    def _check_budget(self) -> None:
+        """Raise RequestTimeout when a feed with an end has heard nothing for too long, while the connection
+        lives: a lost one has limits of its own."""
+        now = asyncio.get_running_loop().time()
+        if not self._connection.is_connected:
+            self._heard = now
+        elif (self._options.to_end or self._limit) and now - self._heard > BUDGET_SECONDS:
+            raise RequestTimeout(
+                f"nothing came from stream {self._options.stream} for {now - self._heard:.0f}s,"
+                " although the connection lives",
+                "jsctl doctor looks for the reason; what has arrived is complete up to there",
+            )
 
     def _deliver(self, message: Message) -> None:
         if self._sink(message) and self._limit:
@@ -111,9 +142,11 @@ class ConsumerFeed(Feed):
         super().__init__(api, options, sink, say)
         self._ephemeral = not options.durable
         self._created_durable = False
+        self._may_exist = False  #: whether an ephemeral consumer may be on the server
         self._config: Json = {}
         self._start = options.start  #: start of an ephemeral consumer that is created again
-        self._name = ""
+        # One name however often it is created again: removing it leaves none on the server.
+        self._name = f"jsctl_{consumers.generate_name()}" if self._ephemeral else options.durable
         self._ack = False
         self._next = 1  #: consumer sequence that an ephemeral consumer sends next
         self._open = 0  #: messages that were requested and have not arrived
@@ -126,19 +159,14 @@ class ConsumerFeed(Feed):
     async def run(self) -> None:
         """Read until the feed ends. Raises ApiError for a missing stream or consumer, and the server's other
         refusals."""
-        info = await self._begin()
-        config = info.get("config") or {}
-        if self._options.to_end and not info.get("num_pending") and not info.get("num_ack_pending"):
-            await self._leave()
-            return
-        self._inbox = self._connection.new_inbox()
-        push = config.get("deliver_subject")
-        where = push or f"{self._inbox}.*"
-        queue = str(config.get("deliver_group") or "")
         try:
+            info = await self._begin()
+            self._hear()
+            if self._options.to_end and not info.get("num_pending") and not info.get("num_ack_pending"):
+                return
             with self._connection.watching(self._watch):
-                async with self._connection.receive(where, self._handle, queue=queue):
-                    await (self._listen() if push else self._pull())
+                push = self._config.get("deliver_subject")
+                await (self._listen(str(push)) if push else self._pull())
         finally:
             await self._leave()
 
@@ -162,10 +190,15 @@ class ConsumerFeed(Feed):
                 self._say(f"Created durable consumer {options.durable} on stream {options.stream}")
         else:
             config = self._build_ephemeral_config(options.start)
-            info, _ = await consumers.create(self._api, options.stream, config, is_name_new=True)
+            self._may_exist = True
+            try:
+                info, _ = await consumers.create(self._api, options.stream, config, is_name_new=True)
+            except (ApiError, Denied, NoResponders):
+                self._may_exist = False
+                raise
             self._start = _find_restart(options.start, info)
         self._config = info.get("config") or {}
-        self._name = str(info.get("name") or options.durable)
+        self._name = str(info.get("name") or self._name)
         self._batch = int(self._config.get("max_batch") or 0) or BATCH
         self._expires = min(int(self._config.get("max_expires") or 0) or _EXPIRES, _EXPIRES)
         policy = self._config.get("ack_policy", "none")
@@ -189,7 +222,7 @@ class ConsumerFeed(Feed):
     def _build_ephemeral_config(self, start: Json) -> Json:
         return {
             **self._build_config(start),
-            "name": f"jsctl_{consumers.generate_name()}",
+            "name": self._name,
             "ack_policy": "none",
             "inactive_threshold": _INACTIVE_THRESHOLD,
             "mem_storage": True,
@@ -197,15 +230,32 @@ class ConsumerFeed(Feed):
         }
 
     async def _leave(self) -> None:
-        if self._ephemeral and self._name and self._connection.is_connected:
-            with contextlib.suppress(JsctlError):
-                await consumers.delete(self._api, self._options.stream, self._name)
+        if self._may_exist and self._connection.is_connected:
+            with contextlib.suppress(JsctlError, TimeoutError):
+                async with asyncio.timeout(_LEAVE_SECONDS):
+                    await consumers.delete(self._api, self._options.stream, self._name)
         if self._created_durable:
             stream, durable = self._options.stream, self._options.durable
-            self._say(f"Consumer {stream} > {durable} stays; jsctl consumer rm {stream} {durable} removes it")
+            self._say(
+                f"Consumer {stream} > {durable} stays; {build_line('consumer rm', stream, durable)} removes"
+                " it"
+            )
 
     async def _pull(self) -> None:
+        """Pull until the feed ends; on a new subject for each new ephemeral consumer, as what the earlier one
+        sent may still arrive."""
         while not self._finished:
+            self._inbox = self._connection.new_inbox()
+            async with self._connection.receive(f"{self._inbox}.*", self._handle):
+                await self._pull_until_trouble()
+                while self._trouble and not self._ephemeral and not self._finished:
+                    await self._recover()
+                    await self._pull_until_trouble()
+            if not self._finished:
+                await self._recover()
+
+    async def _pull_until_trouble(self) -> None:
+        while not self._finished and not self._trouble:
             self._wake.clear()  # first, so that no event during the request is lost
             count = self._batch - self._open
             if self._options.limit:
@@ -215,23 +265,23 @@ class ConsumerFeed(Feed):
             if not self._finished and not self._trouble:
                 # asyncio.timeout, here and elsewhere: wait_for can lose a cancellation (Python 3.11).
                 try:
-                    async with asyncio.timeout(2.5 * _HEARTBEAT / SECOND):
+                    async with asyncio.timeout(_SILENCE_BEATS * _HEARTBEAT / SECOND):
                         await self._wake.wait()
                 except TimeoutError:
                     self._report_trouble("the server sent no heartbeats")
             if self._refusal:
                 raise self._refusal
-            if self._trouble and not self._finished:
-                await self._recover()
 
-    async def _listen(self) -> None:
+    async def _listen(self, subject: str) -> None:
         """Wait until the feed of a push consumer ends, which delivers without requests."""
-        while not self._finished:
-            self._wake.clear()
-            await self._wake.wait()
-            if self._trouble:
-                self.troubles += 1
-                self._trouble = ""
+        queue = str(self._config.get("deliver_group") or "")
+        async with self._connection.receive(subject, self._handle, queue=queue):
+            while not self._finished:
+                self._wake.clear()
+                await self._wake.wait()
+                if self._trouble:
+                    self.troubles += 1
+                    self._trouble = ""
 
     async def _ask(self, number: int) -> None:
         self._request += 1
@@ -251,17 +301,13 @@ class ConsumerFeed(Feed):
         continuation = "reading again"
         if self._last or (self._ephemeral and "opt_start_seq" in start):
             continuation = f"continuing after sequence {start['opt_start_seq'] - 1}"
-        self._say(f"jsctl: {self._trouble}; {continuation}")
         while not self._finished:
+            self._check_budget()
+            self._say_once(f"jsctl: {self._trouble}; {continuation}")
             try:
                 await self._connection.wait_until_connected()
                 if self._ephemeral:
-                    await self._leave()
-                    config = self._build_ephemeral_config(start)
-                    info, _ = await consumers.create(
-                        self._api, self._options.stream, config, is_name_new=True
-                    )
-                    self._name, self._next = str(info["name"]), 1
+                    await self._create_again(start)
                 elif self._config.get("name"):
                     await consumers.fetch_info(self._api, self._options.stream, self._options.durable)
                 break
@@ -271,7 +317,25 @@ class ConsumerFeed(Feed):
                 await asyncio.sleep(_RETRY_SECONDS)
         self._trouble, self._open = "", 0
 
+    async def _create_again(self, start: Json) -> None:
+        """Replace the ephemeral consumer. Raises what requests raise."""
+        try:
+            await consumers.delete(self._api, self._options.stream, self._name)
+        except Denied:
+            self._name = f"jsctl_{consumers.generate_name()}"  # the server removes the other one by itself
+        except JsctlError:
+            pass  # it is gone, or its only server is
+        config = self._build_ephemeral_config(start)
+        try:
+            await consumers.create(self._api, self._options.stream, config, is_name_new=True)
+        except ApiError as error:
+            if error.err_code not in (ErrorCode.CONSUMER_ALREADY_EXISTS, ErrorCode.CONSUMER_NAME_EXIST):
+                raise
+            raise Unreachable(f"the server has not removed consumer {self._name} yet") from None
+        self._next = 1
+
     def _handle(self, message: Message) -> None:
+        self._hear()
         metadata = message.metadata
         if metadata is None:
             self._handle_status(message)
@@ -313,7 +377,7 @@ class ConsumerFeed(Feed):
         elif code:
             self._refusal = JsctlError(
                 f"consumer {self._options.stream} > {self._name}: the server says {description or code}",
-                "jsctl consumer info shows its limits, and how many others wait",
+                f"{build_line('consumer info')} shows its limits, and how many others wait",
             )
             self._wake.set()
 

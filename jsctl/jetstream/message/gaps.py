@@ -1,11 +1,11 @@
 """Gaps in a stream: sequences without a message between its first and its last one."""
 
-import asyncio
 from collections.abc import Callable, Iterable
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import count_deleted
+from jsctl.later import asyncio
 
 Gap = tuple[int, int]  #: first and last missing sequence
 

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, JsctlError, NoJetStream, NoResponders, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
@@ -89,5 +90,5 @@ def leaderless_error(subject: str, timeout: float, error: JsctlError) -> JsctlEr
         return error
     return NoResponders(
         f"no stream accepted {subject} for {timeout:g}s",
-        "its stream may have no leader: see jsctl stream info; --timeout tries longer",
+        f"its stream may have no leader: see {build_line('stream info')}; --timeout tries longer",
     )

@@ -1,4 +1,8 @@
-"""Payloads and headers for people and for JSON: text as text, the rest as hex or base64."""
+"""Payloads and headers for people and for JSON: text as text, the rest as hex or base64.
+
+One rule for bytes in JSON, CSV and TSV: those that are UTF-8 are text under their name; all others are
+unbroken base64 under their name and `_base64`.
+"""
 
 import base64
 import re
@@ -50,12 +54,17 @@ def _format_dump_line(at: int, piece: bytes) -> str:
     return f"{at:08x}  {piece.hex(' '):<47}  {letters}"
 
 
-def encode_data(data: bytes) -> dict[str, str]:
-    """Return `{"data": text}`, or `{"data_base64": ...}` for data that are not UTF-8."""
+def encode_field(name: str, data: bytes) -> dict[str, str]:
+    """Return `{name: text}`, or `{name_base64: ...}` for bytes that are not UTF-8."""
     try:
-        return {"data": data.decode()}
+        return {name: data.decode()}
     except UnicodeDecodeError:
-        return {"data_base64": base64.b64encode(data).decode()}
+        return {name_of_base64(name): base64.b64encode(data).decode()}
+
+
+def name_of_base64(name: str) -> str:
+    """Return the name under which bytes are base64."""
+    return f"{name}_base64"
 
 
 def group_headers(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

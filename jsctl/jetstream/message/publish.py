@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterable, Callable, Sequence
 
+from jsctl.command_lines import build_flag, build_line
 from jsctl.errors import ApiError, Denied, JsctlError, MalformedAnswer, NoResponders
 from jsctl.jetstream.api import Json, parse_response
 from jsctl.nats.codec import BURST, encode_publish
@@ -139,7 +140,8 @@ def parse_ack(subject: str, reply: Message) -> Json:
     if is_no_responders(reply):
         raise NoResponders(
             f"no stream stores {subject}",
-            "jsctl stream ls lists the streams; jsctl stream find --subject finds those of a subject",
+            f"{build_line('stream ls')} lists the streams;"
+            f" {build_line('stream find', flags=build_flag('--subject', subject))} finds those of a subject",
         )
     try:
         return parse_response(reply.data, subject)

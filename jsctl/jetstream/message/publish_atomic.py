@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Sequence
 
 from jsctl import units
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, JsctlError, RequestTimeout
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error
@@ -106,7 +107,7 @@ async def _publish(
                 parse_ack(message.subject, answer)
                 raise BadInput(
                     "the stream stored the first message by itself",
-                    "allow atomic batches: jsctl stream edit --allow-batch",
+                    f"allow atomic batches: {build_line('stream edit', flags=['--allow-batch'])}",
                 )
         return await _wait_for_ack(messages, batch, answers, timeout, patience)
 

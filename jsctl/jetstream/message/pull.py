@@ -5,12 +5,14 @@ Statuses: ADR-37. The reply subject of a message contains its sequences (ADR-15)
 """
 
 import asyncio
+import contextlib
 import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
+from jsctl.command_lines import build_line
 from jsctl.errors import Denied, JsctlError, NoResponders, NotFound, RequestTimeout, Unreachable
-from jsctl.jetstream.api import Api
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.nats.codec import encode_publish
@@ -18,7 +20,7 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected, PermissionDenied
 from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
-from jsctl.units import MS, SECOND, format_exact_duration, parse_duration
+from jsctl.units import MS, SECOND, format_exact_duration, format_time, parse_duration
 
 BATCH = 500
 """Number of messages requested at once, well below the 1,000 that may await acknowledgement by default."""
@@ -45,7 +47,19 @@ async def pull(
             async for messages in puller.run(count):
                 yield messages
     if not puller.received:
+        await _refuse_paused(api, stream, consumer)
         raise NotFound(f"no message for {stream} > {consumer} in {format_exact_duration(wait)}")
+
+
+async def _refuse_paused(api: Api, stream: str, consumer: str) -> None:
+    """Raise NotFound if a consumer gives nothing because it is paused. A login may lack the right to ask."""
+    info: Json = {}
+    with contextlib.suppress(JsctlError):
+        info = await api.call(f"CONSUMER.INFO.{stream}.{consumer}", timeout=min(api.timeout, SECOND))
+    if info.get("paused"):
+        until = format_time(info["config"].get("pause_until"))
+        hint = f"{build_line('consumer resume', stream, consumer)} ends that"
+        raise NotFound(f"no message for {stream} > {consumer}: it is paused until {until}", hint)
 
 
 class _Puller:
@@ -223,7 +237,7 @@ async def _raise_for_status(api: Api, stream: str, consumer: str, status: EndSta
     if end is PullEnd.PUSH_BASED:
         raise JsctlError(
             f"consumer {name} is push-based: nothing can be pulled from it",
-            f"jsctl consumer sub {stream} {consumer} listens to it",
+            f"{build_line('consumer sub', stream, consumer)} listens to it",
         )
     if end is PullEnd.DELETED:
         raise NotFound(f"consumer {name} was removed meanwhile")

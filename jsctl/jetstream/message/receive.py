@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import feed
@@ -19,7 +20,7 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected, Reconnected
 from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message, MessageHandler
-from jsctl.nats.subjects import matches, validate_subject
+from jsctl.nats.subjects import explain_wildcards, matches, validate_subject
 
 _WORK_QUEUES = ("workqueue", "interest")
 _CONTROL = 100  #: status of flow control and heartbeats (ADR-9)
@@ -153,6 +154,8 @@ class Receiver:
 
     async def _subscribe(self, stack: AsyncExitStack) -> None:
         options, connection = self.options, self._connection
+        if note := explain_wildcards(options.subjects):
+            self._warn(f"jsctl: {note}")
         if options.match_replies:
             replies = f"{connection.settings.inbox_prefix or '_INBOX'}.>"
             await stack.enter_async_context(connection.receive(replies, self._handle_reply))
@@ -160,7 +163,7 @@ class Receiver:
         for subject in options.subjects:
             handler = self._build_handler(subject)
             await stack.enter_async_context(connection.receive(subject, handler, queue=options.queue))
-        await connection.flush()
+        await connection.settle()
         suffix = " with acknowledgement of JetStream messages" if options.ack else ""
         self._announce(f"Subscribing on {', '.join(options.subjects)}{suffix}")
 
@@ -277,7 +280,7 @@ async def _find_stream(api: Api, subjects: Sequence[str]) -> str:
     """Return the only stream that stores the first subject. Raises NotFound, BadInput."""
     names = await streams.list_names(api, subjects[0])
     if not names:
-        raise NotFound(f"no stream stores {subjects[0]}", "jsctl stream ls lists the streams")
+        raise NotFound(f"no stream stores {subjects[0]}", f"{build_line('stream ls')} lists the streams")
     if len(names) > 1:
         raise BadInput(f"{subjects[0]} is in {', '.join(sorted(names))}", "name one with --stream")
     return names[0]

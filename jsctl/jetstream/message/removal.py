@@ -1,13 +1,14 @@
 """Purging and deleting several streams: what would be lost, and the removal itself."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.purge_estimate import Loss, estimate_purge
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.protection import refuse_protected
 
 
 class PurgeLimits(NamedTuple):
@@ -39,13 +40,18 @@ async def estimate_purges(api: Api, names: list[str], limits: PurgeLimits) -> di
 
 
 async def purge_streams(
-    api: Api, names: list[str], limits: PurgeLimits, report_partial: Callable[[Sequence[Purged]], None]
+    api: Api,
+    names: list[str],
+    limits: PurgeLimits,
+    report_partial: Callable[[Sequence[Purged]], None],
+    unprotected: Collection[str] = (),
 ) -> list[Purged]:
-    """Purge streams one after the other; nothing is purged when one of them does not exist.
+    """Purge streams one after the other; nothing is purged when one of them does not exist, or is protected
+    and not among `unprotected`.
 
-    report_partial: called with the streams that were purged before an error. Raises ApiError.
+    report_partial: called with the streams that were purged before an error. Raises ApiError, JsctlError.
     """
-    await streams.fetch_infos(api, names)
+    refuse_protected(await streams.fetch_infos(api, names), unprotected)
     subject, sequence, keep = limits
     purged: list[Purged] = []
     try:
@@ -69,12 +75,17 @@ async def estimate_deletions(api: Api, names: list[str]) -> dict[str, Loss]:
 
 
 async def delete_streams(
-    api: Api, names: Sequence[str], report_partial: Callable[[Sequence[str]], None]
+    api: Api,
+    names: Sequence[str],
+    report_partial: Callable[[Sequence[str]], None],
+    unprotected: Collection[str] = (),
 ) -> None:
-    """Delete streams one after the other.
+    """Delete streams one after the other; none when one of them is protected and not among `unprotected`.
 
-    report_partial: called with those that were deleted before an error. Raises ApiError.
+    report_partial: called with those that were deleted before an error. Raises ApiError, JsctlError.
     """
+    infos = await asyncio.gather(*(streams.fetch_info_or_none(api, name) for name in names))
+    refuse_protected([info for info in infos if info], unprotected)
     deleted: list[str] = []
     try:
         for name in names:

@@ -86,7 +86,7 @@ class Responder:
                 for _ in range(self._weight):
                     handled = connection.receive(self._subject, self._buffer.add, queue=self._queue)
                     await stack.enter_async_context(handled)
-                await connection.flush()
+                await connection.settle()
                 self._announce(f'Listening on "{self._subject}" in group "{self._queue}"')
                 async for batch in self._buffer.read_batches():
                     for message in batch:

@@ -1,136 +1,173 @@
-"""Payloads from stdin, as bytes, without keeping ctrl-C waiting."""
+"""Payloads from stdin and from files, as bytes, without keeping ctrl-C waiting."""
 
+import io
 import os
-import stat
-import struct
-import sys
+import select
 import threading
-from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import TextIO
+from collections.abc import AsyncIterator, Callable
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from jsctl.errors import BadInput
+from jsctl.files import is_regular, open_input
 from jsctl.jetstream.message.lines import LineSplitter
 from jsctl.later import asyncio
 from jsctl.loops import await_event_loop
 from jsctl.nats.codec import MAX_PAYLOAD
+from jsctl.user_folders import expand_home
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
 
 STDIN = "-"
 """A body or value that asks for stdin."""
 
+_BLOCK = 1 << 20  #: bytes of a file that are read at once
 _CHUNK = 1 << 16
 _CHUNKS = 64  #: maximum read ahead: a fast writer must not fill our memory
+_PATIENCE = 2.0  #: seconds without a byte until `notify` is called
 
 
-def is_ours(stdin: TextIO) -> bool:
-    """Return whether stdin is meant only for this process.
+class Stdin:
+    """The bytes of stdin, or of another file whose reads may wait, to its end.
 
-    It is when it is a terminal, when our parent does not have it, or when it is a pipe to a shell that has
-    read nothing: `echo x | { jsctl pub s; }`. A loop (`while read ...`) shares its stdin with the commands in
-    it, and a script shares the rest of its own input; a pipe or redirection for a single command is not kept
-    open by the shell.
+    notify: called once when nothing comes for two seconds, perhaps in another thread.
     """
-    if stdin.isatty():
-        return True
-    try:
-        stdin_status = os.fstat(stdin.fileno())
-    except (OSError, ValueError):
-        return True  # not a file, but an object for this process
-    try:
-        parent_status = Path(f"/proc/{os.getppid()}/fd/0").stat()
-    except PermissionError:
-        return False
-    except OSError:
-        return _has_proc() or sys.stdout.isatty()  # otherwise, as the `nats` tool decides
-    if (stdin_status.st_dev, stdin_status.st_ino) != (parent_status.st_dev, parent_status.st_ino):
-        return True
-    return stat.S_ISFIFO(stdin_status.st_mode) and not _has_parent_read()
 
+    def __init__(self, stdin: IO[Any], notify: Callable[[], object] = lambda: None) -> None:
+        self._stdin = stdin
+        self._notify = notify
 
-def has_input(stdin: TextIO) -> bool:
-    """Return whether stdin is a file or a pipe with unread data."""
-    try:
-        import fcntl
-        import termios
-    except ImportError:  # Windows
-        return not stdin.isatty()
-    try:
-        status = os.fstat(stdin.fileno())
-        if stat.S_ISREG(status.st_mode):
-            return os.lseek(stdin.fileno(), 0, os.SEEK_CUR) < status.st_size
-        if not stat.S_ISFIFO(status.st_mode):
-            return False
-        return bool(struct.unpack("i", fcntl.ioctl(stdin.fileno(), termios.FIONREAD, bytes(4)))[0])
-    except (OSError, ValueError):
-        return False
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a user enters it."""
+        return self._stdin.isatty()
 
+    async def read_chunks(self) -> AsyncIterator[bytes]:
+        """Yield the bytes as they become available. Raises BadInput if stdin cannot be read."""
+        try:
+            handle = os.dup(self._stdin.fileno())  # the thread may outlast the file
+        except (OSError, ValueError):  # an object in place of a file
+            yield str(self._stdin.read()).encode(errors="surrogateescape")
+            return
+        await await_event_loop()  # a thread will read stdin while the loop runs
+        loop = asyncio.get_running_loop()
+        chunks: asyncio.Queue[bytes | OSError] = asyncio.Queue()
+        room = threading.Semaphore(_CHUNKS)
 
-def _has_parent_read() -> bool:
-    """Return whether the parent process, or a child of it that has ended, has read anything since its
-    start."""
-    try:
-        counts = Path(f"/proc/{os.getppid()}/io").read_text(encoding="ascii")
-    except OSError:
-        return True
-    return not counts.startswith("rchar: 0\n")
+        def read() -> None:
+            # os.read: a daemon thread that waits in sys.stdin would hold its lock when Python ends.
+            chunk: bytes | OSError = b" "
+            while chunk and not isinstance(chunk, OSError):
+                try:
+                    chunk = _read(handle, _CHUNK)
+                except OSError as error:
+                    chunk = error
+                room.acquire()
+                try:
+                    loop.call_soon_threadsafe(chunks.put_nowait, chunk)
+                except RuntimeError:  # the loop has ended
+                    break
+            os.close(handle)
 
+        threading.Thread(target=read, daemon=True).start()
+        notice = None if self.is_terminal else loop.call_later(_PATIENCE, self._notify)
+        try:
+            while chunk := await chunks.get():
+                if isinstance(chunk, OSError):
+                    raise _describe(chunk)
+                if notice is not None:
+                    notice.cancel()
+                room.release()
+                yield chunk
+        finally:
+            if notice is not None:
+                notice.cancel()
 
-def _has_proc() -> bool:
-    return Path("/proc/self/fd/0").exists()
+    async def read_all(self, limit: int = MAX_PAYLOAD) -> bytes:
+        """Return all bytes. Raises BadInput, also for more than `limit` bytes."""
+        chunks, size = [], 0
+        async for chunk in self.read_chunks():
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > limit:
+                reason = ", which no server takes" if limit == MAX_PAYLOAD else ""
+                raise BadInput(f"stdin has more than {limit:,} bytes{reason}")
+        return b"".join(chunks)
 
-
-async def read_chunks(stdin: TextIO) -> AsyncIterator[bytes]:
-    """Yield the bytes of stdin as they become available."""
-    try:
-        file = stdin.fileno()
-    except (OSError, ValueError):
-        yield stdin.read().encode(errors="surrogateescape")
-        return
-    await await_event_loop()  # a thread will read stdin while the loop runs
-    loop = asyncio.get_running_loop()
-    chunks: asyncio.Queue[bytes] = asyncio.Queue()
-    room = threading.Semaphore(_CHUNKS)
-
-    def read() -> None:
-        # os.read: a daemon thread that waits in sys.stdin would hold its lock when Python ends.
-        while True:
-            try:
-                chunk = os.read(file, _CHUNK)
-            except OSError:
-                chunk = b""
-            room.acquire()
-            try:
-                loop.call_soon_threadsafe(chunks.put_nowait, chunk)
-            except RuntimeError:  # the loop has ended
-                return
-            if not chunk:
-                return
-
-    threading.Thread(target=read, daemon=True).start()
-    while chunk := await chunks.get():
-        room.release()
-        yield chunk
-
-
-async def read_all(stdin: TextIO) -> bytes:
-    """Return all of stdin. Raises BadInput for more than MAX_PAYLOAD bytes."""
-    chunks, size = [], 0
-    async for chunk in read_chunks(stdin):
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > MAX_PAYLOAD:
-            raise BadInput(
-                f"the payload from stdin has more than {MAX_PAYLOAD:,} bytes, which no server takes"
-            )
-    return b"".join(chunks)
-
-
-async def read_lines(stdin: TextIO) -> AsyncIterator[list[bytes]]:
-    """Yield lines without their line ends, in groups as they become available. Raises BadInput for a line of
-    more than MAX_PAYLOAD bytes."""
-    splitter = LineSplitter("stdin")
-    async for chunk in read_chunks(stdin):
-        if lines := splitter.feed(chunk):
+    async def read_lines(self) -> AsyncIterator[list[bytes]]:
+        """Yield lines without their line ends, in groups as they become available. Raises BadInput, also for
+        a line of more than MAX_PAYLOAD bytes."""
+        splitter = LineSplitter("stdin")
+        async for chunk in self.read_chunks():
+            if lines := splitter.feed(chunk):
+                yield lines
+        if lines := splitter.end():
             yield lines
-    if lines := splitter.end():
-        yield lines
+
+    def open(self) -> "StdinFile | io.BytesIO":
+        """Return stdin as a file of unlimited size, whose reads block."""
+        try:
+            return StdinFile(self._stdin.fileno(), self._notify)
+        except (OSError, ValueError):  # an object in place of a file
+            return io.BytesIO(str(self._stdin.read()).encode(errors="surrogateescape"))
+
+
+async def read_chunks(path: str, stdin: TextIO, *, regular: bool = False) -> AsyncIterator[bytes]:
+    """Yield the bytes of a file of any size, which may be a pipe; of stdin for `-`.
+
+    regular: see `jsctl.files.read_bytes`. Raises BadInput.
+    """
+    if path == STDIN:
+        async for chunk in Stdin(stdin).read_chunks():
+            yield chunk
+        return
+    with open_input(expand_home(path), regular=regular) as file:
+        if not is_regular(file):
+            async for chunk in Stdin(file).read_chunks():
+                yield chunk
+            return
+        while chunk := file.read1(_BLOCK):
+            yield chunk
+
+
+class StdinFile(io.RawIOBase):
+    """A file whose reads may wait for long; `close` ends a waiting read, so that the process can end."""
+
+    def __init__(self, handle: int, notify: Callable[[], object]) -> None:
+        self._handle = handle
+        self._notify: Callable[[], object] | None = notify
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "Buffer") -> int:
+        """Read up to the size of the buffer. Raises BadInput if stdin cannot be read."""
+        waited = 0.0
+        try:
+            while not select.select([self._handle], [], [], 0.1)[0]:
+                waited += 0.1
+                if self.closed:
+                    return 0
+                if waited >= _PATIENCE and self._notify is not None:
+                    self._notify()
+                    self._notify = None
+            self._notify = None
+            view = memoryview(buffer)
+            data = _read(self._handle, len(view))
+        except OSError as error:
+            raise _describe(error) from None
+        view[: len(data)] = data
+        return len(data)
+
+
+def _read(handle: int, size: int) -> bytes:
+    """Read from a file that may be non-blocking, as another process may have made it. Raises OSError."""
+    while True:
+        try:
+            return os.read(handle, size)
+        except BlockingIOError:
+            select.select([handle], [], [])
+
+
+def _describe(error: OSError) -> BadInput:
+    return BadInput(f"cannot read stdin: {error.strerror}", "</dev/null is an empty one")

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Mapping
 from functools import partial
 
 from jsctl import registry
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, JsctlError, MissingName
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.object.model import (
@@ -13,14 +14,14 @@ from jsctl.jetstream.object.model import (
     build_stream_name,
 )
 from jsctl.jetstream.stream import requests as streams
+from jsctl.nats import subjects
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.nats.subjects import validate_name
 
 
 def validate_bucket(name: str) -> str:
     """Return a name if a new bucket may have it. Raises BadInput."""
     try:
-        return validate_name(name, "bucket")
+        return subjects.validate_bucket(name, STREAM_PREFIX)
     except ValueError as error:
         raise BadInput(str(error)) from None
 
@@ -95,7 +96,8 @@ async def create(api: Api, bucket: str, settings: Mapping[str, object]) -> tuple
         if error.err_code != ErrorCode.STREAM_NAME_EXIST:
             raise
         raise JsctlError(
-            f"bucket {bucket} exists with another configuration", f"jsctl object edit {bucket} changes it"
+            f"bucket {bucket} exists with another configuration",
+            f"{build_line('object edit', bucket)} changes it",
         ) from None
 
 

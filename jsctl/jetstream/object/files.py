@@ -4,19 +4,16 @@ name."""
 import contextlib
 import io
 import os
-import select
 import socket
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
+from jsctl.command_lines import build_line
 from jsctl.errors import BadInput
-from jsctl.files import TEMPORARY, escape_path, open_pipe, resolve_path
+from jsctl.files import TEMPORARY, escape_path, open_pipe, open_seekable, resolve_path
 from jsctl.posix import lock, set_mode
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer as Buffer
 
 _TEMPORARY_PREFIX = f"{TEMPORARY}get-"
 
@@ -30,7 +27,7 @@ _HAS_WRITEV = hasattr(os, "writev")
 
 
 @contextlib.contextmanager
-def open_source(path: Path) -> Iterator[tuple[io.FileIO, str, int]]:
+def open_source(path: Path) -> Iterator[tuple[io.FileIO | io.BufferedReader | io.BufferedRandom, str, int]]:
     """Open a file to put; yield it, its identity, and its size in bytes (0 if it has none).
 
     The identity stays the same as long as the file does not change. It is empty if this is not a regular
@@ -44,9 +41,14 @@ def open_source(path: Path) -> Iterator[tuple[io.FileIO, str, int]]:
     with file:
         status = os.fstat(file.fileno())
         if stat.S_ISDIR(status.st_mode):
-            raise BadInput(f"{path} is a folder", "jsctl object sync BUCKET FOLDER --up stores one")
-        if stat.S_ISCHR(status.st_mode) and not file.isatty():
-            raise BadInput(f"cannot read {escape_path(path)}: it is a device, which may never end")
+            raise BadInput(
+                f"{path} is a folder",
+                f"{build_line('object sync', 'BUCKET', str(path), flags=['--up'])} stores one",
+            )
+        if stat.S_ISCHR(status.st_mode) and not file.isatty():  # which may never end: up to a limit
+            with open_seekable(path) as copy:
+                yield copy, "", 0
+            return
         if not stat.S_ISREG(status.st_mode):
             yield file, "", 0
             return
@@ -56,31 +58,6 @@ def open_source(path: Path) -> Iterator[tuple[io.FileIO, str, int]]:
             state = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
             identity = ":".join([socket.gethostname(), *map(str, state)])
         yield file, identity, status.st_size
-
-
-class PipeReader(io.RawIOBase):
-    """A reader of a source that may keep a read waiting, such as stdin: `stop` ends the read, so that the
-    process can end."""
-
-    def __init__(self, handle: int) -> None:
-        self._handle = handle
-        self._stopped = False
-
-    def stop(self) -> None:
-        """End a waiting read."""
-        self._stopped = True
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "Buffer") -> int:
-        while not select.select([self._handle], [], [], 0.1)[0]:
-            if self._stopped:
-                return 0
-        view = memoryview(buffer)
-        data = os.read(self._handle, len(view))
-        view[: len(data)] = data
-        return len(data)
 
 
 @contextlib.contextmanager

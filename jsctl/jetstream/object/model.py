@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import BadInput
 from jsctl.json_text import parse_json
 from jsctl.nats.message import Message
 
@@ -36,7 +36,8 @@ class Link(NamedTuple):
 
 class ObjectInfo(NamedTuple):
     """An object. digest: `SHA-256=...`, empty for a link or a deleted object. modified: RFC 3339. sequence:
-    of the message that describes it. raw: that message's JSON."""
+    of the message that describes it. raw: that message's JSON. damage: what is wrong with it; nothing but the
+    name is certain then."""
 
     bucket: str
     name: str
@@ -53,6 +54,7 @@ class ObjectInfo(NamedTuple):
     is_deleted: bool = False
     sequence: int = 0
     raw: Mapping[str, Any] = {}
+    damage: str = ""
 
     @property
     def data(self) -> Json:
@@ -146,15 +148,41 @@ def encode_info(info: ObjectInfo) -> bytes:
 
 
 def decode_info(bucket: str, message: Message) -> ObjectInfo:
-    """Return the object that a stored message describes. Raises JsctlError for a damaged description."""
-    subject = message.subject
+    """Return the object that a stored message describes; see `damage`."""
+    record: Any = None
     try:
         record = parse_json(message.data)
         if not isinstance(record, dict):
             raise ValueError("it is not a JSON object")
         return _decode(bucket, record, message)
     except (ValueError, TypeError, AttributeError) as error:
-        raise JsctlError(f"the description of an object on {subject} is damaged: {error}") from None
+        return _decode_damaged(bucket, record, message, str(error))
+
+
+def _decode_damaged(bucket: str, record: Any, message: Message, reason: str) -> ObjectInfo:
+    """Return what is known of an object whose description cannot be read."""
+    key = message.subject.removeprefix(build_info_subject(bucket, ""))
+    try:
+        name = base64.urlsafe_b64decode(key).decode()
+    except ValueError:
+        name = key
+    nuid = record.get("nuid") if isinstance(record, dict) else ""
+    return ObjectInfo(
+        bucket=bucket,
+        name=name,
+        nuid=nuid if isinstance(nuid, str) and _is_nuid(nuid) else "",
+        size=0,
+        chunks=0,
+        digest="",
+        modified=message.timestamp,
+        sequence=message.sequence,
+        raw={"name": name, "bucket": bucket, "damaged": reason},
+        damage=f"the description of an object on {message.subject} is damaged: {reason}",
+    )
+
+
+def _is_nuid(text: str) -> bool:
+    return not any(c.isspace() or c in ".*>" or c < " " for c in text)
 
 
 def _decode(bucket: str, record: Json, message: Message) -> ObjectInfo:
@@ -164,7 +192,7 @@ def _decode(bucket: str, record: Json, message: Message) -> ObjectInfo:
     if build_info_subject(bucket, name) != message.subject:
         raise ValueError("it is for another name")
     nuid = _get_text(record, "nuid")
-    if any(c.isspace() or c in ".*>" or c < " " for c in nuid):
+    if not _is_nuid(nuid):
         raise ValueError("its nuid is not valid")
     return ObjectInfo(
         bucket=bucket,

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from functools import partial
 
 from jsctl import registry
+from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, JsctlError, MissingName, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
@@ -45,7 +46,16 @@ async def find(api: Api, bucket: str, name: str) -> ObjectInfo | None:
 
 
 async def fetch_info(api: Api, bucket: str, name: str) -> ObjectInfo:
-    """Fetch an object without following links. Raises MissingName when it or the bucket does not exist."""
+    """Fetch an object without following links. Raises MissingName when it or the bucket does not exist,
+    JsctlError when its description is damaged."""
+    object_info = await fetch_present(api, bucket, name)
+    if object_info.damage:
+        raise JsctlError(object_info.damage, "put it again, or remove it")
+    return object_info
+
+
+async def fetch_present(api: Api, bucket: str, name: str) -> ObjectInfo:
+    """Fetch an object, even one whose description is damaged. Raises MissingName."""
     object_info = await find(api, bucket, validate_object_name(name))
     if object_info is None or object_info.is_deleted:
         raise build_missing_error(api, bucket, name)
@@ -62,7 +72,7 @@ async def resolve(api: Api, bucket: str, name: str) -> ObjectInfo:
         if not link.name:
             raise JsctlError(
                 f"{object_info.bucket} > {object_info.name} is a link to bucket {link.bucket}",
-                f"jsctl object ls {link.bucket} lists what is in it",
+                f"{build_line('object ls', link.bucket)} lists what is in it",
             )
         try:
             object_info = await fetch_info(api, link.bucket, link.name)
@@ -86,7 +96,8 @@ async def list_names(api: Api, bucket: str) -> list[str]:
 
 
 async def list_all(api: Api, bucket: str) -> list[ObjectInfo]:
-    """Fetch all objects of a bucket, sorted by name, without those that were deleted."""
+    """Fetch all objects of a bucket, sorted by name, without those that were deleted; with those whose
+    descriptions are damaged."""
     latest: dict[str, ObjectInfo] = {}
     async with aclosing(fetch_pages(api, bucket)) as infos:
         async for object_info in infos:
@@ -150,7 +161,15 @@ async def remove(api: Api, object_info: ObjectInfo) -> None:
     """Delete an object; a message that marks it as deleted stays. Raises JsctlError."""
     await put_info(
         api,
-        object_info._replace(size=0, chunks=0, digest="", is_deleted=True, link=None, raw={}),
+        object_info._replace(
+            nuid=object_info.nuid or generate_id(),
+            size=0,
+            chunks=0,
+            digest="",
+            is_deleted=True,
+            link=None,
+            raw={},
+        ),
         object_info,
     )
     await remove_chunks(api, object_info.bucket, object_info.nuid)
@@ -182,10 +201,17 @@ async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
 
 async def find_unfinished(api: Api, bucket: str) -> dict[str, int]:
     """Return the number of chunks that belong to no object, by nuid: those of puts that are running or were
-    interrupted."""
+    interrupted. Raises JsctlError when a damaged description does not say which chunks are its own."""
     chunks = await _count_chunks(api, bucket)
+    nuids: set[str] = set()
     async with aclosing(fetch_pages(api, bucket)) as infos:
-        nuids = {object_info.nuid async for object_info in infos if not object_info.is_deleted}
+        async for object_info in infos:
+            if object_info.damage and not object_info.nuid:
+                raise JsctlError(
+                    f"{object_info.damage}; its chunks cannot be distinguished from those of unfinished puts",
+                    "put it again, or remove it",
+                )
+            nuids |= {object_info.nuid} if not object_info.is_deleted else set()
     return {nuid: count for nuid, count in chunks.items() if nuid not in nuids}
 
 

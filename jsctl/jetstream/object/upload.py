@@ -365,7 +365,7 @@ class _Upload:
             headers_only=True,
             to_end=True,
         )
-        await ConsumerFeed(self._api, options, take, lambda text: None).run()
+        await ConsumerFeed(self._api, options, take, self._api.warn).run()
         return stored
 
     async def _delete(self, sequences: Sequence[int]) -> None:

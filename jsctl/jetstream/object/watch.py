@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 
-from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.jetstream.message.feed import ConsumerFeed, Options
@@ -48,8 +47,9 @@ class Watcher:
             await feed.stop(work)
 
     def _take(self, message: Message) -> bool:
-        try:
-            self._buffer.add(decode_info(self._bucket, message))
-        except JsctlError as error:
-            self._warn(f"jsctl: {error.message}")
+        object_info = decode_info(self._bucket, message)
+        if object_info.damage:
+            self._warn(f"jsctl: {object_info.damage}")
+        else:
+            self._buffer.add(object_info)
         return True

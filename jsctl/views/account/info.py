@@ -1,15 +1,18 @@
 """`account info`: the login, the connection, JetStream usage and limits, worded like the `nats` tool."""
 
-from jsctl.errors import ExitStatus, JsctlError, NoResponders
+from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.units import format_bytes, format_count, pluralize
 from jsctl.views.result import Cell, Field, Result, Section, Sheet, Text
 
 
-def info(user: Json, connection: Json, jetstream: Json | None, error: JsctlError | None) -> Result:
+def info(
+    user: Json, connection: Json, jetstream: Json | None, error: JsctlError | None, *, is_off: bool
+) -> Result:
     """Show an account.
 
     user, connection: of monitor.account. jetstream: the reply of $JS.API.INFO; None with the error instead.
+    is_off: whether the error only means that the account has no JetStream.
     """
     sections = [
         Section("", _build_login_fields(user) + _build_connection_fields(connection)),
@@ -20,11 +23,10 @@ def info(user: Json, connection: Json, jetstream: Json | None, error: JsctlError
         sections += _build_jetstream_sections(jetstream, connection)
         return Result([Sheet("Account Information", sections)], data=document)
     document["error"] = str(error)
-    off = "JetStream is not supported in this account" if isinstance(error, NoResponders) else str(error)
-    status = error.status if error else ExitStatus.FAILURE
-    return Result(
-        [Sheet("Account Information", sections), Text(f"\n{off}", "bad")], data=document, status=status
-    )
+    sheet = Sheet("Account Information", sections)
+    if is_off:
+        return Result([sheet, Text("\nJetStream is not enabled in this account")], data=document)
+    return Result([sheet], data=document, error=error)
 
 
 def _build_login_fields(user: Json) -> list[Field]:

@@ -221,6 +221,7 @@ def _build_options(plan: Plan) -> dict[str, Any]:
         "duration_ns": plan.duration or None,
         "warm_up": plan.warm_up,
         "batch": plan.batch,
+        "max_acks": plan.max_acks,
         "acks": plan.acks,
         "double_ack": plan.double_ack,
         "filters": list(plan.filters),

@@ -14,8 +14,10 @@ _VERDICTS = {
 }
 
 
-def explained(stream: str, consumer: str, causes: Sequence[Cause]) -> Result:
-    """Show each cause with its numbers and the command that would help."""
+def explained(
+    stream: str, consumer: str, causes: Sequence[Cause], place: Sequence[str] | None = None
+) -> Result:
+    """Show each cause with its numbers and the command line that would help. place: as in `build_line`."""
     worst = causes[0].weight
     style: Style = "bad" if worst == STOPPED else "good" if worst == FINE else "warn"
     parts: list[Part] = [Text(f"Consumer {stream} > {consumer} {_VERDICTS[worst]}:", style)]
@@ -23,7 +25,7 @@ def explained(stream: str, consumer: str, causes: Sequence[Cause]) -> Result:
         numbers = ", ".join(f"{key}={_format_value(value)}" for key, value in cause.numbers.items())
         lines = [f"  {cause.says}", f"    numbers: {numbers}"]
         if cause.help:
-            lines.append(f"    try: {cause.help}")
+            lines.append(f"    try: {cause.help.at(place)}")
         parts.append(Lines(lines))
     data = {
         "stream": stream,
@@ -32,10 +34,11 @@ def explained(stream: str, consumer: str, causes: Sequence[Cause]) -> Result:
         "causes": [
             {
                 "kind": cause.kind,
+                "code": cause.trouble.code if cause.trouble else None,
                 "weight": cause.weight,
                 "says": cause.says,
                 "numbers": cause.numbers,
-                "help": cause.help,
+                "help": cause.help.at(place) if cause.help else "",
                 "trouble": cause.trouble.words if cause.trouble else None,
             }
             for cause in causes

@@ -66,9 +66,10 @@ _COLUMNS = (
 _MAX_DIGITS = 40  #: digits that a table shows whole
 
 
-def listing(counters: Sequence[Counter], pattern: str) -> Result:
-    """Show the list of `counter list`. pattern: of subjects, empty for all."""
-    data = [record(counter) for counter in counters]
+def listing(counters: Sequence[Counter], pattern: str, *, with_rows: bool = False) -> Result:
+    """Show the list of `counter list`. pattern: of subjects, empty for all. The document is a list of
+    subjects, as in `nats`; with `with_rows`, of all that is known."""
+    data = [record(counter) if with_rows else counter.subject for counter in counters]
     if not counters:
         text = "There are no counters; jsctl counter increment creates one in a stream with --allow-counter"
         return Result([Text(f"There is no counter that matches {pattern}" if pattern else text)], data=data)

@@ -1,12 +1,16 @@
 """Results of `jsctl export`."""
 
-from collections.abc import Mapping, Sequence
+import base64
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from jsctl.errors import ExitStatus
+from jsctl.jetstream.message.payload import as_text, encode_field, name_of_base64
 from jsctl.units import SECOND, format_bytes, format_count, pluralize
 from jsctl.views.intent import Intent
-from jsctl.views.result import Column, Kind, Result, Table, Text
+from jsctl.views.kv.value import shorten
+from jsctl.views.result import Cell, Column, Kind, Result, Table, Text
 
 _KINDS: dict[str, Kind] = {
     "bigint": "count",
@@ -16,15 +20,23 @@ _KINDS: dict[str, Kind] = {
 }
 
 
+_BINARY_ITEMS = re.compile(r"(?:array<|map<\w+,)+binary>+")
+"""Spark types of arrays and maps of binary, which is base64: one that is text may stand beside one that is
+not."""
+
+
 def answer(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> Result:
     """Show the result of `export query`. columns: (name, Spark type). A number called bytes is shown as a
-    size.
+    size, binary as text where it is text.
     """
-    headings = [Column(name, name, _format_kind(name, type)) for name, type in columns]
-    values = [[_build_json_value(value) for value in row] for row in rows]
-    return Result(
-        [Table("", headings, values)] if rows else [Text("no rows")], data=_list_records(columns, values)
-    )
+    keys = [name_of_base64(name) if _BINARY_ITEMS.fullmatch(type) else name for name, type in columns]
+    headings = [
+        Column(name, key, _format_kind(name, type), type == "binary")
+        for key, (name, type) in zip(keys, columns, strict=True)
+    ]
+    table = Table("", headings, [[_build_cell(value) for value in row] for row in rows])
+    records = [dict(_list_fields(zip(keys, row, strict=True))) for row in rows]
+    return Result([table] if rows else [Text("no rows")], data=records)
 
 
 def reports(rows: dict[str, int], folder: str, duration: int, status: ExitStatus) -> Result:
@@ -243,18 +255,31 @@ def _format_kind(name: str, type: str) -> Kind:
     return _KINDS.get(type, "text")
 
 
-def _list_records(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
-    return [dict(zip([name for name, _ in columns], row, strict=True)) for row in rows]
+def _build_cell(value: Any) -> Any:
+    """Return a value for a table."""
+    if isinstance(value, bytes):
+        text = as_text(value)
+        return Cell(value, shorten(value) if text is None else text)
+    return _build_json_value(value)
+
+
+def _list_fields(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a row or struct as JSON can hold them; binary by the rule of `encode_field`,
+    decimals and intervals as text."""
+    for name, value in pairs:
+        if isinstance(value, bytes):
+            yield from encode_field(name, value).items()
+        else:
+            yield name, _build_json_value(value)
 
 
 def _build_json_value(value: Any) -> Any:
-    """Return a value that JSON can hold; binary, decimals and intervals as text."""
     if value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "isoformat"):
         return value
     if isinstance(value, bytes):
-        return value.decode(errors="replace")
+        return base64.b64encode(value).decode()
     if isinstance(value, (list, tuple)):
         return [_build_json_value(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): _build_json_value(item) for key, item in value.items()}
+        return dict(_list_fields((str(key), item) for key, item in value.items()))
     return str(value)

@@ -6,7 +6,8 @@ from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.compare import KeyDifference
 from jsctl.jetstream.kv.entry import Entry
-from jsctl.views.kv.value import short_value, value_fields
+from jsctl.jetstream.message.payload import encode_field
+from jsctl.views.kv.value import short_value
 from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
 
 _STYLES: dict[str, Style] = {"added": "good", "removed": "bad", "changed": "warn"}
@@ -31,8 +32,8 @@ def differences(first: str, second: str, differing: Sequence[KeyDifference], sam
     columns = (
         Column("Key", "key"),
         Column("Change", "change"),
-        Column(first, "before", "prose"),
-        Column(second, "after", "prose"),
+        Column(first, "before", "prose", is_payload=True),
+        Column(second, "after", "prose", is_payload=True),
     )
     rows = [
         (
@@ -58,4 +59,4 @@ def _build_cell(entry: Entry | None) -> Cell | str | None:
 
 def _build_side(difference: KeyDifference, side: int) -> Json | None:
     entry = (difference.before, difference.after)[side]
-    return {"revision": entry.revision, **value_fields(entry.value)} if entry else None
+    return {"revision": entry.revision, **encode_field("value", entry.value)} if entry else None

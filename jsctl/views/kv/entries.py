@@ -42,7 +42,7 @@ _HEAD = (
     Column("Size", "size", "bytes"),
 )
 _TTL = Column("TTL", "ttl")
-_VALUE = Column("Value", "value")
+_VALUE = Column("Value", "value", is_payload=True)
 
 
 def keys(bucket: str, entries: Sequence[Entry], *, with_values: bool) -> Result:

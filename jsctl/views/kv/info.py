@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from jsctl.command_lines import build_line
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET, from_stream
@@ -121,7 +122,7 @@ def listing(buckets: Collected[Json], now: float) -> Result:
     unreachable = unreachable_streams(buckets.missing, buckets.offline)
     data = sorted(row.bucket for row in rows)
     if not rows and not unreachable:
-        return Result([Text("There are no buckets; jsctl kv add creates one")], data=data)
+        return Result([Text(f"There are no buckets; {build_line('kv add')} creates one")], data=data)
     table = Table("Key-Value Buckets", _COLUMNS, rows, spare=("created", "last_update_ns", "description"))
     return Result([table, *unreachable], data=data)
 

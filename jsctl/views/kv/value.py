@@ -1,26 +1,17 @@
 """Values of keys as people see them, and in JSON."""
 
-import base64
 from typing import Any
 
 from jsctl.jetstream.kv.entry import PUT, Entry, record
-from jsctl.jetstream.message.payload import as_text
+from jsctl.jetstream.message.payload import as_text, encode_field
 from jsctl.views.result import Cell
 
 _MAX_SHOWN = 33  #: characters of a value in a table
 
 
-def value_fields(value: bytes) -> dict[str, Any]:
-    """Return `{"value": text}`, or `{"value_base64": ...}` for bytes that are not UTF-8."""
-    try:
-        return {"value": value.decode()}
-    except UnicodeDecodeError:
-        return {"value_base64": base64.b64encode(value).decode()}
-
-
 def full_record(bucket: str, entry: Entry) -> dict[str, Any]:
     """Return the JSON object of an entry with its value."""
-    return record(bucket, entry, value=value_fields(entry.value))
+    return record(bucket, entry, value=encode_field("value", entry.value))
 
 
 def short_value(entry: Entry, limit: int = _MAX_SHOWN) -> Cell | str:
@@ -30,7 +21,7 @@ def short_value(entry: Entry, limit: int = _MAX_SHOWN) -> Cell | str:
         return Cell(None, "")
     if value.isascii() and (text := value.decode()).isprintable():  # nearly always
         return text if len(text) <= limit else Cell(text, _cut(text, limit))
-    return Cell(next(iter(value_fields(value).values())), shorten(value, limit))
+    return Cell(value, shorten(value, limit))
 
 
 def shorten(value: bytes, limit: int = _MAX_SHOWN) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.object.buckets import get_bucket
 from jsctl.jetstream.object.model import ObjectInfo
@@ -16,7 +17,7 @@ from jsctl.views.shared.tables import unreachable_streams
 from jsctl.views.shared.text import transfer_rate
 
 if TYPE_CHECKING:
-    from jsctl.jetstream.object.sync import Change
+    from jsctl.jetstream.object.sync import Plan
 
 _BUCKETS = (
     Column("Bucket", "bucket"),
@@ -165,17 +166,28 @@ def removed(infos: Sequence[ObjectInfo]) -> Result:
         {"bucket": info.bucket, "name": info.name, "size": info.size, "removed": True} for info in infos
     ]
     lines = [f"Removed {info.bucket} > {info.name}" for info in infos]
-    return Result([Lines(lines)], data=records if len(records) > 1 else records[0])
+    return Result([Lines(lines)], data=records[0] if len(records) == 1 else records)
 
 
-def synced(changes: "Sequence[Change]", same: int, *, dry_run: bool) -> Result:
-    """Show what a sync changed, or would change."""
+def synced(plan: "Plan", *, dry_run: bool) -> Result:
+    """Show what a sync changed, or would change. The status is 1 if something was left out."""
+    changes = plan.changes
+    reasons = {"left_out": plan.left_out, "kept": plan.preserved, "one_way": plan.one_way}
     data = {
         "dry_run": dry_run,
         "changes": [{"change": change.kind, "name": change.name, "size": change.size} for change in changes],
-        "same": same,
+        "same": plan.same,
+        **{
+            key: [{"name": name, "reason": reason} for name, reason in names.items()]
+            for key, names in reasons.items()
+        },
     }
     size = format_bytes(sum(change.size for change in changes if change.kind != "remove"))
-    line = f"{pluralize(len(changes), 'change')}, {size}; {pluralize(same, 'file')} the same"
+    line = f"{pluralize(len(changes), 'change')}, {size}; {pluralize(plan.same, 'file')} the same"
+    if plan.left_out:
+        line += f"; {len(plan.left_out)} left out"
+    if plan.preserved:
+        line += f"; {len(plan.preserved)} kept"
     table = Table("Would Change" if dry_run else "Changed", _CHANGES, changes)
-    return Result([*([table] if changes else []), Text(line)], data=data)
+    status = ExitStatus.FAILURE if plan.left_out else ExitStatus.OK
+    return Result([*([table] if changes else []), Text(line)], data=data, status=status)

@@ -7,7 +7,8 @@ from typing import Any
 
 from jsctl.json_text import parse_json
 from jsctl.services.statistics import Row
-from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Table, Text
+from jsctl.units import parse_time
+from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table, Text
 
 Json = dict[str, Any]
 
@@ -27,6 +28,7 @@ _STATS = (
     Column("Processing Time", "processing_time", "duration"),
     Column("Average Time", "average_processing_time", "duration"),
 )
+_SPARE_STATS = ("queue_group", "processing_time", "errors")
 _RATES = (
     Column("Service", "service"),
     Column("Endpoint", "endpoint"),
@@ -63,33 +65,74 @@ def pings(rows: Sequence[tuple[str, str, int]]) -> Result:
     return Result([Table("Services", _PINGS, rows)])
 
 
-def info(infos: Sequence[Json], endpoint: re.Pattern[str]) -> Result:
-    """Show the sheet of each instance; the document is their infos. endpoint: which endpoints are shown."""
-    parts: list[Part] = []
-    data: list[Json] = []
-    for service in infos:
-        endpoints = [
-            endpoint_info for endpoint_info in service["endpoints"] if endpoint.search(endpoint_info["name"])
+def info(infos: Sequence[Json], statistics: Sequence[Json], endpoint: re.Pattern[str]) -> Result:
+    """Show the sheet of each instance.
+
+    statistics: those of the instances; one that sent none has none. endpoint: which endpoints are shown. The
+    document has the first instance's info and statistics, as in `nats`; `instances` has all.
+    """
+    stats_by_id = {document["id"]: document for document in statistics}
+    pairs = [
+        (_select_endpoints(service, endpoint), _select_endpoints(stats_by_id.get(service["id"]), endpoint))
+        for service in infos
+    ]
+    instances = [{"info": service, "stats": stats} for service, stats in pairs]
+    parts = [_build_sheet(service, stats or {}) for service, stats in pairs if service]
+    return Result(parts, data={**instances[0], "instances": instances})
+
+
+def _select_endpoints(document: Json | None, endpoint: re.Pattern[str]) -> Json | None:
+    if document is None:
+        return None
+    return {**document, "endpoints": [one for one in document["endpoints"] if endpoint.search(one["name"])]}
+
+
+def _build_sheet(service: Json, stats: Json) -> Sheet:
+    counts = {one["name"]: one for one in stats.get("endpoints") or ()}
+    basics = [
+        Field("Service", f"{service['name']} ({service['id']})"),
+        Field("Description", service.get("description") or ""),
+        Field("Version", service["version"]),
+    ]
+    if stats.get("started"):
+        basics.append(_build_start_field(stats["started"]))
+    sections = [Section("", basics), *_build_metadata_sections("Metadata", service)]
+    for endpoint in service["endpoints"]:
+        fields = [
+            Field("Name", endpoint["name"]),
+            Field("Subject", endpoint.get("subject") or ""),
+            Field("Queue Group", endpoint.get("queue_group") or ""),
+            *_list_count_fields(counts.get(endpoint["name"])),
         ]
-        data.append({**service, "endpoints": endpoints})
-        basics = [
-            Field("Service", f"{service['name']} ({service['id']})"),
-            Field("Description", service.get("description") or ""),
-            Field("Version", service["version"]),
+        sections += [
+            Section(f"Endpoint {endpoint['name']}", fields),
+            *_build_metadata_sections("", endpoint),
         ]
-        sections = [Section("", basics), *_build_metadata_sections("Metadata", service)]
-        for endpoint_info in endpoints:
-            fields = [
-                Field("Name", endpoint_info["name"]),
-                Field("Subject", endpoint_info.get("subject") or ""),
-                Field("Queue Group", endpoint_info.get("queue_group") or ""),
-            ]
-            sections += [
-                Section(f"Endpoint {endpoint_info['name']}", fields),
-                *_build_metadata_sections("", endpoint_info),
-            ]
-        parts.append(Sheet("Service Information", sections))
-    return Result(parts, data=data[0] if len(data) == 1 else data)
+    return Sheet("Service Information", sections)
+
+
+def _build_start_field(started: str) -> Field:
+    try:
+        return Field("Started", parse_time(started), "time")
+    except ValueError:  # a service sends what it likes
+        return Field("Started", started)
+
+
+def _list_count_fields(counts: Json | None) -> list[Field]:
+    """Return the statistics of an endpoint; nothing without them."""
+    if counts is None:
+        return []
+    fields = [
+        Field("Requests", counts.get("num_requests") or 0, "count"),
+        Field("Processing Time", counts.get("processing_time") or 0, "duration"),
+        Field("Average Time", counts.get("average_processing_time") or 0, "duration"),
+        Field("Errors", counts.get("num_errors") or 0, "count"),
+    ]
+    if counts.get("last_error"):
+        fields.append(Field("Last Error", counts["last_error"]))
+    if counts.get("data") is not None:
+        fields.append(Field("Data", json.dumps(counts["data"], indent=2, ensure_ascii=False).split("\n")))
+    return fields
 
 
 def _build_metadata_sections(title: str, document: Json) -> list[Section]:
@@ -125,7 +168,9 @@ def stats(name: str, documents: Sequence[Json]) -> Result:
         for instance in documents
         for endpoint in instance["endpoints"]
     ]
-    return Result([Table(f"{name} Service Statistics", _STATS, rows)], data=list(documents))
+    return Result(
+        [Table(f"{name} Service Statistics", _STATS, rows, spare=_SPARE_STATS)], data=list(documents)
+    )
 
 
 def rates(rows: Sequence[Row]) -> Result:

@@ -8,10 +8,16 @@ from jsctl.jetstream.config.kind import Json, Kind
 from jsctl.jetstream.config.kinds import Choice, Switch, Texts
 from jsctl.jetstream.config.numbers import Number
 from jsctl.jetstream.config.schema import Schema, get_value
+from jsctl.jetstream.message.data_loss import DataLoss
 from jsctl.views import result
 from jsctl.views.result import Column, Result, Table
 
-_COLUMNS = (Column("Key", "key"), Column("Before", "before", "prose"), Column("After", "after", "prose"))
+_COLUMNS = (
+    Column("Key", "key"),
+    Column("Before", "before", "prose"),
+    Column("After", "after", "prose"),
+    Column("Deletes", "deletes", "prose"),
+)
 
 
 def config_lines(schema: Schema, config: Json, *keys: str) -> list[result.Field]:
@@ -28,13 +34,19 @@ def config_lines(schema: Schema, config: Json, *keys: str) -> list[result.Field]
     return lines
 
 
-def changes_result(changes: Sequence[Difference]) -> Result:
-    """Show what would change, key by key."""
+def changes_result(changes: Sequence[Difference], losses: Sequence[DataLoss]) -> Result:
+    """Show what would change, key by key. losses: what each change deletes by itself."""
     rows = [
-        (change.key, format_value(change.kind, change.before), format_value(change.kind, change.after))
-        for change in changes
+        (
+            change.key,
+            format_value(change.kind, change.before),
+            format_value(change.kind, change.after),
+            str(loss) if loss else "",
+        )
+        for change, loss in zip(changes, losses, strict=True)
     ]
-    return Result([Table("Changes", _COLUMNS, rows)], data=[change.to_json() for change in changes])
+    data = [{**change.to_json(), **loss.to_json()} for change, loss in zip(changes, losses, strict=True)]
+    return Result([Table("Changes", _COLUMNS, rows, optional=("deletes",))], data=data)
 
 
 def format_change(change: Difference) -> str:

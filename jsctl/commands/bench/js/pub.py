@@ -103,7 +103,12 @@ class BatchOptions(Options):
     batch: int
 
 
-async def _publish(env: Env, kind: Kind, options: Options, batch: int) -> Result:
+@dataclass(frozen=True, slots=True)
+class FastOptions(BatchOptions):
+    max_outstanding_acks: int
+
+
+async def _publish(env: Env, kind: Kind, options: Options, batch: int, max_acks: int = 0) -> Result:
     sending, target = options.sending, options.target
     flags = parse_shared(env, kind)
     validate_subject(options.subject, "publish to")
@@ -119,6 +124,7 @@ async def _publish(env: Env, kind: Kind, options: Options, batch: int) -> Result
         payload=sending.payload(flags.size),
         header_block=sending.header_block(),
         batch=batch,
+        max_acks=max_acks,
         ids=target.dedup,
     )
     api = await env.jetstream()
@@ -177,13 +183,23 @@ async def batch(env: Env, options: BatchOptions) -> Result:
 
 @command(
     "fast",
-    options=BatchOptions,
-    examples=["jsctl bench js pub fast events --create", "jsctl bench js pub fast events --batch 1000"],
+    options=FastOptions,
+    examples=[
+        "jsctl bench js pub fast events --create",
+        "jsctl bench js pub fast events --max-outstanding-acks 4",
+    ],
 )
 @_publish_flags
 @_batch_flag("Messages sent ahead of their acks")
-async def fast(env: Env, options: BatchOptions) -> Result:
-    """Let the stream acknowledge half of --batch at once, which needs nats-server 2.14. Latency is the time
-    from a message to the ack of its group.
+@option(
+    "--max-outstanding-acks",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    metavar="N",
+    help="Send up to N groups of --batch messages ahead of their acks",
+)
+async def fast(env: Env, options: FastOptions) -> Result:
+    """Let the stream acknowledge half of --batch at once, with --max-outstanding-acks all of it, which needs
+    nats-server 2.14. Latency is the time from a message to the ack of its group.
     """
-    return await _publish(env, "js pub fast", options, options.batch)
+    return await _publish(env, "js pub fast", options, options.batch, options.max_outstanding_acks)

@@ -1,0 +1,97 @@
+"""The command lines of jsctl that are shown for pasting: what hints, fixes and the key `y` offer.
+
+Nothing else puts a name behind `jsctl`: names come from servers and files, and a shell would run what they
+contain. A test of the architecture holds that.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+UNSAFE = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+"""A character that could move a cursor, hide text or reorder it: controls, line separators, directional
+overrides and isolates, tags. No terminal sees one.
+"""
+
+_PLAIN = re.compile(r"[\w@%+:,./-][\w@%+=:,./-]*", re.ASCII)
+"""A word that no shell changes; zsh takes one with a leading `=` for a program."""
+
+
+def _add_nothing(verb: str) -> Sequence[str]:
+    return ()
+
+
+_find_place: Callable[[str], Sequence[str]] = _add_nothing
+
+
+@contextmanager
+def lines_at(find_place: Callable[[str], Sequence[str]]) -> Iterator[None]:
+    """Have `build_line` add the flags of the place where the present command works.
+
+    find_place: returns those that a verb takes, such as "stream info".
+    """
+    global _find_place  # a process runs one command at a time, and every layer and thread makes its errors
+    outer, _find_place = _find_place, find_place
+    try:
+        yield
+    finally:
+        _find_place = outer
+
+
+def build_line(
+    verb: str,
+    *names: str,
+    flags: Sequence[str] = (),
+    place: Sequence[str] | None = None,
+    program: str = "jsctl",
+) -> str:
+    """Return the command line `jsctl VERB NAMES FLAGS PLACE`, which a shell reads as exactly these words.
+
+    verb: its words, "stream info". names: arguments, which may be any text. flags: such as ["--replicas",
+    "3"]; see `build_flag`. place: flags that say where it works; None for where the present command does.
+    program: what starts jsctl, quoted.
+    """
+    all_flags = [*flags, *(_find_place(verb) if place is None else place)]
+    words = (
+        [*all_flags, "--", *names] if any(name.startswith("-") for name in names) else [*names, *all_flags]
+    )
+    return format_arguments([*verb.split(), *words], program)
+
+
+def format_arguments(arguments: Sequence[str], program: str = "jsctl") -> str:
+    """Return the command line with these arguments, which a shell reads as exactly these."""
+    line = " ".join([program, *map(_quote, arguments)])
+    if not re.search(UNSAFE, line):
+        return line
+    # Quoted, such a character would reach the shell as the text that a terminal shows in its place.
+    return f"eval \"$(printf '{''.join(map(_escape, line))}')\""
+
+
+def build_flag(name: str, value: object) -> list[str]:
+    """Return the words of a flag: `--user NAME`, in one word when the value begins with a dash."""
+    text = str(value)
+    return [f"{name}={text}"] if text.startswith("-") else [name, text]
+
+
+def _quote(word: str) -> str:
+    return word if _PLAIN.fullmatch(word) else "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def _escape(char: str) -> str:
+    """Return a character as `printf` of every shell reads it."""
+    is_plain = re.fullmatch(r"[\w ,./:=@-]", char) if char.isascii() else not re.match(UNSAFE, char)
+    return char if is_plain else "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
+
+
+class Suggestion(NamedTuple):
+    """A command line for a place that is named later. verb, names, flags: as in `build_line`."""
+
+    verb: str
+    names: Sequence[str] = ()
+    flags: Sequence[str] = ()
+
+    def at(self, place: Sequence[str] | None = None) -> str:
+        """Return the command line; place: as in `build_line`."""
+        return build_line(self.verb, *self.names, flags=self.flags, place=place)

@@ -1,0 +1,78 @@
+"""Signing claims again: the flags for it, and the question before claims are signed that are not genuine."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from jsctl.auth.claim_differences import find_claim_differences
+from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
+from jsctl.auth.records import Json, Record, build_account, build_operator, build_scoped_user
+from jsctl.auth.store import AuthStore
+from jsctl.commands.cli import declare_all, option
+from jsctl.env import Env
+from jsctl.views.intent import Intent
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_DEFAULTS: dict[str, Callable[[], Json]] = {
+    OPERATOR: build_operator,
+    ACCOUNT: build_account,
+    USER: build_scoped_user,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SigningFlags:
+    """The flags of a verb that signs again; part of its options."""
+
+    sign_again: bool
+    accept_claims: bool
+    force: bool
+
+
+def signing_flags() -> Callable[[F], F]:
+    """Add the flags for `SigningFlags`."""
+    flags = [
+        option(
+            "--sign-again",
+            is_flag=True,
+            help="Sign again, even if nothing changes: valid from now on, also after a revocation",
+        ),
+        option(
+            "--accept-claims",
+            is_flag=True,
+            help="Show the claims of a JWT whose signature or signer is wrong, ask, and sign them",
+        ),
+        option("--force", "-f", is_flag=True, help="Accept the claims without asking"),
+    ]
+    return declare_all(flags)
+
+
+async def accept_claims(env: Env, record: Record, flags: SigningFlags, genuine: Record | None = None) -> str:
+    """Show how claims that are not genuine differ, and ask whether to sign them; return the JWT with them.
+
+    genuine: the last claims known to be genuine; None to compare with those that everybody starts with. Empty
+    without --accept-claims or for a genuine JWT. Raises Declined, BadInput without a terminal.
+    """
+    doubt = record.doubt
+    if not flags.accept_claims or not doubt:
+        return ""
+    before = genuine.claims if genuine else {"nats": _DEFAULTS[doubt.kind]()}
+    differences = find_claim_differences(record.claims, before)
+    source = "from the credentials in the store" if genuine else f"from a new {doubt.kind}"
+    lines = [f"{doubt}", f"What it claims, where it differs {source}:"]
+    lines += [f"  {difference}" for difference in differences or ["(nothing)"]]
+    env.say("\n".join(lines))
+    facts = {"kind": doubt.kind, "name": doubt.name, "differences": differences}
+    intent = Intent(f"sign what the JWT of {doubt.kind} {doubt.name} claims", facts)
+    await env.confirm(intent, force=flags.force)
+    return record.token
+
+
+def report_doubts(env: Env, store: AuthStore) -> None:
+    """Say which JWTs of an operator are not genuine. Raises BadInput for a broken file."""
+    accounts = store.load_accounts()
+    users = [user for account in accounts for user in store.load_users(account.name)]
+    for doubt in dict.fromkeys(record.doubt for record in [store.load_operator(), *accounts, *users]):
+        if doubt:
+            env.say(f"jsctl: {doubt}")

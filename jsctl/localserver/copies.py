@@ -1,0 +1,210 @@
+"""The mirrors and sources of a network, compared with their origins by sequences.
+
+A copy whose connection is gone goes on reporting lag 0, so that only the origin can tell what the copy lacks.
+A server asks for a lost origin again after 10, 20, ... 120 s, and may wait 30 s for each answer
+(nats-server: stream.go, calculateRetryBackoff and srcConsumerWaitTime). Nothing but a restart shortens that.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from jsctl.errors import JsctlError, NotFound
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.state import read_last_active
+from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.origins import pair_origins
+from jsctl.monitor.doctor.snapshot import api_to_domain
+from jsctl.nats.message import Message
+from jsctl.units import NEVER, SECOND, parse_time_ns, pluralize
+
+Json = dict[str, Any]
+_Stream = tuple[str, str]  #: domain and name
+
+CONTACT = 5 * SECOND // 2
+"""ns. An origin is heard from every second (nats-server: sourceHealthHB); after two such beats it is lost."""
+
+
+class _Copy(NamedTuple):
+    """A mirror or source. number: in its stream. config, state: its parts of the stream's info."""
+
+    domain: str
+    info: Json
+    number: int
+    config: Json
+    state: Json
+
+    @property
+    def name(self) -> str:
+        return str(self.info["config"]["name"])
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.domain, self.name, self.number
+
+    @property
+    def origin(self) -> str:
+        return str(self.config.get("name", ""))
+
+    @property
+    def api(self) -> str:
+        return str((self.config.get("external") or {}).get("api") or "").rstrip(".")
+
+    @property
+    def origin_stream(self) -> _Stream:
+        """Its origin; another account's has a domain that is none."""
+        return (api_to_domain(self.api) or self.api) if self.api else self.domain, self.origin
+
+    @property
+    def filters(self) -> list[str]:
+        transforms = self.config.get("subject_transforms") or ()
+        sources = [str(transform.get("src") or ">") for transform in transforms]
+        return sources or [str(self.config.get("filter_subject") or ">")]
+
+    @property
+    def reached(self) -> int | None:
+        """The last copied sequence of the origin; None if the server (before 2.15) does not say."""
+        last = int(self.info["state"]["last_seq"])
+        if self.info["config"].get("mirror") or not last:  # servers leave out a 0
+            return last
+        return int(self.state["seq"]) if "seq" in self.state else None
+
+
+class Copies:
+    """The copies of one account, and how far each must be: as far as its origin was when it was asked."""
+
+    def __init__(self) -> None:
+        self._targets: dict[tuple[str, str, int], Message | None] = {}
+        self._done: set[tuple[str, str, int]] = set()
+        self._heard_since: dict[tuple[str, str, int], float] = {}
+
+    async def find_behind(
+        self, apis: Mapping[str, Api], away: frozenset[str] = frozenset(), *, settle: bool = True
+    ) -> list[str]:
+        """Return sentences about streams without a leader, and about copies that are not as far as they must
+        be.
+
+        apis: by domain. away: domains whose servers were stopped on purpose. settle: watch for a while those
+        copies that cannot be compared by sequences.
+        """
+        infos: dict[_Stream, Json] = {}
+        for domain, api in apis.items():
+            async for page in streams.list_info_pages(api):
+                infos.update({(domain, str(info["config"]["name"])): info for info in page})
+        sentences = [
+            f"stream {name} has no leader"
+            for (_, name), info in infos.items()
+            if "cluster" in info and not info["cluster"].get("leader")
+        ]
+        levels = _sort_by_level(infos)
+        for level in sorted(levels) if not sentences else ():
+            # A copy of a copy is asked for once its origin has everything.
+            for copy in levels[level]:
+                if copy.origin_stream[0] not in away:
+                    sentences += await self._check(apis, copy, settle)
+            if sentences:
+                break
+        return sentences
+
+    async def _check(self, apis: Mapping[str, Api], copy: _Copy, settle: bool) -> list[str]:
+        prefix = f"stream {copy.name}"
+        if error := copy.state.get("error"):
+            return [f"{prefix} does not copy {copy.origin}: {error.get('description', 'an error')}"]
+        heard = read_last_active(copy.state)
+        if heard == NEVER:
+            return [f"{prefix} does not copy {copy.origin} yet"]
+        if copy.key not in self._done and (behind := await self._find_behind(apis, copy, settle)):
+            return [f"{prefix} {behind}{_describe_contact(heard)}"]
+        self._done.add(copy.key)
+        if heard > CONTACT:  # it has what there was, and gets nothing of what comes
+            return [f"{prefix} is cut off from {copy.origin}{_describe_contact(heard)}"]
+        return []
+
+    async def _find_behind(self, apis: Mapping[str, Api], copy: _Copy, settle: bool) -> str:
+        """Return what a copy lacks, as the end of a sentence; empty for nothing."""
+        api = apis[copy.domain]
+        if copy.key not in self._targets:
+            origin_api = Api(api.connection, prefix=copy.api) if copy.api else api
+            try:
+                self._targets[copy.key] = await _fetch_newest(origin_api, copy)
+            except JsctlError:  # another account's origin often cannot be asked
+                return self._find_unsettled(copy, settle)
+        target = self._targets[copy.key]
+        if target is None:
+            return ""
+        if copy.reached is None:
+            return self._find_unsettled(copy, settle)
+        if copy.reached >= target.sequence:
+            return ""
+        if copy.filters != [">"]:
+            return f"has not copied message {target.sequence:,} of {copy.origin}"
+        missing = target.sequence - max(copy.reached, int(copy.config.get("opt_start_seq") or 1) - 1)
+        return f"is {pluralize(missing, 'message')} behind {copy.origin}"
+
+    def _find_unsettled(self, copy: _Copy, settle: bool) -> str:
+        """Judge a copy by its server's report. It believes a lag of 0 after two heartbeats: each of them
+        compares how many messages were sent and received."""
+        lag, now = int(copy.state.get("lag") or 0), time.monotonic()
+        if lag:
+            self._heard_since.pop(copy.key, None)
+            return f"is {pluralize(lag, 'message')} behind {copy.origin}"
+        if read_last_active(copy.state) > CONTACT:
+            self._heard_since.pop(copy.key, None)
+            return f"is cut off from {copy.origin}"
+        if settle and now - self._heard_since.setdefault(copy.key, now) < CONTACT / SECOND:
+            return f"has not been seen to have all of {copy.origin} yet"
+        return ""
+
+
+def _describe_contact(heard: int) -> str:
+    if heard <= CONTACT:
+        return ""
+    return (
+        f", which it last heard from {heard // SECOND}s ago; its server asks again after 10, 20, ... 120s,"
+        " and waits up to 30s for each answer"
+    )
+
+
+def _sort_by_level(infos: Mapping[_Stream, Json]) -> dict[int, list[_Copy]]:
+    """Return the copies by how many copies are between them and an original stream."""
+    copies = {
+        stream: [
+            _Copy(stream[0], info, index, config, state)
+            for index, (config, state) in enumerate(pair_origins(info))
+        ]
+        for stream, info in infos.items()
+    }
+    depths: dict[_Stream, int] = {}
+
+    def measure(stream: _Stream) -> int:
+        if stream not in depths:
+            depths[stream] = 0  # also where sources form a loop
+            origins = [copy.origin_stream for copy in copies.get(stream, ())]
+            depths[stream] = max((1 + measure(origin) for origin in origins), default=0)
+        return depths[stream]
+
+    levels: dict[int, list[_Copy]] = {}
+    for stream, members in copies.items():
+        if members:
+            levels.setdefault(measure(stream), []).extend(members)
+    return levels
+
+
+async def _fetch_newest(api: Api, copy: _Copy) -> Message | None:
+    """Return the newest message of an origin that a copy is to have; None for none."""
+    newest: Message | None = None
+    for subject in copy.filters:
+        try:
+            message = await browse.fetch_last(api, copy.origin, subject)
+        except NotFound:
+            continue
+        if newest is None or message.sequence > newest.sequence:
+            newest = message
+    start = copy.config.get("opt_start_time")
+    if newest is not None and (
+        newest.sequence < int(copy.config.get("opt_start_seq") or 0)
+        or (start and parse_time_ns(newest.timestamp) < parse_time_ns(str(start)))
+    ):
+        return None
+    return newest

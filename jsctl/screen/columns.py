@@ -1,0 +1,113 @@
+"""Which columns of a table are on the screen, and how wide each is. No I/O."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from jsctl.render.fit import NUMBERS, fit_columns
+from jsctl.render.text import measure, show
+from jsctl.screen.model import Model
+from jsctl.views.board import Grid, GridColumn
+
+GAP = 2  #: cells between columns
+MARK_WIDTH = 2  #: cells ahead of each row
+_MIN_WIDTHS = {"count": 7, "bytes": 8, "rate": 7, "ago": 7, "duration": 7, "trend": 12, "percent": 4}
+"""Minimum cells of a column by the kind of its numbers, so that columns do not move when numbers change."""
+_LONG_NAME = 40  #: cells of a name that a column keeps when there is room
+_PROSE = 22  #: minimum cells of a sentence
+
+
+class ShownColumn(NamedTuple):
+    """A column that is shown. width: its cells. right: whether it is aligned to the right."""
+
+    column: GridColumn
+    width: int
+    right: bool
+
+
+def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list[ShownColumn]:
+    """Return the columns that are on the screen, for these rows.
+
+    With all columns, those that have been scrolled over are left out, but not the first ones, which name the
+    row.
+    """
+    candidates = [column for column in _list_candidates(grid) if model.wide or not column.wide]
+    widths = _find_widths(grid, candidates, shown)
+    if model.wide:
+        pinned = _pin_names(candidates, widths, width)
+        indices = [
+            *range(pinned),
+            *range(min(pinned + model.view.left, len(candidates) - 1), len(candidates)),
+        ]
+    else:
+        plain = [column.column for column in candidates]
+        spare = [column.column.data_key for key in grid.spare for column in candidates if column.key == key]
+        indices = fit_columns(plain, widths, spare, width - MARK_WIDTH, GAP, prose=_PROSE)
+    columns = [
+        ShownColumn(candidates[index], widths[index], candidates[index].kind in NUMBERS) for index in indices
+    ]
+    # The last column is cut or dropped when all together are too wide.
+    excess = sum(column.width for column in columns) + GAP * (len(columns) - 1) - (width - MARK_WIDTH)
+    while excess > 0 and columns:
+        last = columns.pop()
+        excess -= last.width + GAP
+        if excess < 0 and -excess > GAP + 2:
+            columns.append(last._replace(width=-excess - GAP))
+    return columns
+
+
+def list_hidden(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list[str]:
+    """Return the titles of the columns that are not on the screen, in their order."""
+    on_screen = {column.column.key for column in choose_columns(model, grid, shown, width)}
+    return [column.title for column in _list_candidates(grid) if column.key not in on_screen]
+
+
+def find_last_left(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> int:
+    """Return how many columns can be scrolled over before the last one is wholly on the screen."""
+    candidates = _list_candidates(grid)
+    if not model.wide or not candidates:
+        return 0
+    widths = _find_widths(grid, candidates, shown)
+    pinned = _pin_names(candidates, widths, width)
+    room = width - MARK_WIDTH - sum(widths[:pinned]) - GAP * (pinned - 1)
+    left = len(candidates) - pinned
+    while left > 0 and room >= GAP + widths[pinned + left - 1]:
+        left -= 1
+        room -= GAP + widths[pinned + left]
+    return min(left, max(0, len(candidates) - pinned - 1))
+
+
+def _pin_names(columns: Sequence[GridColumn], widths: list[int], width: int) -> int:
+    """Return how many columns stay when the others are scrolled: the names at the beginning, as far as they
+    take half of the screen. The first one is narrowed to that."""
+    widths[:1] = [min(widths[0], width // 2)]
+    pinned, used = 1, widths[0]
+    while (
+        pinned + 1 < len(columns)
+        and columns[pinned].kind == "text"
+        and used + GAP + widths[pinned] <= width // 2
+    ):
+        used += GAP + widths[pinned]
+        pinned += 1
+    return pinned
+
+
+def _list_candidates(grid: Grid) -> list[GridColumn]:
+    """Return the columns that have something to show."""
+    return [column for column in grid.columns if not column.optional or grid.has_values(column)]
+
+
+def _find_widths(grid: Grid, columns: Sequence[GridColumn], shown: Sequence[Any]) -> list[int]:
+    widths = []
+    for column in columns:
+        widest = max((measure(format_value(column.value(row), column)) for row in shown), default=0)
+        if column.kind == "text" and len(grid.rows) > len(shown):
+            widest = max(widest, min(_LONG_NAME, grid.find_longest(column)))
+        widths.append(max(widest, measure(column.title) + 1, _MIN_WIDTHS.get(column.kind, 0)))
+    return widths
+
+
+def format_value(value: Any, column: GridColumn) -> str:
+    """Return the text of a cell."""
+    if column.kind == "bytes" and value == 0:
+        return "0"
+    return show(value, column.kind)
