@@ -1,6 +1,7 @@
 """`doctor` on networks that are broken in one way each: it names that, and nothing else."""
 
 import re
+import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -110,8 +111,54 @@ def test_a_subject_stored_twice(pair: Pair) -> None:
     [twice] = pair.findings("--context hub")
     assert twice["code"] == "SUBJECT_TWICE"
     assert twice["objects"] == ["stream hub > HERE", "stream leaf > THERE"]
-    assert pair.findings("--context system") == [twice]
+    assert twice["mend"].endswith(
+        "a mirror: jsctl stream add HERE-COPY --mirror HERE@hub --context hub --js-domain leaf"
+    )
+    [same] = pair.findings("--context system")
+    assert same["mend"].endswith(" --context CONTEXT --js-domain leaf"), "the system account has no streams"
+    assert {**same, "mend": twice["mend"]} == twice
     assert pair.codes("--context hub --ignore subject_twice") == []
+
+
+def test_a_loop_of_sources(pair: Pair) -> None:
+    """One message would become thousands: the server looks for loops within a domain alone."""
+    js.stream(pair.url, "A", "a.>", max_msgs=50)
+    from_a = {"name": "A", "external": {"api": "$JS.hub.API", "deliver": ""}}
+    js.stream(pair.url, "B", "b.>", sources=[from_a], max_msgs=50, domain="leaf")
+    from_b = {"name": "B", "external": {"api": "$JS.leaf.API", "deliver": ""}}
+    assert pair.codes() == []
+    js.ask(pair.url, "STREAM.UPDATE.A", {**js.info(pair.url, "A")["config"], "sources": [from_b]})
+    found = pair.findings("--context hub")
+    assert {finding["code"] for finding in found} == {"SOURCE_LOOP"}
+    assert {finding["about"] for finding in found} == {"stream hub > A", "stream leaf > B"}
+    assert "hub > A, which takes them from leaf > B, which takes them from hub > A" in str(found)
+    assert set(pair.codes("--context system")) == {"SOURCE_LOOP"}
+    for finding in found:
+        line = finding["mend"].partition(": jsctl ")[2]
+        pair.cli([*shlex.split(line), "--force"], status=0)
+    assert pair.codes() == []
+    js.publish(pair.url, "a.1")
+    wait_for(lambda: js.ask(pair.url, "STREAM.INFO.B", domain="leaf")["state"]["messages"] == 1, "no copy")
+    assert js.info(pair.url, "A")["state"]["messages"] == 1
+
+
+def test_sources_in_both_directions_that_are_no_loop(pair: Pair) -> None:
+    api = {"api": "$JS.hub.API", "deliver": ""}
+    js.stream(pair.url, "A", "a.>")
+    source = {"name": "A", "filter_subject": "a.>", "external": api}
+    js.stream(pair.url, "B", "b.>", sources=[source], domain="leaf")
+    around = {"name": "B", "filter_subject": "b.>", "external": {"api": "$JS.leaf.API", "deliver": ""}}
+    js.ask(pair.url, "STREAM.UPDATE.A", {**js.info(pair.url, "A")["config"], "sources": [around]})
+    assert pair.codes() == []
+
+
+def test_a_filter_that_the_origin_of_another_domain_never_matches(pair: Pair) -> None:
+    js.stream(pair.url, "ORDERS", "orders.>")
+    source = {"name": "ORDERS", "filter_subject": "ordres.>", "external": {"api": "$JS.hub.API"}}
+    js.stream(pair.url, "COPY", "own", sources=[source], domain="leaf")
+    for line in ("--context hub", "--context system"):
+        [finding] = pair.findings(line)
+        assert (finding["code"], finding["about"]) == ("FILTER_EMPTY", "stream leaf > COPY")
 
 
 def test_a_subject_of_domains_that_are_not_connected(pair: Pair) -> None:
@@ -330,7 +377,11 @@ def test_an_account_without_jetstream_is_not_called_well(tmp_path: Path) -> None
 
 def test_rules_are_listed(pair: Pair) -> None:
     shown = pair.cli("doctor --rules --json", status=0).json
-    assert {"code": "ORIGIN_SILENT", "means": "nobody answers where mirrors and sources copy from"} in shown
+    assert {
+        "code": "ORIGIN_SILENT",
+        "means": "nobody answers where mirrors and sources copy from",
+        "part": "links",
+    } in shown
 
 
 def test_answers_that_are_malformed() -> None:

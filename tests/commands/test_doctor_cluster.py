@@ -136,6 +136,17 @@ def test_replicas_and_leaders_that_are_offline(shared_cluster: Cluster, tmp_path
     [lost] = diagnose(snapshot._replace(servers=leaderless))
     assert (lost.code, lost.objects) == ("META_NO_LEADER", ["domain "])
 
+    # A server that was removed and holds nothing stays a member of the meta group.
+    members = [
+        peer for server in snapshot.servers for peer in server.jsz["meta_cluster"].get("replicas") or ()
+    ]
+    assert members
+    for peer in members:
+        peer["offline"] = True
+    assert [finding.code for finding in diagnose(snapshot)] == []
+    for peer in members:
+        peer["offline"] = False
+
     cluster = snapshot.domains[0].streams["DOCTOR"]["cluster"]
     follower = cluster["replicas"][0]
     follower["offline"] = True

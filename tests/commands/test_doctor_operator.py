@@ -70,3 +70,21 @@ def test_an_import_of_what_is_no_longer_exported(site: Site) -> None:
     wait_for(lambda: [one["code"] for one in findings(site)] == ["IMPORT_INVALID"], "nothing is wrong")
     mend(site, findings(site)[0])
     wait_for(lambda: findings(site) == [], "the commands do not mend it")
+
+
+def test_tokens_that_expire_soon(site: Site) -> None:
+    """A user's, which every report sees, and an account's, which the system account sees."""
+    site.cli("auth user add brief ACC --expiry 2d --save-context brief", status=0)
+    [soon] = [each for each in findings(site) if each["code"] == "LOGIN_EXPIRES"]
+    assert soon["about"] == "context brief" and "expires in 1d23h" in soon["seen"]
+    (report,) = site.cli("report --context brief --json", status=0).json["reports"]
+    assert report["trouble"] == ["the login expires in 1d23h59m59s"] or "1d23h" in report["trouble"][0]
+    metrics = site.cli("exporter --context brief --textfile - --count 1", status=0).out
+    assert 'code="LOGIN_EXPIRES"' in metrics
+    site.cli("context rm brief --force", status=0)
+    site.cli("auth account edit IMP --expiry 3d", status=0)
+    site.cli("auth account push IMP", status=0)
+    wait_for(
+        lambda: [one["about"] for one in findings(site) if one["code"] == "LOGIN_EXPIRES"] == ["account IMP"],
+        "the account's end is not seen",
+    )

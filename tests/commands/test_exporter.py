@@ -179,7 +179,7 @@ def scrape(port: int, path: str = "/metrics", method: str = "GET") -> tuple[int,
 
 def test_scrapes(running: tuple[subprocess.Popen[str], int], url: str) -> None:
     process, port = running
-    wait_for(lambda: scrape(port)[0] == 200, "the first round is complete")
+    wait_for(lambda: 'stream_name="ORDERS"' in scrape(port)[2], "the first round is complete")
     _, kind, text = scrape(port)
     assert kind.startswith("text/plain; version=0.0.4")
     assert value(parse(text), "jetstream_stream_total_messages", stream_name="ORDERS") == 3
@@ -192,8 +192,14 @@ def test_scrapes(running: tuple[subprocess.Popen[str], int], url: str) -> None:
     with socket.create_connection(("127.0.0.1", port), timeout=5) as raw:
         raw.sendall(b"nonsense\r\n\r\n")
         assert raw.recv(100).startswith(b"HTTP/1.1 400 ")
+    stalled = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
+    stalled[0].sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+    stalled[1].sendall(b"GET /met")
+    assert scrape(port)[0] == 200
     process.send_signal(signal.SIGINT)
     assert process.wait(10) == 0
+    for client in stalled:
+        client.close()
 
 
 def _last(port: int) -> float:

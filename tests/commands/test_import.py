@@ -77,6 +77,12 @@ def test_json_with_a_subject(spark: Any, cli: Cli, tmp_path: Path) -> None:
     assert wrong.err.count("\n") == 1
     refused = cli(f"import {file} --stream S --subject out.x --dry-run", status=64)
     assert "stream S does not store what is published to out.x" in refused.err
+    js.stream(cli.environ["NATS_URL"], "OTHER", "other.>")
+    wrong = cli(f"import {file} --stream S --subject other.x", status=64)
+    assert wrong.err == (
+        "jsctl: error: stream OTHER stores these messages, not S; use subjects that S stores\n"
+    )
+    assert messages(cli, "OTHER") == 0
 
 
 @pytest.mark.parametrize(
@@ -162,9 +168,13 @@ def raw(cli: Cli, stream: str) -> list[tuple[str, str, str]]:
 
 
 def pairs(text: str) -> list[tuple[bytes, bytes]]:
-    """Header lines but the message id, which an import adds."""
+    """Header lines but the message id and the stream, which an import adds."""
     lines = [line.partition(b":") for line in base64.b64decode(text).split(b"\r\n")[1:] if line]
-    return [(key, value.strip()) for key, _, value in lines if key != b"Nats-Msg-Id"]
+    return [
+        (key, value.strip())
+        for key, _, value in lines
+        if key not in (b"Nats-Msg-Id", b"Nats-Expected-Stream")
+    ]
 
 
 @pytest.mark.parametrize("format", ["parquet", "json", "csv", "orc"])
@@ -229,9 +239,13 @@ def test_headers_that_a_stream_refuses_and_parts_of_an_export(spark: Any, cli: C
 
     shutil.copytree(tmp_path / "out" / "ORDERS", tmp_path / "alone")
     alone = f"import {tmp_path}/alone --stream COPY --map ORDERS=COPY --drop-header 'Nats-T*'"
-    unclear = cli(alone, status=64).err
+    assert cli(f"{alone} --json", status=0).json["published"] == 2
+    columns = {"stream": "O", "sequence": 1, "timestamp": "2026-11-21T06:57:05Z", "subject": "COPY.a"}
+    earlier = f"import {lines(tmp_path / 'a.json', {**columns, 'data': '/w=='})} --stream COPY"
+    unclear = cli(earlier, status=64).err
     assert "does not say whether its data is base64; use --base64, or --no-base64" in unclear
-    assert cli(f"{alone} --base64 --json", status=0).json["published"] == 2
+    cli(f"{earlier} --base64", status=0)
+    assert raw(cli, "COPY")[-1][1] == "/w=="
     assert "is not the name of a header" in cli(f"{line} --drop-header 'a b'", status=64).err
 
 

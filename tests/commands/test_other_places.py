@@ -47,7 +47,9 @@ def test_a_service_behind_a_leaf_node(hub_cli: Cli, hub_leaf: HubLeaf, tmp_path:
 
         def instances() -> int:
             return (
-                len(hub_cli("service info far --json").json) if hub_cli("service info far").status == 0 else 0
+                len(hub_cli("service info far --json").json["instances"])
+                if hub_cli("service info far").status == 0
+                else 0
             )
 
         wait_for(lambda: instances() == 2, "both instances answer")
@@ -71,7 +73,9 @@ def test_a_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     for url in shared_cluster.url.split(","):
         cli(f"counter increment hits3.a 2 --server {url}", status=0)
     assert cli("counter get hits3.a", status=0).out == "6\n"
-    wait_for(lambda: cli("counter list --json", status=0).json[0]["value"] == "6", "every replica counts 6")
+    wait_for(
+        lambda: cli("counter list --rows --json", status=0).json[0]["value"] == "6", "every replica counts 6"
+    )
     done = cli("bench js pub fast bench3 --create --replicas 3 --msgs 50 --no-progress --json", status=0)
     assert done.json["complete"] and done.json["messages"] == 50
     for name in ("HITS3", "benchstream"):

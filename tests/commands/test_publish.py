@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -90,6 +91,14 @@ def test_headers_keep_order_and_duplicates(stream: Cli, url: str) -> None:
         assert stream(["pub", "s.a", "x", "-H", wrong], status=64).err.count("\n") == 1
 
 
+@pytest.mark.parametrize(("zone", "end"), [("UTC", "Z"), ("Asia/Kolkata", "+05:30")])
+def test_the_zone_of_a_time_stamp(zone: str, end: str, stream: Cli, url: str) -> None:
+    """As in nats: Z for UTC."""
+    run(stream, f"TZ={zone} $JSCTL pub s.a '{{{{TimeStamp}}}}' -J")
+    stamp = base64.b64decode(stored(url, 1)).decode()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d" + re.escape(end), stamp)
+
+
 def test_lines_of_stdin(stream: Cli, url: str) -> None:
     outcome = stream("pub s.a --send-on newline -J", stdin="one\ntwo {{Count}}\r\n\nlast", status=0)
     assert outcome.out.count("Stored") == 4
@@ -116,68 +125,118 @@ def test_unknown_templates_are_sent_as_they_are(stream: Cli, url: str) -> None:
     assert stream("pub s.a x -H 'A: {{b}}'", status=0).err.count("no template function") == 1
 
 
-def run(cli: Cli, command: str) -> "subprocess.CompletedProcess[str]":
-    """Run a command of bash in which $JSCTL is jsctl."""
-    return subprocess.run(
+def run(cli: Cli, command: str, status: int = 0) -> "subprocess.CompletedProcess[str]":
+    """Run a command of bash in which $JSCTL is jsctl, and check its exit status."""
+    ended = subprocess.run(
         ["bash", "-c", command],
-        env={**os.environ, **cli.environ, "JSCTL": f"{sys.executable} -m jsctl"},
+        env={**os.environ, **cli.environ, "JSCTL": f"{sys.executable} -m jsctl", "PY": sys.executable},
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
         timeout=60,
     )
-
-
-def test_a_loop_keeps_its_input(stream: Cli, url: str, tmp_path: Path) -> None:
-    file = tmp_path / "lines"
-    file.write_text("a\nb\nc\n")
-    run(stream, f"while read -r x; do $JSCTL pub s.$x; done < {file}")
-    run(stream, f"cat {file} | while read -r x; do $JSCTL pub s.$x -J; done")
-    state = js.ask(url, "STREAM.INFO.S", {"subjects_filter": ">"})["state"]
-    assert state["subjects"] == {"s.a": 2, "s.b": 2, "s.c": 2} and state["bytes"] < 6 * 60
-    asking = run(stream, f"while read -r x; do $JSCTL req '$JS.API.STREAM.NAMES'; done < {file}")
-    assert asking.stdout.count('"streams":["S"]') == 3
+    assert ended.returncode == status, ended
+    return ended
 
 
 @pytest.mark.parametrize(
     "command",
     [
         "printf hello | $JSCTL pub s.a",
+        "printf hello | timeout 20 $JSCTL pub s.a -J",
+        "printf hello | sh -c '$JSCTL pub s.a; true'",
+        "printf hello | sh -c 'sh -c \"$JSCTL pub s.a -J; true\"; true'",
+        "printf hello > FILE; cat FILE | sh SCRIPT",
+        "printf hello | bash -c 'time $JSCTL pub s.a'",
+        "printf hello | nice env A=1 $JSCTL pub s.a",
+        "(sleep 1; printf hel; sleep 1; printf lo) | $JSCTL pub s.a; true",
         "$JSCTL pub s.a < FILE; true",
+        "sh -c '$JSCTL pub s.a; true' < FILE",
         "printf hello | { $JSCTL pub s.a; true; }",
         "f() { $JSCTL pub s.a; true; }; printf hello | f",
         "$JSCTL pub s.a <<< hello",
+        "$JSCTL pub s.a < <(printf hello)",
+        "$JSCTL pub s.a <<EOF\nhello\nEOF",
         "{ $JSCTL pub s.a -; true; } < FILE",
         "{ $JSCTL pub s.a --force-stdin; true; } < FILE",
         "{ $JSCTL pub s.a --send-on newline; true; } < FILE",
+        "printf 'x\\nhello' > FILE; { read x; $JSCTL pub s.a -; } < FILE",
+        "printf 'x\\nhello' > FILE; { read x; $JSCTL pub s.a --force-stdin; } < FILE",
+        "printf 'x\\nhello' | { read x; $JSCTL pub s.a; }",
+        # another process made the pipe non-blocking
+        "(sleep 1; printf hello) | { $PY -c 'import os; os.set_blocking(0, False)'; $JSCTL pub s.a; }",
     ],
 )
-def test_stdin_that_is_meant(command: str, stream: Cli, url: str, tmp_path: Path) -> None:
+def test_stdin_is_the_body(command: str, stream: Cli, url: str, tmp_path: Path) -> None:
     file = tmp_path / "text"
     file.write_text("hello")
-    run(stream, command.replace("FILE", str(file)))
+    script = tmp_path / "script"
+    script.write_text("$JSCTL pub s.a")
+    run(stream, command.replace("FILE", str(file)).replace("SCRIPT", str(script)))
     assert base64.b64decode(stored(url, 1)).rstrip() == b"hello"
+    assert js.ask(url, "STREAM.INFO.S")["state"]["messages"] == 1
 
 
+def test_stdin_is_the_body_under_make(stream: Cli, url: str, tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("publish:\n\t@$(JSCTL) pub s.a --count 2 -J\n")
+    run(stream, f"printf 'n {{{{Count}}}}' | make -s -C {tmp_path} publish")
+    assert [base64.b64decode(stored(url, seq)) for seq in (1, 2)] == [b"n 1", b"n 2"]
+
+
+@pytest.mark.parametrize("line", ["pub s.a", "pub s.a --send-on newline", "req s.a", "pub s.a -J --count 3"])
+def test_the_list_of_a_loop_is_no_body(line: str, stream: Cli, url: str, tmp_path: Path) -> None:
+    file = tmp_path / "lines"
+    file.write_text("a\nb\nc\n")
+    ended = run(stream, f"while read -r x; do $JSCTL {line} || exit; done < {file}", status=64)
+    assert "</dev/null" in ended.stderr and ended.stderr.count("\n") == 1
+    assert js.ask(url, "STREAM.INFO.S")["state"]["messages"] == 0
+    run(stream, f"while read -r x; do $JSCTL pub s.$x </dev/null; $JSCTL pub s.$x ''; done < {file}")
+    state = js.ask(url, "STREAM.INFO.S", {"subjects_filter": ">"})["state"]
+    assert state["subjects"] == {"s.a": 2, "s.b": 2, "s.c": 2} and state["bytes"] < 6 * 60
+
+
+@pytest.mark.parametrize("redirection", ["< /dev/null", "<&-", "< EMPTY"])
+def test_nothing_on_stdin_is_an_empty_body(redirection: str, stream: Cli, url: str, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.touch()
+    ended = run(stream, f"$JSCTL pub s.a -J {redirection.replace('EMPTY', str(empty))}")
+    assert js.ask(url, "STREAM.MSG.GET.S", {"seq": 1})["message"].get("data") is None
+    assert ended.stderr == 'Published 0 bytes to "s.a"\n'
+
+
+def test_a_stdin_that_cannot_be_read_is_no_empty_body(stream: Cli, url: str) -> None:
+    """As nohup leaves it."""
+    ended = run(stream, "$JSCTL pub s.a 0> /dev/null", status=64)
+    assert "cannot read stdin" in ended.stderr and ended.stderr.count("\n") == 1
+    assert js.ask(url, "STREAM.INFO.S")["state"]["messages"] == 0
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("command", "warns"),
+    ("line", "name"),
     [
-        ("printf 'a\\nb\\n' | { read -r x; $JSCTL pub s.a; cat; }", True),
-        ("{ $JSCTL pub s.a; cat; } < FILE", True),
-        ("printf 'a\\nb\\n' | { read -r x; $JSCTL pub s.a ''; cat; }", False),
-        ("$JSCTL pub s.a < /dev/null", False),
-        ("$JSCTL pub s.a <&-", False),
+        ("pub s.a -J", "the body"),
+        ("pub s.a --send-on newline -J", "the body"),
+        ("req s.a", "the body"),
+        ("kv put B k", "the value"),
+        ("kv create B k ''", "the value"),
+        ("object put O --name n", "the object"),
+        ("schema validate stream_configuration", "the document"),
     ],
 )
-def test_an_empty_body_is_not_silent(
-    command: str, warns: bool, stream: Cli, url: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "text"
-    file.write_text("b\n")
-    ended = run(stream, command.replace("FILE", str(file)))
-    assert js.ask(url, "STREAM.MSG.GET.S", {"seq": 1})["message"].get("data") is None
-    assert ("the body is empty" in ended.stderr) == warns
-    assert ended.stdout == ("b\n" if "cat" in command else "")
+def test_a_silent_stdin_is_announced(line: str, name: str, stream: Cli) -> None:
+    if "kv" in line or "object" in line:
+        stream("kv add B", status=0)
+        stream("object add O", status=0)
+    with stream.start(line, stdin=subprocess.PIPE) as process:
+        assert process.stdin and process.stderr
+        notice = f"jsctl: waiting for {name} on stdin, up to its end; add </dev/null if it is empty\n"
+        assert process.stderr.readline() == notice
+        process.stdin.write('{"name": "A"}')
+        process.stdin.close()
+        errors = process.stderr.read()
+        assert process.wait(20) == 0, errors
+        assert "waiting" not in errors
 
 
 def test_flags_replace_headers_of_the_same_name(cli: Cli, url: str, tmp_path: Path) -> None:

@@ -70,8 +70,10 @@ def test_the_jetstream_api(cli: Cli, url: str) -> None:
 def test_several_replies(cli: Cli, replier: Start) -> None:
     for number in (1, 2, 3):
         replier("ask", str(number), "--queue", f"g{number}")
-    for flags in ("--replies 3", "--replies 0 --timeout 700ms", "--replies 9 --reply-timeout 200ms"):
+    for flags in ("--replies 3", "--replies 0 --timeout 700ms"):
         assert sorted(cli(f"req ask '' --raw {flags}", status=0).out.split()) == ["1", "2", "3"]
+    fewer = cli("req ask '' --raw --replies 9 --reply-timeout 200ms", status=4)
+    assert sorted(fewer.out.split()) == ["1", "2", "3"] and "3 of 9 replies on ask arrived" in fewer.err
 
 
 def test_until_an_empty_reply(cli: Cli, replier: Start) -> None:

@@ -8,7 +8,13 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from jsctl.commands.shared.command_line import is_complete, parse_line, split_last_word, split_script
+from jsctl.commands.shared.command_line import (
+    is_complete,
+    parse_line,
+    split_last_word,
+    split_list,
+    split_script,
+)
 from jsctl.errors import BadInput
 from jsctl.nats.connection import Connection
 from tests.support import js
@@ -82,10 +88,60 @@ def test_rows_of_a_script() -> None:
         ("stream info 'OR", (["stream", "info"], "OR", 12)),
         ("jsctl stream info OR", (["stream", "info"], "OR", 18)),
         ("stream ls | gr", ([], "", -1)),
+        ("stream ls && con", ([], "con", 13)),
+        ("stream ls; stream info OR", (["stream", "info"], "OR", 23)),
     ],
 )
 def test_what_is_to_be_completed(text: str, expected: tuple[list[str], str, int]) -> None:
     assert split_last_word(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("stream ls", [("", "stream ls")]),
+        ("a && b || c; d", [("", "a "), ("&&", " b "), ("||", " c"), (";", " d")]),
+        ("a;", [("", "a")]),
+        ("pub a 'x && y; z' \\; \"||\"", [("", "pub a 'x && y; z' \\; \"||\"")]),
+        ("pub a nats://h?x=1&y=2", [("", "pub a nats://h?x=1&y=2")]),
+        ("a | wc -l && b", [("", "a | wc -l "), ("&&", " b")]),
+        ("a | while read x; do echo $x; done", [("", "a | while read x; do echo $x; done")]),
+        ("! ls; ls && x", [("", "! ls; ls && x")]),
+        ("a && ! ls; ls", [("", "a "), ("&&", " ! ls; ls")]),
+    ],
+)
+def test_commands_of_a_line(text: str, commands: list[tuple[str, str]]) -> None:
+    assert split_list(text) == commands
+
+
+@pytest.mark.parametrize("text", ["a &&", "a ||", "&& a", "; a", "a ;; b", "a && && b"])
+def test_an_operator_needs_commands(text: str) -> None:
+    with pytest.raises(BadInput, match=r"nothing follows|no command is before"):
+        split_list(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["stream ls 2>&1", "stream ls 2> e", "pub a < f", "pub a <<< x", "ls &> f", "sub a &", "ls >&2", "a 0<f"],
+)
+def test_redirections_of_a_shell_are_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="this shell does not have"):
+        parse_line(text)
+    assert len(parse_line(f"pub a '{text}'").words) == 3
+
+
+def test_commands_that_are_joined(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "S", "s.>")
+    text = (
+        "stream ls --names && version; stream info NOPE || stream ls --names\nstream info NOPE && version\n"
+    )
+    out, err = script(cli, tmp_path, text, status=3)
+    assert out.count("S\n") == 2 and out.count("jsctl ") == 1 and err.count("not found") == 2
+    assert script(cli, tmp_path, "stream info NOPE; version")[0].startswith("jsctl ")
+    assert script(cli, tmp_path, "exit 5 && version", status=5)[0] == ""
+    assert script(cli, tmp_path, "stream ls --names | tr S T && stream ls --names || version")[0] == "T\nS\n"
+    assert "does not have" in script(cli, tmp_path, "stream ls 2>&1", status=64)[1]
+    assert script(cli, tmp_path, "history") == ("", "")
 
 
 # -- scripts ------------------------------------------------------------------------------------------

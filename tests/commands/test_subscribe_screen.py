@@ -35,7 +35,7 @@ def test_a_report_on_a_screen(cli: Cli, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGTERM, 0), (signal.SIGHUP, 129), (signal.SIGINT, 0)]
+    ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 0)]
 )
 def test_the_terminal_is_given_back_by_a_report(cli: Cli, number: signal.Signals, status: int) -> None:
     watched = Watched(cli.terminal("sub 's.>' --graph"))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from jsctl import __version__
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
@@ -22,6 +23,8 @@ def test_help_of_groups(line: str, offline_cli: Cli) -> None:
 
 def test_version(offline_cli: Cli) -> None:
     assert offline_cli("version", status=0).out == offline_cli("--version", status=0).out
+    for line in ("version --json", "--json version", "--version -j", "version --as json"):
+        assert offline_cli(line, status=0).json == {"version": __version__}
     assert "did you mean 'stream'" in offline_cli("help strem", status=64).err
 
 
@@ -36,13 +39,25 @@ def test_what_destroys_is_never_suggested(noun: str, slip: str, offline_cli: Cli
 def test_hidden_streams_are_counted(cli: Cli, url: str) -> None:
     for name in ("A", "KV_b", "OBJ_o", "KV_c"):
         js.stream(url, name, f"s.{name}")
-    for line in ("stream ls", "stream ls --names", "stream ls --json", "stream find --names"):
+    for line in ("stream ls", "stream ls --json", "stream find", "stream find --json"):
         listed = cli(line, status=0)
         assert "3 more with -a" in listed.err, line
         assert "KV_b" not in listed.out
         everything = cli(f"{line} -a", status=0)
         assert "KV_b" in everything.out
         assert "more with" not in everything.err
+
+
+@pytest.mark.parametrize("flags", ["--names", "-n", "-n -a", "-n --json"])
+@pytest.mark.parametrize("verb", ["ls", "find", "ls --subject s.>"])
+def test_names_are_all_names(cli: Cli, url: str, verb: str, flags: str) -> None:
+    """Scripts back up, compare and remove by this list, which the reference prints whole."""
+    created = {"A", "KV_b", "OBJ_o", "KV_c", "$MQTT_msgs"}
+    for name in created:
+        js.stream(url, name, f"s.{name}")
+    listed = cli(f"stream {verb} {flags}", status=0)
+    assert set(listed.json if "json" in flags else listed.out.split()) == created
+    assert listed.err == ""
 
 
 def test_patterns_count_what_they_leave_out(cli: Cli, url: str) -> None:
@@ -143,11 +158,36 @@ listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }
 accounts {
   A: { jetstream: enabled, users: [
+    { user: quiet-admin, password: quiet-admin }
     { user: quiet, password: quiet, permissions: { publish: { deny: ["Upper.>", "$JS.>"] } } }
     { user: deaf, password: deaf, permissions: { subscribe: { allow: ["MINE.>"] } } }
   ] }
 }
 """
+
+DEAF = (
+    "stream ls",
+    "request a b",
+    "consumer add S NEW --pull --defaults",
+    "stream add NEW --subjects new --defaults",
+    "stream edit S --description x --force",
+    "stream rm S --force",
+    "stream purge S --force",
+    "stream backup S folder",
+    "kv add B",
+    "object add B",
+    "pub s x -J",
+    "pub s x -J --count 3 --atomic",
+    "service ls",
+    "service ping",
+    "account info",
+    "server ping",
+    "consumer next S NEW",
+    "stream get S 1",
+    "stream view S",
+    "bench js pub sync s --create --msgs 1 --no-progress",
+)
+"""What a login that receives no replies tries. It is refused before anything is sent."""
 
 
 def test_permission_errors(tmp_path: Path) -> None:
@@ -159,9 +199,16 @@ def test_permission_errors(tmp_path: Path) -> None:
             subject = "$JS.API" if line == "stream ls" else "Upper.Case"
             assert output.count(subject) == 1, output
         deaf = Cli(tmp_path / "b", server.url_for("deaf"))
-        for line in ("stream ls", "request a b"):
-            output = deaf(line, status=5).err.splitlines()[-1]
-            assert "--inbox-prefix" in output and output.count("_INBOX.") == 1, output
+        js.stream(server.url_for("quiet-admin"), "S", "s")
+        before = js.info(server.url_for("quiet-admin"), "S")
+        for line in DEAF:
+            outcome = deaf(line, status=5)
+            (output,) = outcome.err.splitlines()[-1:]
+            assert "not allowed to subscribe to _INBOX.>, where replies arrive; ask for" in output, output
+            assert "--inbox-prefix" in output and outcome.err.count("_INBOX.") == 1, outcome
+        after = js.info(server.url_for("quiet-admin"), "S")
+        assert (after["state"], after["config"]) == (before["state"], before["config"])
+        assert deaf("pub s x", status=0).out == ""
         deaf("stream ls --inbox-prefix MINE", status=0)
         assert "--inbox-prefix" in deaf("stream ls --inbox-prefix Yours", status=5).err
     finally:
@@ -182,3 +229,35 @@ def test_errors_break_between_words_on_a_terminal(offline_cli: Cli) -> None:
     folded = offline_cli(line, tty=True, width=40, status=4).err
     assert " ".join(folded.split()) == " ".join(plain.split())
     assert all(len(part) <= 40 for part in folded.splitlines())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "stream add S --subjects s --defaults --max-age= --max-bytes= --max-msg-size= --dupe-window=",
+        "consumer add BASE C --pull --defaults --heartbeat= --wait= --inactive-threshold=",
+        "kv add B --ttl= --max-value-size= --max-bucket-size=",
+        "object add B --ttl= --max-bucket-size=",
+        "stream edit BASE --max-age= --force --description x",
+        "stream copy BASE S --subjects s --max-age= --max-bytes=",
+        "sub --since= x --count 1 --wait 10ms",
+    ],
+)
+def test_an_empty_limit_is_none(cli: Cli, url: str, line: str) -> None:
+    """Scripts pass `--max-age "$AGE"`, which may be empty."""
+    js.stream(url, "BASE", "base", max_age=3_600_000_000_000)
+    cli(line, status=0)
+    assert js.info(url, "BASE")["config"]["max_age"] == 3_600_000_000_000
+    created = [name for name in cli("stream ls -n", status=0).out.split() if name != "BASE"]
+    for name in created:
+        config = js.info(url, name)["config"]
+        assert (config["max_age"], config["max_bytes"]) in ((0, -1), (3_600_000_000_000, -1)), config
+    assert len(created) == (line.split()[1] in ("add", "copy") and not line.startswith("consumer"))
+
+
+@pytest.mark.parametrize(
+    "line", ["stream find --idle=", "stream find --created=", "consumer find BASE --idle="]
+)
+def test_an_empty_condition_is_not_all(cli: Cli, url: str, line: str) -> None:
+    js.stream(url, "BASE", "base")
+    assert "'' is not a duration" in cli(line, status=64).err

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from jsctl.contexts.environment import forget_secrets
+from tests.contract.test_commands import NOUNS, of_noun
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
@@ -68,6 +69,78 @@ def test_secrets_of_context_files_are_masked(offline_cli: Cli) -> None:
     assert "a=b" in offline_cli("context info x", status=0).out
     assert "hunter2" in offline_cli("context info x --show-secrets", status=0).out
     assert SEED not in offline_cli("stream ls --context x").err
+
+
+LOGIN = "nats://user:hunter2@127.0.0.1:1"
+SKIPPED = frozenset({"shell", "edit", "completion", "demo", "manual", "cheat"})
+"""Commands that start something, or that have no place for an address."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noun", NOUNS)
+def test_an_address_in_place_of_any_argument(
+    noun: str, offline_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of an address but host and port is shown, wherever somebody puts it."""
+    if noun in SKIPPED:
+        return
+    monkeypatch.chdir(tmp_path)
+    for path, entry in of_noun(noun):
+        words = path.split()
+        if entry.group or SKIPPED & set(words):
+            continue
+        for line in (
+            [*words, LOGIN],
+            [*words, "--no-such-flag", LOGIN],
+            [*words, "--context", LOGIN],
+            [*words, "--js-domain", LOGIN, "--js-api-prefix", LOGIN],
+            [*words, "--server", LOGIN.replace("127.0.0.1:1", "127.0.0.1:x")],
+            [*words, "--server", LOGIN, "--timeout", "1ms"],
+        ):
+            outcome = offline_cli(line)
+            assert "hunter2" not in outcome.err, (line, outcome.err)
+            if outcome.status:
+                assert "hunter2" not in outcome.out, (line, outcome.out)
+
+
+FILES = [
+    "context: {}\nstreams: [{{name: A, subjects: [a]}}]\n",
+    "streams: [{{name: A, subjects: [a], context: '{}'}}]\n",
+    "streams: [{{name: A, subjects: [a], server: '{}'}}]\n",
+    "server: {}\nstreams: [{{name: A, subjects: [a]}}]\n",
+    "domain: {}\nstreams: [{{name: A, subjects: [a]}}]\n",
+    "account: {}\nstreams: [{{name: A, subjects: [a]}}]\n",
+    "label: {}\nstreams: [{{name: A, subjects: 7}}]\n",
+    "streams: [{{name: A, mirror: 'B@{}'}}]\n",
+    "streams: [{{name: A, sources: ['B@{}']}}]\n",
+    "streams: [{{name: '{}', subjects: [a]}}]\n",
+    "streams: [{{name: A, subjects: [a], max_age: '{}'}}]\n",
+    "streams: [{{name: A, subjects: [a], consumers: [{{name: C, deliver_subject: '{}'}}]}}]\n",
+    "vars: {{x: '{}'}}\nstreams: [{{name: '{{{{x}}}}', subjects: [a]}}]\n",
+    "operators: [{{name: '{}'}}]\n",
+    "operators: [{{name: A, account_server_url: '{}', operator_service_urls: 7}}]\n",
+]
+
+
+@pytest.mark.parametrize("text", FILES)
+@pytest.mark.parametrize(
+    "login", [LOGIN, "user:hunter2@127.0.0.1:1", "tls://hunter2@127.0.0.1:1/hunter2?a=hunter2"]
+)
+def test_an_address_in_a_declared_file(text: str, login: str, offline_cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "declared.yaml"
+    file.write_text(text.format(login))
+    for line in (f"diff -f {file}", f"apply -f {file} --force", f"apply -f {file} --dry-run --json"):
+        outcome = offline_cli([*line.split(), "--timeout", "10ms"])
+        if outcome.status not in (0, 2):  # names that a file declares are shown
+            assert "hunter2" not in outcome.out, line
+        assert "hunter2" not in outcome.err, (line, outcome.err)
+
+
+@pytest.mark.parametrize("variable", ["NATS_URL", "NATS_CONTEXT", "NATS_SOCKS_PROXY"])
+def test_an_address_in_a_variable(variable: str, offline_cli: Cli) -> None:
+    for line in ("stream ls", "pub a b", "report", "doctor", "server list", "context info", "kv ls"):
+        outcome = offline_cli(f"{line} --timeout 10ms", environ={variable: LOGIN})
+        assert "hunter2" not in outcome.out + outcome.err, (line, outcome)
 
 
 def test_variables_that_children_inherit() -> None:

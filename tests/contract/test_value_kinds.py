@@ -28,6 +28,7 @@ VALUES = {
     *("OPERATIONS", "PASSWORD", "PATTERN", "PAYLOAD", "PERCENT", "PREFIX", "PROXY", "REGEX"),
     *("REVISION", "ROWS", "SECONDS", "SEED", "SENDER", "RECIPIENT", "SEQ", "SEQUENCE", "SIZE"),
     *("SQL", "START-END", "SUBJECTS", "TARGET", "TEXT", "TIME", "TIME|DURATION", "TOKEN", "UNTIL"),
+    "VERSION",
     *("URL", "VALUE", "WAIT", "WEIGHT", "WORDS"),
 }
 """Words of what is typed: nobody has a list of it."""

@@ -27,7 +27,8 @@ def info(**fields: Any) -> bytes:
 
 @contextmanager
 def hostile_server(hello: bytes = info(), *, pong: bytes = PONG, then: bytes = b"") -> Iterator[str]:
-    """Run a server that sends `hello`, `pong` to the first PING, and `then` to the first PUB; yield its URL.
+    """Run a server that sends `hello`, `pong` to the first PING and PONG to others, and `then` to the first
+    PUB; yield its URL.
 
     `{reply}` and `{sid}` in `then` are the reply subject of the request and the last subscription. It ends a
     connection when the client does, or 3 s after `then`.
@@ -38,12 +39,12 @@ def hostile_server(hello: bytes = info(), *, pong: bytes = PONG, then: bytes = b
         with client, suppress(OSError):
             client.settimeout(3)
             client.sendall(hello)
-            seen, greeted = b"", False
+            seen, greeted = b"", 0
             while data := client.recv(65536):
                 seen += data
-                if not greeted and b"PING\r\n" in seen:
-                    greeted = True
-                    client.sendall(pong)
+                while greeted < seen.count(b"PING\r\n"):
+                    client.sendall(PONG if greeted else pong)
+                    greeted += 1
                 publish = next(
                     (line for line in seen.split(b"\r\n") if line.startswith((b"PUB", b"HPUB"))), b""
                 )

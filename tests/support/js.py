@@ -11,7 +11,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND
+from jsctl.units import SECOND, parse_time_ns
 from tests.support.waiting import wait_for
 
 
@@ -83,6 +83,21 @@ def publish(url: str, subject: str, data: bytes = b"x", count: int = 1) -> None:
             await connection.close()
 
     asyncio.run(work())
+
+
+def wait_for_messages(url: str, stream: str, count: int) -> None:
+    """Wait until a stream has this number of messages."""
+    wait_for(lambda: info(url, stream)["state"]["messages"] == count, f"{stream} has not {count} messages")
+
+
+def wait_for_age(url: str, stream: str, seconds: float) -> None:
+    """Wait until all messages of a stream are older."""
+
+    def is_older() -> bool:
+        now = info(url, stream)
+        return parse_time_ns(now["ts"]) - parse_time_ns(now["state"]["last_ts"]) > seconds * SECOND
+
+    wait_for(is_older, "the messages are not old enough")
 
 
 def wait_until_stored(url: str, stream: str, sequence: int, *, domain: str = "") -> None:

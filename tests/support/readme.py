@@ -85,7 +85,8 @@ _SOURCE = {
 }
 
 _SINK = {
-    "stream": "stream that must store all messages; looked up before a batch is published",
+    "stream": "the only stream that may store the messages: each has `Nats-Expected-Stream`, so that the"
+    " server refuses it otherwise",
     "subject": "subject of rows that have none",
     "writeId": "a second `df.write` of the same rows with this id stores nothing twice; batch queries only",
     "requestTimeout": "time without a reply after which a request fails (10s)",

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from jsctl import posix
 from jsctl.errors import BadInput
 from jsctl.files import (
-    exchange,
     is_temporary,
     open_atomically,
     open_output,
+    open_seekable,
     read_bytes,
     write_atomically,
     write_output,
@@ -143,11 +144,11 @@ def test_what_a_kill_left_is_removed_by_the_next_run(
 def test_an_exchange_is_one_step(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").write_text("b")
-    if not exchange(tmp_path / "a", tmp_path / "b"):
+    if not posix.exchange(tmp_path / "a", tmp_path / "b"):
         pytest.skip("this file system cannot")
     assert (tmp_path / "a").read_text() == "b" and (tmp_path / "b").is_dir()
     with pytest.raises(FileNotFoundError):
-        exchange(tmp_path / "a", tmp_path / "none")
+        posix.exchange(tmp_path / "a", tmp_path / "none")
 
 
 def test_memory_is_taken_for_what_is_there(tmp_path: Path) -> None:
@@ -163,3 +164,38 @@ def test_memory_is_taken_for_what_is_there(tmp_path: Path) -> None:
         read_bytes(tmp_path / "f", "", 999)
     if Path("/proc/self/status").exists():
         assert b"VmRSS" in read_bytes(Path("/proc/self/status")), "its size is 0"
+
+
+def test_a_pipe_is_read_once_and_known_from_then_on(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(b"x" * 100_000))
+    writer.start()
+    assert [len(read_bytes(pipe)) for _ in range(3)] == [100_000] * 3
+    writer.join(10)
+
+
+def test_pipes_and_devices_end_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jsctl.files.COPY_SIZE", 1 << 20)
+    assert read_bytes(Path("/dev/null")) == b""
+    with pytest.raises(BadInput, match=r"cannot read /dev/zero: it has more than 1,000 bytes"):
+        read_bytes(Path("/dev/zero"), "", 1000)
+    with pytest.raises(BadInput, match="more than 1,048,576 bytes"), open_seekable(Path("/dev/zero")):
+        pass
+
+
+def test_what_was_found_must_be_regular(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(BadInput, match="it is not a regular file"):
+            read_bytes(path, regular=True)
+
+
+def test_a_pipe_at_any_position(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(b"0123456789"))
+    writer.start()
+    with open_seekable(pipe) as file:
+        assert file.seek(4) == 4 and file.read(2) == b"45" and file.seek(0) == 0 and file.read(1) == b"0"
+    writer.join(10)

@@ -1,5 +1,6 @@
 """Sizes, durations and times, with vectors. Where the `nats` tool has a rule, the vector follows it."""
 
+import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -267,3 +268,45 @@ def test_times_before_and_after_now(berlin: None) -> None:
 def test_clocks() -> None:
     assert units.seconds_to_ns(1_795_261_678.000001) == NOW + 1_000
     assert units.format_count(200_004) == "200,004"
+
+
+EXTREME = (
+    "0001-01-01T00:00:00Z",
+    "0001-01-01T00:00:00.000000001Z",
+    "0001-01-01T00:00:00+14:00",
+    "0001-06-01T00:00:00Z",
+    "1600-02-29T12:00:00Z",
+    "9999-12-31T23:59:59.999999999Z",
+    "9999-12-31T23:59:59-14:00",
+)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Pacific/Kiritimati", "Asia/Kolkata"])
+@pytest.mark.parametrize("text", EXTREME)
+def test_times_at_both_ends_of_the_calendar(monkeypatch: pytest.MonkeyPatch, zone: str, text: str) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    caches = (units._format_second, units._format_zone, units._format_utc_text, units._parse_second)
+    for cached in caches:
+        cached.cache_clear()
+    try:
+        for value in (text, units.parse_time_ns(text), units.parse_time(text)):
+            shown = units.format_time(value)
+            if "year" in shown:  # in UTC it is one that no datetime holds
+                assert text[-6:] in ("+14:00", "-14:00")
+                continue
+            assert units.parse_time(shown), shown
+            assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", shown)
+            assert units.format_time_us(units.to_ns(value))
+            assert units.format_rfc3339(value)
+            assert units.format_clock(value)
+            assert units.to_datetime(value).tzinfo
+        assert units.format_rfc3339_local(units.parse_time_ns(text))
+        assert units.format_kitchen(units.parse_time_ns(text))
+        assert units.format_server_time(text)
+        assert units.compute_age(text, "2026-01-01T00:00:00Z") >= -1
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+        for cached in caches:
+            cached.cache_clear()

@@ -22,13 +22,16 @@ def test_info(cli: Cli, account: str) -> None:
 
 def test_info_where_jetstream_is_off(tmp_path: Path, system_url: str) -> None:
     cli = Cli(tmp_path / "config", system_url)
-    shown = cli("account info")
-    assert shown.status != 0
+    shown = cli("account info", status=0)
     assert "Connected URL" in shown.out and "System Account: true" in shown.out
-    assert "JetStream not enabled" in shown.out
-    assert shown.err.startswith("jsctl: error: ")
-    document = cli("account info --json").json
+    assert "JetStream is not enabled in this account" in shown.out and shown.err == ""
+    document = cli("account info --json", status=0).json
     assert document["jetstream"] is None and document["error"]
+
+
+def test_info_in_a_domain_that_does_not_exist(cli: Cli) -> None:
+    shown = cli("account info --js-domain nope", status=4)
+    assert "Connected URL" in shown.out and shown.err.count("\n") == 1
 
 
 def test_info_without_a_server(offline_cli: Cli) -> None:

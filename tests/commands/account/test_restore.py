@@ -8,7 +8,7 @@ import pytest
 
 from jsctl.jetstream.backup.account_files import UNFINISHED
 from jsctl.jetstream.backup.files import DATA, MANIFEST, META
-from jsctl.jetstream.backup.marks import MARK
+from jsctl.jetstream.state import MARK
 from tests.support.account_backups import remove_all, statuses
 from tests.support.js import ask, publish
 from tests.support.run import Cli
@@ -29,7 +29,32 @@ def test_broken_entries_are_named(cli: Cli, account: str, tmp_path: Path) -> Non
     assert rows["EMPTY"]["status"] == "failed"
     assert rows["ORDERS"]["status"] == rows["A_MIRROR"]["status"] == "restored"
     again = cli(f"account restore {tmp_path}/all", status=1)
-    assert again.out.splitlines()[-1].startswith("Restored 0 of 4 streams ")
+    assert again.out.splitlines()[-1].startswith("Restored 2 of 4 streams ")
+
+
+def test_a_restore_that_is_resumed(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    remove_all(cli)
+    cli(f"stream restore {tmp_path}/all/ORDERS", status=0)
+    rows = cli(f"account restore {tmp_path}/all --json", status=0).json
+    assert statuses(rows) == {"A_MIRROR": "restored", "MEM": "restored", "ORDERS": "unchanged"}
+    publish(account, "ORDERS.new", b"later")
+    rows = cli(f"account restore {tmp_path}/all --json", status=0).json
+    assert set(statuses(rows).values()) == {"unchanged"}
+    assert len(stored(account, "ORDERS")) == 31
+    for line in ("stream rmm ORDERS 3 --force", "stream purge ORDERS --force"):
+        cli(line, status=0)
+        assert statuses(cli(f"account restore {tmp_path}/all --json", status=1).json)["ORDERS"] == "failed"
+
+
+def test_what_is_newer_than_the_backup(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    config = ask(account, "STREAM.INFO.ORDERS")["config"]
+    ask(account, "STREAM.UPDATE.ORDERS", {**config, "metadata": {MARK: "restore x"}})
+    publish(account, "ORDERS.new", b"later")
+    line = f"account restore {tmp_path}/all --force"
+    assert "holds message 31, newer than the backup" in " ".join(cli(line, status=1).out.split())
+    assert len(stored(account, "ORDERS")) == 31
 
 
 def test_a_stream_that_is_gone_from_the_backup(cli: Cli, account: str, tmp_path: Path) -> None:

@@ -60,6 +60,22 @@ def test_add_applies_flags_to_what_is_there(cli: Cli) -> None:
     assert stored(cli, "a")["x_unknown"] == {"n": [1]}
 
 
+def test_add_says_where_a_login_comes_from(cli: Cli) -> None:
+    write(cli, "a", '{"url": "nats://h", "user": "u", "password": "p"}')
+    assert "login" not in cli("context add a --description x", status=0).err
+    assert "login" not in cli("context add a --server nats://h", status=0).err
+    err = cli("context add a --server other", status=0).err
+    assert err == "jsctl: the login by user is that of context 'a'\n"
+    err = cli("context add b --context a --server third", status=0).err
+    assert err == "jsctl: the login by user is that of context 'a'\n"
+    err = cli("context add a --server fourth --token t", status=0).err
+    assert err == "jsctl: the login by user was replaced\n"
+    creds = cli.home / "x.creds"
+    creds.write_text("x")
+    err = cli("context add c --server other", environ={"NATS_CREDS": str(creds)}, status=0).err
+    assert err == "jsctl: the login by creds is from the environment\n"
+
+
 def test_add_from_another(cli: Cli) -> None:
     write(cli, "a", '{"url": "nats://h", "x_unknown": 1}')
     cli("context add b --context a --js-domain leaf", status=0)
@@ -86,6 +102,9 @@ def test_add_keeps_paths_useful_from_everywhere(
         "--creds a --user u --password p",
         "--nsc nsc://o/a/u --creds c",
         "-s nats://h:port",
+        "-s htp:/foo",
+        "-s nats://h:",
+        "-s nats://h/path",
         "--js-domain a --js-api-prefix b",
         "--js-domain 'a b'",
         "--colors pink",

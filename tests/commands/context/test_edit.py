@@ -51,6 +51,49 @@ def test_edit_keeps_a_broken_text(cli: Cli, tmp_path: Path) -> None:
     saved.parent.rmdir()
 
 
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        (
+            {"EDITOR": "/nope/ed"},
+            "cannot start the editor '/nope/ed': No such file or directory; nothing was",
+        ),
+        ({"EDITOR": "/"}, "cannot start the editor '/': Permission denied; nothing was changed"),
+        ({"EDITOR": "false"}, "the editor ended with status 1; nothing was changed"),
+        ({"EDITOR": "sh -c 'kill -9 $$'"}, "the editor was ended by SIGKILL; nothing was changed"),
+        ({"EDITOR": "sh -c 'rm $0'"}, "No such file or directory"),
+    ],
+)
+def test_an_editor_that_fails_leaves_no_password(cli: Cli, variables: dict[str, str], message: str) -> None:
+    write(cli, "a", '{"url": "nats://h", "password": "s3cret"}')
+    failed = cli("context edit a", environ={"VISUAL": "", **variables})
+    assert failed.status in (1, 64) and message in failed.err and failed.err.count("\n") == 1
+    assert [path.name for path in (cli.home / "nats" / "context").iterdir()] == ["a.json"]
+
+
+def test_an_editor_that_fails_after_a_change_keeps_the_text(cli: Cli, tmp_path: Path) -> None:
+    write(cli, "a", '{"url": "nats://h"}')
+    failed = cli("context edit a", environ=editor(tmp_path, "path.write_text('mine'); sys.exit(3)"), status=1)
+    kept = failed.err.rpartition(" ")[2].strip()
+    assert "ended with status 3; nothing was changed, your text is in" in failed.err
+    assert Path(kept).read_text() == "mine"
+
+
+def test_without_an_editor_vi_then_nano(cli: Cli, tmp_path: Path) -> None:
+    write(cli, "a", '{"url": "nats://h"}')
+    variables = {"EDITOR": "", "VISUAL": " ", "PATH": str(tmp_path)}
+    assert "set EDITOR" in cli("context edit a", environ=variables, tty=True, status=64).err
+    for name in ("nano", "vi"):
+        program = tmp_path / name
+        program.write_text(f"#!{sys.executable}\nimport sys\nfile = sys.argv[1]\ntext = open(file).read()\n")
+        with program.open("a") as file:
+            file.write(f"open(file, 'w').write(text.replace('//h', '//h-{name}'))\n")
+        program.chmod(0o700)
+        cli("context edit a", environ=variables, tty=True, status=0)
+    assert stored(cli, "a")["url"] == "nats://h-vi-nano"
+    assert "set EDITOR" in cli("context edit a", environ=variables, status=64).err  # in a pipe
+
+
 def test_edit_again_after_a_mistake(cli: Cli, tmp_path: Path) -> None:
     write(cli, "a", '{"url": "nats://h"}')
     code = (

@@ -16,6 +16,7 @@ def test_ls(cli: Cli) -> None:
     assert cli("context l --completion", status=0).out == "a*:first\nb\\:1:second \\x1b[31m\n"
     listed = cli("context ls --json", status=0)
     assert SECRET not in listed.out
+    assert cli("context ls --names --json", status=0).json == listed.json
     assert [(c["name"], c["selected"]) for c in listed.json] == [("a", True), ("b:1", False)]
     assert SECRET in cli("context ls --json --show-secrets", status=0).out
 

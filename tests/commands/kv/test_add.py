@@ -1,5 +1,6 @@
 """`kv add`."""
 
+import base64
 import json
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def test_add_makes_what_other_clients_make(cli: Cli, url: str) -> None:
     ).out
     assert "already exists, nothing was changed" in again
     other = cli("kv add B", status=1)
-    assert "bucket B exists with another configuration (10058); jsctl kv edit changes it" in other.err
+    assert "bucket B exists with another configuration (10058); jsctl kv edit B changes it" in other.err
 
 
 def test_a_configuration_as_a_file(cli: Cli, tmp_path: Path) -> None:
@@ -86,5 +87,34 @@ def test_impossible_requests(cli: Cli, flags: str, words: str) -> None:
     assert len(refused.err.splitlines()) == 1
 
 
+def test_a_name_that_is_left_out_is_asked_for(cli: Cli) -> None:
+    asked = cli("kv add", answers=["ASKED"], status=0)
+    assert asked.asked == ["Bucket Name"]
+    assert "Bucket ASKED was created" in asked.out
+    asked = cli("object add", answers=["FILES"], status=0)
+    assert asked.asked == ["Bucket Name"]
+
+
 def test_more_history_than_other_clients_know(cli: Cli) -> None:
     assert "warning: a history of 65" in cli("kv add B --history 65", status=0).err
+
+
+def test_an_origin_that_does_not_exist(cli: Cli) -> None:
+    for flag in ("--mirror", "--source"):
+        assert "bucket NOPE not found" in cli(f"kv add COPY {flag} NOPE", status=3).err
+    assert cli("kv ls --names", status=0).out == ""
+
+
+def test_a_value_that_expires(cli: Cli, url: str) -> None:
+    cli("kv add B --marker-ttl 1m", status=0)
+    cli("kv put B key value --ttl 2m", status=0)
+    message = js.ask(url, "STREAM.MSG.GET.KV_B", {"last_by_subj": "$KV.B.key"})["message"]
+    assert b"Nats-TTL: 120s" in base64.b64decode(message["hdrs"])
+    assert cli("kv put B key value --ttl 1ms", status=64).out == ""
+
+
+def test_an_empty_name_of_an_object(cli: Cli, tmp_path: Path) -> None:
+    cli("object add O", status=0)
+    (tmp_path / "file").write_text("x")
+    refused = cli(["object", "put", "O", str(tmp_path / "file"), "--name", ""], status=64)
+    assert "the object's name is empty" in refused.err

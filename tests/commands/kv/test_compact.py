@@ -1,5 +1,6 @@
 """`kv compact`."""
 
+from tests.support import js
 from tests.support.buckets import operations
 from tests.support.run import Cli
 
@@ -16,3 +17,51 @@ def test_compact(config: Cli) -> None:
     assert "key user.2 not found" in config("kv history CONFIG user.2", status=3).err
     assert operations(config, "user.1") == ["PUT", "PUT"]
     assert "Removed 0 messages" in config("kv compact CONFIG --force", status=0).out
+
+
+def _delete(url: str, *keys: str) -> None:
+    for key in keys:
+        js.publish_framed(url, f"$KV.CONFIG.{key}", b"NATS/1.0\r\nKV-Operation: DEL\r\n\r\n", b"")
+
+
+def _count_purges(trace: str) -> int:
+    return trace.count(">>> $JS.API.STREAM.PURGE.")
+
+
+def test_many_deleted_keys_take_few_requests(cli: Cli, url: str) -> None:
+    """A request for each of 100,000 keys takes the server 20 s."""
+    js.bucket(url, "CONFIG", max_msgs_per_subject=5)
+    keys = [f"{part}.{number}" for part in ("user", "order") for number in range(20)]
+    js.publish_all(url, [("$KV.CONFIG.live.1", b"x"), ("$KV.CONFIG.live.1", b"y")])
+    js.publish_all(url, [(f"$KV.CONFIG.{key}", b"x") for key in keys])
+    _delete(url, *keys)
+    js.publish(url, "$KV.CONFIG.live.2", b"z")
+    dry = cli("kv compact CONFIG --dry-run", status=0).out
+    assert "remove the earlier values of 40 deleted keys of bucket CONFIG" in dry
+    compacted = cli("kv compact CONFIG --force --trace", status=0)
+    assert "Removed 40 messages of 40 deleted keys" in compacted.out
+    assert _count_purges(compacted.err) <= 2
+    assert operations(cli, "user.7") == ["DEL"], "a new marker stays"
+    compacted = cli("kv compact CONFIG --older 0s --force --trace", status=0)
+    assert "Removed 40 messages of 40 deleted keys" in compacted.out
+    assert _count_purges(compacted.err) == 2, "one for each part of the bucket in which no key has a value"
+    assert operations(cli, "live.1") == ["PUT", "PUT"]
+    assert js.info(url, "KV_CONFIG")["state"]["messages"] == 3
+
+
+def test_deleted_keys_among_others(cli: Cli, url: str) -> None:
+    """Before the first value that stays, one request removes all; after it, each key has its own."""
+    js.bucket(url, "CONFIG", max_msgs_per_subject=5)
+    js.publish_all(url, [(f"$KV.CONFIG.a{number}", b"x") for number in range(20)])
+    _delete(url, *[f"a{number}" for number in range(18)])
+    js.publish_all(url, [("$KV.CONFIG.a18", b"new"), ("$KV.CONFIG.a20", b"x")])
+    _delete(url, "a19")
+    compacted = cli("kv compact CONFIG --older 0s --force --trace", status=0)
+    assert "Removed 38 messages of 19 deleted keys" in compacted.out
+    assert operations(cli, "a18") == ["PUT", "PUT"]
+    js.publish_all(url, [(f"$KV.CONFIG.b{number}", b"x") for number in range(20)])
+    cli("kv purge CONFIG a18 --force", status=0)
+    _delete(url, *[f"b{number}" for number in range(20)])
+    compacted = cli("kv compact CONFIG --older 0s --force --trace", status=0)
+    assert "Removed 41 messages of 21 deleted keys" in compacted.out
+    assert cli("kv ls CONFIG", status=0).out == "a20\n"

@@ -10,7 +10,7 @@ def test_create_takes_new_and_deleted_keys(config: Cli) -> None:
     config("kv create CONFIG user.3 Dan", status=0)
     config("kv create CONFIG user.2 Eve", status=0)
     refused = config("kv create CONFIG user.1 Zed", status=1)
-    assert "key user.1 already exists at revision 2; jsctl kv put replaces it" in refused.err
+    assert "key user.1 already exists at revision 2; jsctl kv put CONFIG user.1 replaces it" in refused.err
     assert config("kv get CONFIG user.1 --raw", status=0).out == "Bob"
 
 

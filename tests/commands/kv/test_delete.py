@@ -19,8 +19,9 @@ def test_a_bucket_is_removed(config: Cli) -> None:
 def test_delete_keeps_what_was(config: Cli) -> None:
     assert config("kv del CONFIG user.1 --force", status=0).out == "CONFIG > user.1 was deleted\n"
     assert operations(config, "user.1") == ["PUT", "PUT", "DEL"]
-    assert "was deleted at" in config("kv del CONFIG user.1 --force", status=3).err
-    assert "not found" in config("kv del CONFIG none --force", status=3).err
+    assert "was deleted at" in config("kv del CONFIG user.1 --force", status=0).err
+    assert "not found" in config("kv del CONFIG none --force", status=0).err
+    assert "not found" in config("kv del CONFIG none", status=3).err
 
 
 @pytest.mark.parametrize(("verb", "count"), [("del", 2), ("purge", 3)])

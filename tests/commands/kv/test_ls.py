@@ -1,5 +1,8 @@
 """`kv ls`."""
 
+import csv
+import io
+
 from tests.support import js
 from tests.support.run import Cli
 
@@ -37,3 +40,23 @@ def test_keys(config: Cli) -> None:
     assert [(row["key"], row["revision"], row["size"]) for row in rows] == [("logo", 5, 3), ("user.1", 2, 3)]
     assert "value" not in rows[0]
     assert "was deleted" in config("kv ls CONFIG user.2", status=3).err
+
+
+def test_binary_values_are_told_from_text(config: Cli, url: str) -> None:
+    """The text AP8K is the base64 of the bytes of logo."""
+    js.publish(url, "$KV.CONFIG.text", b"AP8K")
+
+    def values(line: str) -> dict[str, tuple[str, str]]:
+        rows = list(csv.DictReader(io.StringIO(config(f"{line} --as csv", status=0).out)))
+        return {row["key"]: (row["value"], row["value_base64"]) for row in rows}
+
+    both = {"logo": ("", "AP8K"), "text": ("AP8K", "")}
+    listed = values("kv ls CONFIG --verbose --display-value")
+    assert {key: listed[key] for key in both} == both and listed["user.1"] == ("Bob", "")
+    assert values("kv history CONFIG logo") == {"logo": both["logo"]}
+    rows = config("kv ls CONFIG logo text -v --display-value --json", status=0).json
+    assert {row["key"]: row.get("value_base64") for row in rows} == {"logo": "AP8K", "text": None}
+    js.bucket(url, "OTHER")
+    for name, (text, coded) in both.items():
+        (row,) = csv.DictReader(io.StringIO(config(f"kv diff CONFIG OTHER {name} --as csv").out))
+        assert (row["before"], row["before_base64"], row["after"]) == (text, coded, "")

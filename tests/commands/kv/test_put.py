@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,31 @@ def test_values_are_byte_for_byte(config: Cli) -> None:
 def test_an_empty_value_is_a_value(config: Cli) -> None:
     config(["kv", "put", "CONFIG", "empty", ""], status=0)
     assert config("kv get CONFIG empty --json", status=0).json["value"] == ""
+
+
+def test_an_empty_argument_is_no_value(config: Cli) -> None:
+    """As in the `nats` tool: stdin has it, but on a terminal."""
+    config(["kv", "put", "CONFIG", "a", ""], stdin="put", status=0)
+    assert config("kv get CONFIG a --raw", status=0).out == "put"
+    config(["kv", "update", "CONFIG", "a", "", "6"], stdin="update", status=0)
+    assert config("kv get CONFIG a --raw", status=0).out == "update"
+    config(["kv", "create", "CONFIG", "b", ""], stdin="create", status=0)
+    assert config("kv get CONFIG b --raw", status=0).out == "create"
+    config(["kv", "put", "CONFIG", "b", ""], tty=True, status=0)
+    assert config("kv get CONFIG b --raw", status=0).out == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", ["kv put CONFIG x", "kv put CONFIG x ''", "object put O --name n"])
+def test_the_list_of_a_loop_is_no_value(line: str, config: Cli, tmp_path: Path) -> None:
+    config("object add O", status=0)
+    (tmp_path / "list").write_text("a\nb\n")
+    with (tmp_path / "list").open("rb") as file:
+        os.lseek(file.fileno(), 2, os.SEEK_SET)
+        with config.start(line, stdin=file) as process:
+            _, errors = process.communicate(timeout=60)
+    assert process.returncode == 64 and "</dev/null" in errors and errors.count("\n") == 1
+    assert config("kv get CONFIG x", status=3) and not config("object ls O --json", status=0).json
 
 
 def test_a_dash_reads_stdin(config: Cli) -> None:

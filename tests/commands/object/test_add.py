@@ -33,3 +33,19 @@ def test_buckets(files: Path, cli: Cli, url: str) -> None:
     put(cli, "a")
     row = next(row for row in cli("object status --json", status=0).json if row["bucket"] == "FILES")
     assert (row["objects"], row["unfinished"]) == (1, 0)
+
+
+@pytest.mark.parametrize("name", ["bücket", "a;id", "a.b", "a b", "$(id)", "a'b", "x" * 253])
+@pytest.mark.parametrize("noun", ["object", "kv"])
+def test_names_that_no_other_client_opens(cli: Cli, noun: str, name: str) -> None:
+    refused = cli([noun, "add", name], status=64)
+    assert (
+        "is not a valid bucket name: letters, digits, _ and -" in refused.err or "at most 25" in refused.err
+    )
+    assert cli("stream ls --names", status=0).out == ""
+
+
+def test_a_bucket_of_another_client_is_opened_whatever_its_name(cli: Cli, url: str) -> None:
+    js.stream(url, "OBJ_bücket", "$O.bücket.C.>", "$O.bücket.M.>", allow_rollup_hdrs=True, allow_direct=True)
+    cli("object link bücket other bücket", status=0)
+    assert cli("object ls bücket --names", status=0).out == "other\n"

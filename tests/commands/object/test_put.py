@@ -104,3 +104,18 @@ def test_a_put_that_broke_off_in_another_state_of_the_file(files: Path, cli: Cli
     (files / "big").write_bytes(b"x" * 5_000)
     cli("object put FILES big --force", status=0)
     assert cli("object status FILES --json", status=0).json[0]["unfinished"] == 0
+
+
+@pytest.mark.parametrize("form", ["<(printf piped)", "/dev/stdin", "/proc/self/fd/0"])
+def test_a_pipe_has_no_name(form: str, files: Path, cli: Cli) -> None:
+    line = f"printf piped | {sys.executable} -m jsctl object put FILES {form}"
+    environ = {**os.environ, **cli.environ}
+    bare = subprocess.run(
+        ["bash", "-c", line], env=environ, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert bare.returncode == 64 and "specify --name" in bare.stderr, bare
+    assert len(bare.stderr.splitlines()) == 1 and not cli("object ls FILES --json", status=0).json
+    subprocess.run(
+        ["bash", "-c", f"{line} --name n"], env=environ, check=True, timeout=30, capture_output=True
+    )
+    assert cli("object get FILES n -O -", status=0).out == "piped"

@@ -11,4 +11,7 @@ def test_request(cli: Cli, url: str) -> None:
     data = cli("schema request '$JS.API.STREAM.NAMES' --schema stream_list_response --json", status=1).json
     assert not data["valid"] and "type is" in data["errors"][0]
     assert data["response"]["streams"] == ["S"]
+    piped = '{"offset": 1}'
+    data = cli("schema request '$JS.API.STREAM.NAMES' --json", stdin=piped, status=0).json
+    assert data["response"]["offset"] == 1
     assert "nobody answers" in cli("schema request nobody", status=4).err

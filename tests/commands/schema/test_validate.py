@@ -15,6 +15,7 @@ from tests.support.run import Cli
 def test_validate(offline_cli: Cli) -> None:
     good = json.dumps({"name": "A", "subjects": None, "max_age": 0, "storage": "file"})
     assert "is a valid" in offline_cli("schema validate stream_configuration -", stdin=good, status=0).out
+    assert "is a valid" in offline_cli("schema validate stream_configuration", stdin=good, status=0).out
     bad = json.dumps(
         {"subjects": [1], "max_age": "1h", "storage": "disk", "limit": 1, "max_msgs": -2, "mirror": {}}
     )

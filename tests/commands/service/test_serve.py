@@ -1,7 +1,10 @@
 """`service serve`."""
 
+import json
 import signal
+import socket
 import subprocess
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -13,9 +16,12 @@ pytestmark = pytest.mark.slow
 def test_a_service_is_found_and_used(demo: subprocess.Popen[str], cli: Cli) -> None:
     listed = cli("service list", status=0).out
     assert listed.count("demo") == 2
-    infos = cli("service info demo --json", status=0).json
-    assert infos[0]["endpoints"][0]["subject"] == "demo.echo"
-    assert cli(f"service info demo {infos[0]['id']} --json", status=0).json == infos[0]
+    document = cli("service info demo --json", status=0).json
+    first, second = document["instances"]
+    assert first["info"] == document["info"] and first["info"]["endpoints"][0]["subject"] == "demo.echo"
+    assert second["stats"]["endpoints"][0]["num_requests"] == 0
+    one = cli(f"service info demo {second['info']['id']} --json", status=0).json
+    assert one == {**second, "instances": [second]}
     assert "demo.echo" in cli("service info demo", status=0).out
     assert "Endpoint echo" not in cli("service info demo -e nothing", status=0).out
     answered = cli("service request demo echo 'hello {{Count}}' -r --count 3", status=0)
@@ -31,3 +37,17 @@ def test_a_service_is_found_and_used(demo: subprocess.Popen[str], cli: Cli) -> N
     assert "no instance X" in cli("service info demo X", status=3).err
     demo.send_signal(signal.SIGINT)
     assert demo.wait(10) == 0
+
+
+def test_a_client_that_reads_no_answers_holds_nothing_up(
+    demo: subprocess.Popen[str], cli: Cli, url: str
+) -> None:
+    place = urlsplit(url)
+    with socket.create_connection((place.hostname or "", place.port or 0)) as client:
+        login = json.dumps({"verbose": False, "user": place.username, "pass": place.password})
+        body = b"x" * 60_000
+        client.sendall(f"CONNECT {login}\r\nSUB mine 1\r\n".encode())
+        client.sendall(b"PUB demo.echo mine %d\r\n%b\r\n" % (len(body), body) * 200)
+        assert cli("service request demo echo hello -r", status=0).out == "hello\n"
+        demo.send_signal(signal.SIGINT)
+        assert demo.wait(10) == 0

@@ -37,3 +37,18 @@ def test_stats_watch(demo: subprocess.Popen[str], cli: Cli) -> None:
     assert any(json.loads(watching.stdout.readline())[0]["rate"] > 0 for _ in range(20))
     watching.send_signal(signal.SIGINT)
     watching.communicate(timeout=10)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+def test_no_heading_is_cut(width: int, demo: subprocess.Popen[str], cli: Cli) -> None:
+    """Columns are left out instead, and named."""
+    out = cli("service stats demo", tty=True, width=width, status=0).out
+    heading = out.split("├")[1].partition("┤")[2]
+    words = ["ID", "Endpoint", "Requests", "Queue", "Group", "Errors"]
+    words += ["Processing", "Time", "Average", "Time"]
+    left_out = {60: ["Queue", "Group", "Errors"], 80: ["Queue", "Group"]}.get(width, [])
+    for word in left_out:
+        words.remove(word)
+    assert sorted(heading.replace("│", " ").split()) == sorted(words)
+    assert ("no room for: Queue Group" in out) == bool(left_out)
+    assert width < 80 or all(row["id"] in out for row in cli("service stats demo --json", status=0).json)

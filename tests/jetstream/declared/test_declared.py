@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.jetstream.declared.write import MODELINE
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 from tests.support.waiting import wait_for
@@ -105,7 +106,7 @@ def test_export_of_two_domains_comes_back(hub_cli: Cli, tmp_path: Path) -> None:
     hub_cli(f"apply -f {path}", status=0)
     assert hub_cli("export config --js-domain hub --js-domain leaf", status=0).out == written
     alone = hub_cli("export config --js-domain leaf", status=0).out
-    assert alone.startswith("domain: leaf\nstreams:\n- name: ORDERS\n")
+    assert alone.startswith(f"{MODELINE}domain: leaf\nstreams:\n- name: ORDERS\n")
 
 
 def test_on_a_real_terminal(hub_cli: Cli, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,9 +103,8 @@ def test_a_silent_domain(offline_cli: Cli, server: RealServer, line: str) -> Non
             offline_cli, f"{line} --js-domain slow --timeout 300ms --server {server.url_for('full')}", 4
         )
     assert err.startswith("no answer from JetStream on $JS.slow.API.")
-    assert ("; jsctl doctor shows whether the stream has a leader; " in err) == ("STREAM.LIST;" not in err), (
-        err
-    )
+    offered = re.search(r"; jsctl doctor .*shows whether the stream has a leader; ", err)
+    assert bool(offered) == ("STREAM.LIST;" not in err), err
 
 
 @pytest.mark.parametrize(
@@ -178,11 +178,10 @@ def test_the_servers_own_errors(offline_cli: Cli, server: RealServer) -> None:
     js.publish(url, "safe")
     try:
         purge = fails(offline_cli, f"stream purge SAFE --force --server {url}", 1)
-        assert (
-            purge == "stream purge not permitted (10110); jsctl stream info shows whether purges are allowed"
-        )
+        assert purge.startswith("stream purge not permitted (10110); jsctl stream info ")
+        assert purge.endswith(" shows whether purges are allowed")
         remove = fails(offline_cli, f"stream rmm SAFE 1 --force --server {url}", 1)
-        assert remove.startswith("message delete not permitted (10057); jsctl stream info shows")
+        assert remove.startswith("message delete not permitted (10057); jsctl stream info ")
         full = fails(offline_cli, f"stream add MORE --subjects more --defaults --server {url}", 1)
         assert "(10027)" in full
     finally:

@@ -9,6 +9,7 @@ import pytest
 from click import shell_completion
 
 from jsctl.commands.shared import shells
+from jsctl.commands.shared.name_cache import parse_wait
 
 FUNCTIONS = {
     "_resolve_context": ["cli", "ctx_args", "prog_name", "args"],
@@ -39,3 +40,19 @@ def test_functions_take_what_we_give(name: str) -> None:
 def test_a_parameter_keeps_its_own_completion() -> None:
     parameter = click.Argument(["name"], shell_complete=lambda ctx, param, incomplete: ["one"])
     assert callable(getattr(parameter, *ATTRIBUTES))
+
+
+def test_many_names_are_quoted_one_by_one_where_needed() -> None:
+    """5,000 plain names cost nothing; others are still quoted."""
+    assert [shells._quote_for_bash(word) for word in ("ORDERS_1", "a b", "x;y", "größe", "")] == [
+        "ORDERS_1",
+        "a\\ b",
+        "x\\;y",
+        "größe",
+        "",
+    ]
+
+
+def test_many_known_names_are_not_waited_for() -> None:
+    assert parse_wait({}, known=5000) < parse_wait({}, known=10) == parse_wait({})
+    assert parse_wait({"JSCTL_COMPLETE_WAIT": "700"}, known=5000) == 0.7

@@ -35,7 +35,7 @@ def test_names() -> None:
 def test_every_noun_names_a_code() -> None:
     codes = [noun.error for noun in registry.list_nouns() if noun.error]
     assert codes and set(codes) <= ErrorCode.__members__.keys()
-    assert error_hints.HINTS[ErrorCode.STREAM_NOT_FOUND].startswith("jsctl stream ls ")
+    assert error_hints.find_hint(ErrorCode.STREAM_NOT_FOUND).startswith("jsctl stream ls ")
 
 
 @pytest.mark.slow

@@ -122,6 +122,29 @@ def test_a_connection_that_is_reset() -> None:
     run(check)
 
 
+@pytest.mark.parametrize("gracefully", [True, False])
+def test_blocks_for_a_lost_connection_are_dropped(gracefully: bool) -> None:
+    """asyncio's transports raise what depends on Python's version."""
+
+    async def check(link: TcpLink, peer: Peer) -> None:
+        link.limit_unsent(LIMIT)
+        if gracefully:
+            link.writelines([b"x" * 1_000_000] * 5)  # more than the system takes: they are sent later
+            link.close()
+            await peer[0].read()
+        else:
+            link.abort()
+        await link.wait_closed()
+        link.write(b"one")
+        link.writelines([b"one", b"two"])
+        with pytest.raises(ConnectionError):
+            await link.drain()
+        link.close()
+        link.abort()
+
+    run(check)
+
+
 def test_before_there_is_a_connection() -> None:
     async def check() -> None:
         link = TcpLink()

@@ -24,7 +24,7 @@ def test_a_whole_screen() -> None:
         "  alpha        3,000",
         "  gamma            2",
         "",
-        "/ filter  s sort  enter open  f wrong  p pause",
+        "/ filter  s sort  enter open  f wrong  +1 column →",
     ]
 
 
@@ -124,3 +124,39 @@ def test_ten_thousand_rows_do_not_stall() -> None:
     took = (time.process_time() - began) / 20
     assert names(state)[state.view.at]
     assert took < 0.1, "a key and its picture take milliseconds, not a rendering of all rows"
+
+
+def test_hidden_columns_are_counted_and_named() -> None:
+    narrow = texts(model(ROWS, 30))
+    assert narrow[-1].rstrip().endswith("+2 columns →")
+    assert "Messages" not in narrow[2] and "Subjects" not in narrow[2]
+    wide = texts(model(ROWS, 120))
+    assert wide[-1].rstrip().endswith("+1 column → Subjects")
+    assert "+" not in texts(pressed(model(ROWS, 120), "w"))[-1].replace("+ -", "")
+    help = "\n".join(texts(pressed(model(ROWS, 120), "?")))
+    assert "Columns that are not on the screen: Subjects" in help
+    assert "column" not in texts(model([], 120))[-1]
+
+
+def test_all_columns_are_reached_sideways() -> None:
+    rows = [("orders-of-the-whole-of-europe", 12_345, "a long sentence of what is wrong")]
+    state = pressed(model(rows, 40), "right")
+    seen = set()
+    for _ in range(5):
+        titles = texts(state)[2]
+        assert titles.startswith("  Stream"), "the first column stays"
+        seen.update(titles.split())
+        state = pressed(state, "right")
+    assert seen >= {"Stream", "Messages", "Subjects", "Trouble"}
+    last = texts(state)
+    assert last == texts(pressed(state, "right", "right")), "it stops at the last column"
+    assert texts(pressed(state, "left", "left", "left", "left"))[2] == texts(pressed(model(rows, 40), "w"))[2]
+    assert texts(pressed(state, "w")) == texts(model(rows, 40)), "w goes back to those that fit"
+
+
+def test_q_quits_from_every_page_that_says_so() -> None:
+    for keys in ("?", "J", "enter"):
+        state = pressed(model(ROWS, 120), keys)
+        assert "q quit" in texts(state)[-1]
+        assert pressed(state, "q").ended == "quit"
+        assert pressed(state, "escape").mode == "table"

@@ -40,6 +40,24 @@ def test_publishing_to_a_stream(verb: str, cli: Cli, url: str) -> None:
     assert js.info(url, "benchstream")["state"]["messages"] == 107
 
 
+@pytest.mark.parametrize("acks", [1, 3])
+def test_fast_ingest_with_outstanding_acks(acks: int, cli: Cli, url: str) -> None:
+    js.stream(url, "S", "m", storage="memory", allow_batched=True)
+    line = f"js pub fast m --stream S --msgs 1003 --batch 10 --max-outstanding-acks {acks} --processes 0"
+    assert run(cli, line)["messages"] == 1003
+    assert js.info(url, "S")["state"]["messages"] == 1003
+
+
+def test_throughput(cli: Cli, url: str) -> None:
+    """`--throughput` of the nats tool is `--rate`; with --sleep, the rate may be lower."""
+    js.stream(url, "S", "m", storage="memory")
+    document = run(cli, "js pub async m --stream S --msgs 50 --throughput 100 --processes 0")
+    assert document["options"]["rate"] == 100 and document["duration_ns"] >= 4 * 10**8
+    slow = run(cli, "js pub sync m --stream S --msgs 5 --throughput 1000 --sleep 50ms --processes 0")
+    assert slow["duration_ns"] / 1e9 >= 0.2
+    assert run(cli, "js pub sync m --stream S --msgs 5 --throughput 0 --processes 0")["messages"] == 5
+
+
 @pytest.mark.parametrize("clients", [1, 2])
 def test_ctrl_c_shows_what_was_measured(clients: int, cli: Cli, url: str) -> None:
     js.stream(url, "S", "m", storage="memory", max_msgs=10)

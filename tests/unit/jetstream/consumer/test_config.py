@@ -83,8 +83,8 @@ def test_until() -> None:
 def test_filters_go_where_they_fit() -> None:
     base = {"filter_subject": "old", "filter_subjects": ["x"], "name": "C"}
     assert with_filters(base, ["a"]) == {"name": "C", "filter_subject": "a"}
-    assert with_filters(base, ["a,b", "a"]) == {"name": "C", "filter_subjects": ["a", "b"]}
-    assert with_filters(base, [""]) == {"name": "C"}
+    assert with_filters(base, ["a,b", "c", "c"]) == {"name": "C", "filter_subjects": ["a,b", "c"]}
+    assert with_filters(base, []) == {"name": "C"}
 
 
 def test_a_file_replaces_the_other_way_to_filter() -> None:

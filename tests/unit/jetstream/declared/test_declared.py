@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.declared import load, variables, write
+from jsctl.jetstream.declared.merge import merge_stream
 from jsctl.jetstream.declared.model import Declared, Place
 
 
@@ -48,7 +49,7 @@ def read(text: str, **values: str) -> Declared:
         ),
         ("streams:\n- name: A\n  metadata: x", "f.yaml:3: metadata must be an object"),
         ("streams:\n- name: A\n  name: B", "f.yaml:3: 'name' is set twice"),
-        ("streams:\n- name: A\n  subjects: s\n  mirror: B", "f.yaml:2: a mirror cannot have --subjects"),
+        ("streams:\n- name: A\n  subjects: s\n  mirror: B", "f.yaml:2: a mirror cannot have subjects"),
         (
             "streams:\n- name: A\n- name: B\n- name: A",
             "f.yaml:4: stream A is declared twice; first in f.yaml:2",
@@ -168,8 +169,8 @@ def test_merge_keys_and_labels() -> None:
     )
     a, b = declared.streams
     assert (b.name, b.config["max_age"]) == ("B", a.config["max_age"])
-    assert a.config["metadata"] == {"x": "y", "jsctl.label": "l"}
-    assert a.consumers[0].config["metadata"] == {"jsctl.label": "l"}
+    assert (a.config["metadata"], a.label) == ({"x": "y"}, "l")
+    assert ("metadata" in a.consumers[0].config, a.consumers[0].label) == (False, "l")
     assert declared.labels == {Place(): frozenset({"l"})}
 
 
@@ -201,3 +202,16 @@ def test_unknown_keys_are_written_as_extra() -> None:
     (stream,) = read("".join(write.render_yaml({"streams": [written]}))).streams
     assert stream.config == {**config, "metadata": {"any": "thing"}}
     assert stream.consumers[0].config == {"name": "C", "durable_name": "C", "new": 1}
+
+
+def test_a_changed_source_keeps_the_keys_that_jsctl_does_not_know() -> None:
+    live = {
+        "name": "S",
+        "sources": [{"name": "A", "newer": 1}, {"name": "B", "opt_start_seq": 5, "newer": 2}],
+    }
+    declared = {"sources": [{"name": "A", "filter_subject": "a"}, {"name": "B"}, {"name": "C"}]}
+    assert merge_stream(live, declared)["sources"] == [
+        {"name": "A", "filter_subject": "a", "newer": 1},
+        {"name": "B", "newer": 2},
+        {"name": "C"},
+    ]

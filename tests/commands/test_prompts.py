@@ -1,0 +1,101 @@
+"""Lists to pick from and answers that are pasted, in a pseudo-terminal."""
+
+import pexpect
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli, Terminal
+
+pytestmark = pytest.mark.slow
+
+NOTHING = "nothing matches"
+
+
+def paste(screen: Terminal, text: str) -> None:
+    """Paste a text as a terminal does."""
+    screen.send(f"\x1b[200~{text}\x1b[201~")
+
+
+def start(cli: Cli, line: str, question: str) -> Terminal:
+    screen = cli.terminal(line)
+    screen.expect_exact(question)
+    return screen
+
+
+def end(screen: Terminal) -> int:
+    screen.expect(pexpect.EOF)
+    screen.close()
+    return int(screen.exitstatus if screen.exitstatus is not None else -1)
+
+
+@pytest.fixture
+def have(cli: Cli, url: str) -> Cli:
+    for name in ("ORDERS", "BILLS", "ÜBER"):
+        js.stream(url, name, f"{name}.>")
+    return cli
+
+
+def test_a_filter_that_matches_nothing_takes_nothing(have: Cli) -> None:
+    screen = start(have, "stream state", "Select a Stream")
+    screen.send("ORDRES")
+    screen.expect_exact(NOTHING)
+    screen.send("\r\x1b[A\x1b[B\r")
+    screen.send("\x7f" * 3)
+    screen.expect_exact("ORDERS")
+    screen.send("\r")
+    screen.expect_exact("State for Stream ORDERS")
+    assert end(screen) == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"), [("ord", "ORDERS"), ("j", ""), ("über", "ÜBER"), ("BI\x1b[B", "BILLS")]
+)
+def test_any_list_is_filtered(have: Cli, typed: str, name: str) -> None:
+    screen = start(have, "stream state", "Select a Stream")
+    screen.send(typed)
+    if not name:
+        screen.expect_exact(NOTHING)
+        screen.send("\x03")
+        assert end(screen) == 130
+        return
+    screen.send("\r")
+    screen.expect_exact(f"State for Stream {name}")
+    assert end(screen) == 0
+
+
+def test_a_pasted_name_filters(have: Cli) -> None:
+    screen = start(have, "stream state", "Select a Stream")
+    paste(screen, "ORDERS\n")
+    screen.send("\r")
+    screen.expect_exact("State for Stream ORDERS")
+    assert end(screen) == 0
+
+
+def test_pasted_answers(cli: Cli) -> None:
+    screen = start(cli, "stream add", "Stream Name")
+    paste(screen, "PASTED\n")
+    screen.send("\r")
+    screen.expect_exact("Subjects to consume")
+    paste(screen, "one.>\r\ntwo.>,\n\n three.>\n")
+    screen.send("\r")
+    for question in ("Storage backend", "Retention Policy", "Discard Policy"):
+        screen.expect_exact(question)
+        screen.send("\r")
+    screen.expect_exact("Stream Messages Limit")
+    paste(screen, "100\n")  # replaces the default
+    screen.send("\r")
+    for question in (
+        "Per Subject Messages Limit",
+        "Message size limit",
+        "Maximum message age limit",
+        "Maximum individual message size",
+        "Duplicate tracking time window",
+        "Replicas",
+    ):
+        screen.expect_exact(question)
+        screen.send("\r")
+    screen.expect_exact("The same without questions")
+    assert end(screen) == 0
+    config = cli("stream info PASTED --json", status=0).json["config"]
+    assert config["subjects"] == ["one.>", "two.>", "three.>"]
+    assert config["max_msgs"] == 100

@@ -1,0 +1,95 @@
+"""Long help: in groups, a screen at a time on a terminal, whole in a pipe."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from jsctl import registry
+from tests.support.run import Cli, Terminal
+
+
+def test_the_commands_are_in_groups(offline_cli: Cli) -> None:
+    shown = offline_cli("--help", status=0).out
+    titles = "Streams and messages, Buckets, Live and reports, Network and accounts, Spark, This tool"
+    assert re.findall(r"^(\w[\w ]+):$", shown, re.MULTILINE)[1:7] == titles.split(", ")
+    grouped = [name for names in registry.list_groups().values() for name in names]
+    assert sorted(grouped) == sorted([*registry.list_children(""), "help", "version"])
+
+
+def test_help_at_any_width(offline_cli: Cli) -> None:
+    for width in (1, 2, 7, 12, 19, 20, 40):
+        for path in ("", "stream", "stream add", "server check", "nope"):
+            outcome = offline_cli([*path.split(), "--help"], tty=True, width=width)
+            assert outcome.status == (64 if path == "nope" else 0), (width, path, outcome.err)
+
+
+def start(line: str, home: Path, **variables: str) -> Terminal:
+    return pexpect.spawn(
+        sys.executable,
+        ["-m", "jsctl", *line.split()],
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "TERM": "xterm", **variables},
+        dimensions=(24, 80),
+        encoding="utf-8",
+        timeout=20,
+    )
+
+
+@pytest.fixture
+def pager(tmp_path: Path) -> Iterator[str]:
+    """A pager that says when it runs, and which secrets it has inherited."""
+    script = tmp_path / "my pager"
+    script.write_text("#!/bin/sh\necho PAGER [$NATS_PASSWORD]\nexec cat\n")
+    script.chmod(0o755)
+    yield f"'{script}'"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", ["--help", "help", "stream add --help", "help stream add"])
+def test_long_help_goes_through_the_pager(line: str, pager: str, tmp_path: Path) -> None:
+    screen = start(line, tmp_path, PAGER=pager, NATS_PASSWORD="secret")
+    screen.expect_exact("PAGER []")
+    screen.expect_exact("Usage: jsctl")
+    screen.expect(pexpect.EOF)
+    screen.close()
+    assert screen.exitstatus == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "variables"),
+    [
+        ("rtt --help", {}),
+        ("--help", {"PAGER": ""}),
+        ("--help", {"PAGER": "/no/such/pager"}),
+        ("--help", {"PAGER": "it's"}),
+        ("--help", {"TERM": "dumb"}),
+    ],
+)
+def test_help_without_a_pager(line: str, variables: dict[str, str], pager: str, tmp_path: Path) -> None:
+    screen = start(line, tmp_path, **{"PAGER": pager, **variables})
+    screen.expect_exact("Usage: jsctl")
+    assert "PAGER" not in str(screen.before)
+    screen.expect(pexpect.EOF)
+    screen.close()
+    assert screen.exitstatus == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/usr/bin/less").exists(), reason="no less")
+def test_less_shows_a_screen_at_a_time(tmp_path: Path) -> None:
+    screen = start("--help", tmp_path)
+    screen.expect_exact("Streams and messages:")
+    screen.expect_exact("\r\n:")
+    assert "Global flags" not in str(screen.before)
+    screen.sendintr()  # is the pager's
+    screen.send(" ")
+    screen.expect_exact("Live and reports:")
+    screen.send("q")
+    screen.expect(pexpect.EOF)
+    screen.close()
+    assert screen.exitstatus == 0
