@@ -8,6 +8,7 @@ from typing import Any
 from jsctl.command_lines import build_flag, build_line
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.shared.applied_places import save_places
+from jsctl.commands.shared.data_loss import refuse_unasked_loss
 from jsctl.commands.shared.declared import (
     Comparison,
     SourceOptions,
@@ -25,7 +26,6 @@ from jsctl.jetstream.declared.current import wait_until_current
 from jsctl.jetstream.declared.execute import execute
 from jsctl.jetstream.declared.plan import Plan
 from jsctl.jetstream.declared.step import Step
-from jsctl.jetstream.message.data_loss import add_losses
 from jsctl.units import SECOND, format_duration
 from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
@@ -134,7 +134,9 @@ async def apply(env: Env, options: Options) -> Result:
     auth, logins = comparison.auth, comparison.logins
     if auth is None:
         return await _apply_streams(env, sources, comparison, rules, options, planned)
-    outcome = await auth.apply(env, options.force, revoke_old=options.revoke_old)
+    outcome = await auth.apply(
+        env, options.force, revoke_old=options.revoke_old, allow_loss=options.allow_data_loss
+    )
     if auth.new_operators:
         env.say(_format_next(auth.new_operators, options))
         return auth.show_outcome(Result([], data={"unchanged": {}}), outcome)._replace(
@@ -206,18 +208,15 @@ async def _apply_streams(
 async def _confirm(env: Env, plan: Plan, options: Options) -> None:
     """Ask before removals, and on a terminal before changes. Raises Cancelled, BadInput; the latter also for
     deleted messages where nobody is asked."""
-    is_asked = env.can_ask and not options.force
-    losing = [step for step in plan.steps if step.loss and not step.allows_loss]
-    if losing and not options.allow_data_loss and not is_asked:
-        flags = (
-            "--allow-data-loss" if options.force or not plan.count("remove") else "--force --allow-data-loss"
-        )
-        names = ", ".join(map(view.format_name, losing[:3])) + (", ..." if len(losing) > 3 else "")
-        raise BadInput(
-            f"this deletes {add_losses([step.loss for step in losing])} of {names}",
-            f"{flags} permits it, or `allow_data_loss: true` in the file",
-        )
     removals = plan.count("remove")
+    refuse_unasked_loss(
+        env,
+        [(view.format_name(step), step.loss) for step in plan.steps if not step.allows_loss],
+        force=options.force,
+        allow=options.allow_data_loss,
+        needs_force=bool(removals),
+        also=", or `allow_data_loss: true` in the file",
+    )
     if options.force or not (removals or (plan.count("change") and env.can_ask)):
         return
     env.say(view.format_plan(plan))

@@ -27,7 +27,8 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.schema import Schema
-from jsctl.units import SECOND, format_rfc3339
+from jsctl.jetstream.message.data_loss import UNKNOWN, DataLoss
+from jsctl.units import SECOND, format_rfc3339, pluralize
 
 Action = Literal["create", "change", "remove"]
 
@@ -37,13 +38,29 @@ _DEFAULTS = {"operator": build_operator, "account": build_account, "user": build
 """Functions that build the claims of new operators, accounts and users, by noun."""
 
 
+class Holding(NamedTuple):
+    """What an account holds on servers. streams: None if no server could be asked."""
+
+    streams: int | None
+    loss: DataLoss
+
+    def __str__(self) -> str:
+        """Return it for people: `2 streams with 40 messages`."""
+        if self.streams is None:
+            return "an unknown number of streams"
+        return f"{pluralize(self.streams, 'stream')} with {self.loss.format_count()}"
+
+
+UNKNOWN_HOLDING = Holding(None, UNKNOWN)
+
+
 class AuthStep(NamedTuple):
     """A change of a store.
 
     account, user: both empty for the operator; user is empty for an account. position: file:line; empty for
-    removals. users: those that are removed together with an account, by name. streams, messages: what such an
-    account holds on servers; None if they were not asked. old_rights: for a user who may do less, until when
-    old credentials may do as much as before.
+    removals. users: those that are removed together with an account, by name. holding: what such an account
+    holds on servers. old_rights: for a user who may do less, until when old credentials may do as much as
+    before.
     """
 
     action: Action
@@ -53,9 +70,13 @@ class AuthStep(NamedTuple):
     position: str
     changes: Sequence[Difference] = ()
     users: Sequence[str] = ()
-    streams: int | None = None
-    messages: int | None = None
+    holding: Holding | None = None
     old_rights: str = ""
+
+    @property
+    def is_account_removal(self) -> bool:
+        """Whether it removes an account, with its users and with what it holds on servers."""
+        return self.action == "remove" and not self.user
 
     @property
     def identity(self) -> tuple[str, ...]:

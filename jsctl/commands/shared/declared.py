@@ -145,6 +145,8 @@ async def compare_sources(env: Env, sources: Sources, *, is_planning: bool) -> C
     if sources.prune and not (declared.labels or (auth and auth.has_label)):
         raise BadInput("--prune needs a label", "add `label: NAME` to the file")
     logins = await _ask_servers(env, declared, auth, sources, is_planning=is_planning)
+    if auth:
+        await auth.measure_removals(env)
     return Comparison(declared, auth, logins, labels)
 
 

@@ -9,15 +9,19 @@ from jsctl.auth.check.model import Finding
 from jsctl.auth.declared.execute import execute_auth
 from jsctl.auth.declared.load import load_operators
 from jsctl.auth.declared.model import DeclaredOperator
-from jsctl.auth.declared.plan import AuthPlan, AuthStep, make_auth_plan
+from jsctl.auth.declared.plan import AuthPlan, AuthStep, Holding, make_auth_plan
 from jsctl.auth.environment import read_environment
 from jsctl.auth.folders import StoreFolders, find_store_folders
 from jsctl.auth.resolver import NEW, REMOVED, SAME, Difference
+from jsctl.auth.store import AuthStore
+from jsctl.commands.shared.account_holdings import measure_accounts
+from jsctl.commands.shared.data_loss import refuse_unasked_loss
 from jsctl.commands.shared.declared_push import CONTINUE, OperatorPush, open_pushes
 from jsctl.commands.shared.pushing import Sent
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.declared.variables import Variables
+from jsctl.jetstream.message.data_loss import DataLoss, Precision
 from jsctl.posix import lock
 from jsctl.views.auth.findings import format_findings
 from jsctl.views.declared import environment as view
@@ -54,6 +58,7 @@ class DeclaredAuth:
         ] = ()  #: to whose servers accounts were to be sent, and which no server can know yet
         self._pushes: Sequence[OperatorPush] = ()
         self._differences: Sequence[Difference] = ()
+        self.losses: Sequence[tuple[str, DataLoss]] = ()  #: accounts to remove, with the messages they hold
 
     @property
     def has_label(self) -> bool:
@@ -76,9 +81,8 @@ class DeclaredAuth:
         self._pushes = await open_pushes(
             env, self.folders, self.operators, self.plan, is_planning=is_planning, prune=self._prune
         )
-        counted = [await self._count_streams(step) for step in self.plan.steps]
         owed = sorted({owed.name for push in self._pushes for owed in push.owed} if not self._prune else ())
-        self.plan = self.plan._replace(steps=counted, owed=owed)
+        self.plan = self.plan._replace(owed=owed)
         self._differences = [
             difference
             for push in self._pushes
@@ -96,19 +100,43 @@ class DeclaredAuth:
             self.folders, self.operators, prune=self._prune, take_ownership=self._take_ownership
         )
 
-    async def _count_streams(self, step: AuthStep) -> AuthStep:
-        push = next((push for push in self._pushes if push.store.operator == step.operator), None)
-        if push is None or step.action != "remove" or step.user:
-            return step
-        return await push.count_streams(step)
+    async def measure_removals(self, env: Env) -> None:
+        """Find what the accounts that are to be removed hold, wherever servers can be asked."""
+        pushes = {push.store.operator: push for push in self._pushes}
+        removals = [step for step in self.plan.steps if step.is_account_removal]
+        holdings: dict[str, Holding] = {}
+        keys: dict[tuple[str, str], str] = {}
+        self.losses = []
+        for operator in dict.fromkeys([*(step.operator for step in removals), *pushes]):
+            store, push = AuthStore(self.folders, operator), pushes.get(operator)
+            records = [store.load_account(step.account) for step in removals if step.operator == operator]
+            records += push.list_due() if push else []
+            holdings |= await measure_accounts(env, store, records, push.connection if push else None)
+            keys |= {(operator, record.name): record.public for record in records}
+            self.losses += [(f"account {record.name}", holdings[record.public].loss) for record in records]
+        steps = [
+            step._replace(holding=holdings[keys[step.operator, step.account]]) if step in removals else step
+            for step in self.plan.steps
+        ]
+        self.plan = self.plan._replace(steps=steps)
+        self._differences = [
+            difference._replace(changes=[f"holds {holdings[difference.public]}"])
+            if difference.state == REMOVED
+            else difference
+            for difference in self._differences
+        ]
 
-    async def apply(self, env: Env, force: bool, *, revoke_old: bool) -> AuthOutcome:
+    async def apply(self, env: Env, force: bool, *, revoke_old: bool, allow_loss: bool) -> AuthOutcome:
         """Ask, and carry out the plan; return what was done.
 
-        revoke_old: revoke the credentials of users who may do less. Raises Cancelled, BadInput, OSError, and
-        JsctlError if another process has changed the store since the plan.
+        revoke_old: revoke the credentials of users who may do less. allow_loss: any number of messages may be
+        lost with accounts. Raises Cancelled, BadInput, OSError, and JsctlError if another process has changed
+        the store since the plan.
         """
+        refuse_unasked_loss(env, self.losses, force=force, allow=allow_loss, needs_force=True)
         revoke_old = await self._confirm(env, force, revoke_old=revoke_old)
+        if not allow_loss:
+            await self._refuse_more_loss(env)
         with self._locked(env):
             self._refuse_stale()
             for push in self._pushes:  # before the store forgets the accounts
@@ -146,6 +174,18 @@ class DeclaredAuth:
                 "look at the new plan and apply it",
             )
         self.plan = self.plan._replace(steps=steps)
+
+    async def _refuse_more_loss(self, env: Env) -> None:
+        """Raise JsctlError if an account holds more messages than the plan said."""
+        announced = self.losses
+        if not any(loss.precision is not Precision.UNKNOWN for _, loss in announced):
+            return
+        await self.measure_removals(env)
+        for (name, now), (_, before) in zip(self.losses, announced, strict=True):
+            if now.exceeds(before):
+                raise JsctlError(
+                    f"nothing was changed: {name} now holds {now}, and the plan said {before}", "run it again"
+                )
 
     def _execute(self, env: Env, *, revoke_old: bool) -> list[AuthStep]:
         done: list[AuthStep] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from jsctl.auth.declared.changes import has_label
 from jsctl.auth.declared.model import DeclaredOperator
-from jsctl.auth.declared.plan import AuthPlan, AuthStep
+from jsctl.auth.declared.plan import AuthPlan
 from jsctl.auth.environment import read_claims
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.records import Record
@@ -36,7 +36,6 @@ from jsctl.commands.shared.pushing import (
 from jsctl.commands.shared.system import connect_to_system
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
 from jsctl.units import pluralize
 
@@ -76,7 +75,11 @@ class OperatorPush:
             for name in removals
             if self.tokens.get(name)
         ]
-        return differences + [Difference(owed.name, owed.public, REMOVED) for owed in self.owed if self.prune]
+        return differences + [Difference(owed.name, owed.public, REMOVED) for owed in self.list_due()]
+
+    def list_due(self) -> Sequence[Record]:
+        """Return the accounts that were removed from the store before, and will be from the servers now."""
+        return self.owed if self.prune else ()
 
     def _find_difference(self, name: str, is_changed: bool) -> Difference:
         token = self.tokens.get(name, "")
@@ -107,20 +110,6 @@ class OperatorPush:
         for record in list_owed(self.store):
             if record.public not in there:
                 mark_gone(self.store, record.public)
-
-    async def count_streams(self, step: AuthStep) -> AuthStep:
-        """Return the removal of an account with what it holds on the servers. Raises JsctlError."""
-        public = self.store.load_account(step.account).public
-        body = {"account": public, "streams": True}
-        streams: dict[tuple[str, str], int] = {}
-        for reply in await ping(self.connection, "JSZ", body, expect=self.servers):
-            domain = str((reply.get("server") or {}).get("domain") or "")
-            for account in (reply.get("data") or {}).get("account_details") or ():
-                for stream in account.get("stream_detail") or ():
-                    key = domain, str(stream.get("name"))
-                    messages = int((stream.get("state") or {}).get("messages") or 0)
-                    streams[key] = max(messages, streams.get(key, 0))
-        return step._replace(streams=len(streams), messages=sum(streams.values()))
 
     async def send(self, env: Env) -> list[Sent]:
         """Send what the servers lack. Raises JsctlError when a server does not accept it."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import declare_all, option
+from jsctl.commands.shared.data_loss import refuse_unasked_loss
 from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
@@ -164,8 +165,13 @@ async def _change(
         env.say("  " + format_change(change))
     env.say(f"This deletes {loss}\n" if loss else "")
     without_asking = options.force or not (target.needs_force or env.can_ask)
-    if loss and not options.allow_data_loss and (without_asking or not env.can_ask):
-        raise BadInput(f"this deletes {loss} of {target.label}", "--allow-data-loss permits it")
+    refuse_unasked_loss(
+        env,
+        [(target.label, loss)],
+        force=options.force,
+        allow=options.allow_data_loss,
+        needs_force=target.needs_force,
+    )
     action = f"edit {target.label}{f' and delete {loss}' if loss else ''}"
     await env.confirm(Intent(action, {}), force=without_asking)
     draft = await _draft_again(target, make_draft, changes, loss, options)

@@ -5,18 +5,21 @@ again, and refuses when the result is another one.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jsctl.commands.shared.declared import Sources
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import read_text, write_atomically
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.data_loss import DataLoss, Precision
 from jsctl.json_text import parse_json
 from jsctl.user_folders import expand_home
 
 _FORM = "io.jsctl.plan.v1"
-_LOSSES = ("deletes_messages", "deletes_bytes", "deletes_precision", "messages", "bytes", "notes")
+_LOSSES = frozenset(
+    ("deletes_messages", "deletes_bytes", "deletes_precision", "messages", "bytes", "streams", "notes")
+)
 """Keys that move on while a stream is in use; a plan is stale when more would be deleted than it says."""
 
 _SOURCE_KEYS = ("texts", "var", "store", "prune", "push", "take_ownership", "unprotect", "targets")
@@ -56,17 +59,22 @@ def read_plan(path: str) -> tuple[Sources, Any]:
 def refuse_stale(planned: Any, document: Any, *, allow_loss: bool) -> None:
     """Raise JsctlError when a document differs from that of a plan. allow_loss: more messages may be
     deleted."""
-    if _strip(planned) != _strip(document):
+    try:
+        is_same = _strip(planned) == _strip(document)
+        losses = [
+            (now, _read_loss(now), _read_loss(change)) for change, now in _pair_losing(planned, document)
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        is_same, losses = False, []
+    if not is_same:
         raise JsctlError(
             "nothing was changed: the plan is stale, as servers or contexts have changed since", _HINT
         )
-    if allow_loss:
-        return
-    for before, now in zip(planned["changes"], document["changes"], strict=True):
-        if _read_loss(now).exceeds(_read_loss(before)):
+    for change, loss, announced in losses:
+        if loss.exceeds(announced) and not allow_loss:
             raise JsctlError(
-                f"nothing was changed: {now['stream']} now loses {_read_loss(now)}, and the plan says"
-                f" {_read_loss(before)}",
+                f"nothing was changed: {change.get('stream') or change['account']} now loses {loss}, and the"
+                f" plan says {announced}",
                 _HINT,
             )
 
@@ -76,15 +84,36 @@ _HINT = "make it again with diff --out"
 
 def _strip(document: Any) -> Any:
     """Return a plan's document without what moves on while streams are in use."""
-    changes = [
+    stripped: Json = {**document, "changes": _strip_losses(document.get("changes", ()))}
+    if auth := document.get("auth"):
+        from jsctl.auth.resolver import REMOVED
+
+        # What accounts hold that servers will not have any more is among the losses, too.
+        pushed = [
+            {**push, "changes": []} if push["state"] == REMOVED else push for push in auth.get("push", ())
+        ]
+        stripped["auth"] = {**auth, "changes": _strip_losses(auth["changes"]), "push": pushed}
+    return parse_json(json.dumps(stripped))
+
+
+def _strip_losses(changes: Iterable[Json]) -> list[Json]:
+    return [
         {**{key: value for key, value in change.items() if key not in _LOSSES}, "names": _list_names(change)}
-        for change in document.get("changes", ())
+        for change in changes
     ]
-    return parse_json(json.dumps({**document, "changes": changes}))
+
+
+def _pair_losing(planned: Any, document: Any) -> Iterator[tuple[Json, Json]]:
+    """Yield the changes that say what they delete, of a plan and as they are now."""
+    changes, now = (
+        [*each.get("changes", ()), *(each.get("auth") or {}).get("changes", ())]
+        for each in (planned, document)
+    )
+    return ((old, new) for old, new in zip(changes, now, strict=True) if "deletes_precision" in new)
 
 
 def _list_names(change: Mapping[str, Any]) -> list[str]:
-    return [note.partition(":")[0] for note in change.get("notes", ())] if not change["consumer"] else []
+    return [note.partition(":")[0] for note in change.get("notes", ())] if not change.get("consumer") else []
 
 
 def _read_loss(change: Mapping[str, Any]) -> DataLoss:

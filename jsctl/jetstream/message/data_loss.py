@@ -47,10 +47,15 @@ class DataLoss(NamedTuple):
 
     def __str__(self) -> str:
         """Return it for people: `990 messages (12 KiB)`."""
+        is_unknown = self.precision is Precision.UNKNOWN
+        return self.format_count() + ("" if is_unknown else f" ({format_bytes(self.bytes)})")
+
+    def format_count(self) -> str:
+        """Return the number for people: `at least 990 messages`."""
         if self.precision is Precision.UNKNOWN:
             return "an unknown number of messages"
         words = "" if self.precision is Precision.EXACT else f"{self.precision} "
-        return f"{words}{pluralize(self.messages, 'message')} ({format_bytes(self.bytes)})"
+        return f"{words}{pluralize(self.messages, 'message')}"
 
     def to_json(self) -> Json:
         """Return it for --json: `deletes_messages` (null: unknown), `deletes_bytes` and

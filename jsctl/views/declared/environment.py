@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from jsctl.auth.claims import as_list, as_object
-from jsctl.auth.declared.plan import AuthPlan, AuthStep
+from jsctl.auth.declared.plan import UNKNOWN_HOLDING, AuthPlan, AuthStep
 from jsctl.auth.resolver import REMOVED, Outcome
 from jsctl.auth.resolver import Difference as Account
 from jsctl.errors import ExitStatus
@@ -174,10 +174,8 @@ def _format_loss(step: AuthStep) -> str:
         return ""
     if step.user:
         return " (and revoke it)"
-    users = pluralize(len(step.users), "user")
-    if step.streams is None:
-        return f" ({users})"
-    return f" ({users}, {pluralize(step.streams, 'stream')} with {pluralize(step.messages or 0, 'message')})"
+    holding = f", {step.holding}" if step.holding else ""
+    return f" ({pluralize(len(step.users), 'user')}{holding})"
 
 
 def _build_summary(plan: AuthPlan) -> str:
@@ -211,7 +209,6 @@ def _count_unchanged(plan: AuthPlan) -> dict[str, int]:
 
 
 def _record(step: AuthStep) -> dict[str, Any]:
-    is_account_removal = step.action == "remove" and not step.user
     return {
         "action": step.action,
         "operator": step.operator,
@@ -219,7 +216,19 @@ def _record(step: AuthStep) -> dict[str, Any]:
         "user": step.user,
         "at": step.position,
         "differences": [change.to_json() for change in step.changes],
-        **({"users": len(step.users), "user_names": list(step.users)} if is_account_removal else {}),
-        **({"streams": step.streams, "messages": step.messages} if is_account_removal else {}),
+        **(_record_removal(step) if step.is_account_removal else {}),
         **({"old_credentials": step.old_rights} if step.old_rights else {}),
+    }
+
+
+def _record_removal(step: AuthStep) -> dict[str, Any]:
+    """Return what goes with an account; null for what no server could be asked."""
+    holding = step.holding or UNKNOWN_HOLDING
+    loss = holding.loss.to_json()
+    return {
+        "users": len(step.users),
+        "user_names": list(step.users),
+        "streams": holding.streams,
+        "messages": loss["deletes_messages"],
+        **loss,
     }

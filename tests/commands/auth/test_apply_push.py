@@ -109,6 +109,7 @@ def test_a_pruned_account_does_not_live_on(site: Declared) -> None:
     site.replace("  - {name: COPY, account: SHOP", "#")
     assert "- account SHOP (1 user, 1 stream with 0 messages): till" in site.run("diff", "--prune", status=2)
     site.run("apply", "--prune --no-push --force")
+    assert "removed  SHOP     holds 1 stream with 0 messages" in site.run("diff", "--prune", status=2)
     for verb, flags in (("diff", "--no-push"), ("apply", "--no-push --force"), ("diff", "--no-push --prune")):
         assert "Servers may still have account SHOP" in site.run(verb, flags), (verb, flags)
     assert "Servers may still have account SHOP" in site.run("apply", "--force"), "only --prune removes"
@@ -119,6 +120,88 @@ def test_a_pruned_account_does_not_live_on(site: Declared) -> None:
     for verb in ("diff", "apply --force"):
         assert "Servers may still" not in site.run(verb, "--prune")
     assert shop not in site.cli("auth account push --all --diff --operator ACME", status=0).out
+
+
+NO_SHOP = (
+    FILE[: FILE.index("      - name: SHOP")] + FILE[FILE.index("streams:") : FILE.index("  - {name: COPY")]
+)
+
+
+def fill_shop(site: Declared, count: int) -> None:
+    creds = site.file.parent / "shop.creds"
+    if not creds.exists():
+        site.cli(f"auth user credential {creds} till SHOP --operator ACME", status=0)
+    site.cli(
+        f"pub --server {site.server.url} --creds {creds} orders.x y --count {count} --jetstream", status=0
+    )
+
+
+@pytest.mark.parametrize("push", ["", "--no-push"])
+def test_an_account_with_messages_is_pruned_only_with_permission(site: Declared, push: str) -> None:
+    site.run("apply", "--force")
+    fill_shop(site, 3)
+    site.file.write_text(NO_SHOP)
+    assert "- account SHOP (1 user, 1 stream with 3 messages): till" in site.run(
+        "diff", f"--prune {push}", status=2
+    )
+    document = site.cli(f"diff -f {site.file} --prune {push} --json", status=2).json
+    [removal] = [change for change in document["auth"]["changes"] if change["action"] == "remove"]
+    assert (removal["streams"], removal["messages"], removal["deletes_messages"]) == (1, 3, 3)
+    for flags, permits in (("", "--force --allow-data-loss"), ("--force", "--allow-data-loss")):
+        refused = site.run("apply", f"--prune {push} {flags}", status=64)
+        assert "this deletes 3 messages" in refused and f"of account SHOP; {permits} permits it" in refused
+    asked = site.cli(f"apply -f {site.file} --prune {push}", tty=True, answers=[False], status=0).asked
+    assert "remove account SHOP (1 user, 1 stream with 3 messages)" in asked[0]
+    assert "SHOP" in site.store.list_account_names()
+    site.run("apply", f"--prune {push} --force --allow-data-loss")
+    assert "SHOP" not in site.store.list_account_names()
+    if push:  # the servers still have it, with its messages
+        refused = site.run("apply", "--prune --force", status=64)
+        assert "this deletes 3 messages" in refused and "of account SHOP" in refused
+        site.run("apply", "--prune --force --allow-data-loss")
+
+
+def test_what_an_account_holds_is_unknown_without_its_servers(site: Declared) -> None:
+    site.run("apply", "--force")
+    site.file.write_text(
+        NO_SHOP[: NO_SHOP.index("streams:")].replace("account: SALES\noperators", "operators")
+    )
+    site.server.stop()
+    shown = site.run("diff", "--prune", status=2)
+    assert "- account SHOP (1 user, an unknown number of streams): till" in shown
+    assert "warning: what account SHOP holds is unknown: cannot connect" in shown
+    document = site.cli(f"diff -f {site.file} --prune --json", status=2).json
+    [removal] = [change for change in document["auth"]["changes"] if change["action"] == "remove"]
+    assert (removal["streams"], removal["messages"], removal["deletes_precision"]) == (None, None, "unknown")
+    refused = site.run("apply", "--prune --force", status=64)
+    assert (
+        "this deletes an unknown number of messages of account SHOP; --allow-data-loss permits it" in refused
+    )
+    site.run("apply", "--prune --force --allow-data-loss")
+
+
+def test_an_account_that_was_filled_after_the_plan_stays(site: Declared) -> None:
+    site.run("apply", "--force")
+    fill_shop(site, 3)
+    site.file.write_text(NO_SHOP)
+
+    class FillMeanwhile:
+        """The answer yes, after a while."""
+
+        def __bool__(self) -> bool:
+            fill_shop(site, 2)
+            return True
+
+    refused = site.cli(f"apply -f {site.file} --prune", tty=True, answers=[FillMeanwhile()], status=1).err
+    assert "nothing was changed: account SHOP now holds 5 messages" in refused
+    plan = site.file.parent / "plan.json"
+    site.run("diff", f"--prune --out {plan}", status=2)
+    fill_shop(site, 2)
+    refused = site.cli(f"apply {plan} --force", status=1).err
+    assert "SHOP now loses 7 messages" in refused
+    assert "SHOP" in site.store.list_account_names()
+    site.cli(f"apply {plan} --force --allow-data-loss", status=0)
+    assert "SHOP" not in site.store.list_account_names()
 
 
 def test_accounts_without_streams_are_sent_when_asked(site: Declared) -> None:
