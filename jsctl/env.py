@@ -1,6 +1,10 @@
-"""The environment of a command: streams, terminal and clock; contexts, connections and prompter on demand."""
+"""The environment of a command: streams, terminal and clock; contexts, connections and prompter on demand.
+
+This file is long because it is all that a command may know of the process around it.
+"""
 
 import contextlib
+import io
 import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
@@ -173,9 +177,10 @@ class Env:
 
         scheme = self._find_scheme() if self.color else ""
         width = self.width if self.is_terminal else None
+        page = io.StringIO() if result.paged else None
         left_out = emit(
             result,
-            self.streams.stdout,
+            page or self.streams.stdout,
             self.form,
             width=width,
             scheme=scheme,
@@ -183,11 +188,21 @@ class Env:
             safe=self.is_terminal,
             heading_written=self._heading_written,
         )
+        if page and not self.page(page.getvalue()):
+            self.streams.stdout.write(page.getvalue())
         if left_out and not self._heading_written:
             titles = ", ".join(left_out)
             self.say(f"jsctl: {self.form} holds only one table; --json also has: {titles}")
         self._heading_written = True
         return result.status
+
+    def page(self, text: str) -> bool:
+        """Show a text with the pager, if the terminal has fewer lines. Returns whether that was so."""
+        if self.session or not self.is_terminal or not self.streams.stdin.isatty():
+            return False
+        from jsctl.render.pager import show_page
+
+        return show_page(text, self.streams.stdout, self.environ)
 
     @property
     def has_screen(self) -> bool:

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class ExitStatus(IntEnum):
-    """Exit status of the `jsctl` process. meaning: its description in README.md."""
+    """Exit status of the `jsctl` process. meaning: its description in the manual."""
 
     meaning: str
 

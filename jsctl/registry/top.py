@@ -29,7 +29,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Network and accounts": ("server", "account", "auth", "context"),
     "Spark": ("export", "import"),
-    "This tool": ("demo", "shell", "cheat", "completion", "help", "version"),
+    "This tool": ("demo", "shell", "manual", "cheat", "completion", "help", "version"),
 }
 """The commands of the top level, in the groups in which help shows them."""
 
@@ -89,6 +89,7 @@ VERBS: dict[str, Entry] = {
     "top": verb("Show what the connections of servers send and receive", "top:top"),
     "audit": group("Gather data from all servers, and check it for problems"),
     "shell": verb("Run command lines at a prompt that keeps its connections", "shell:shell"),
+    "manual": verb("Read the manual, by topic", "manual:manual"),
     "cheat": verb("Show worked examples by topic", "cheat:cheat"),
     "completion": verb("Print the completion script for a shell", "completion:completion"),
 }

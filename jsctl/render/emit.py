@@ -7,7 +7,7 @@ from typing import Any, Literal, TextIO
 
 from jsctl.render.style import paint
 from jsctl.render.text import clean, clean_json, clean_lines
-from jsctl.views.result import Cell, Chart, Lines, Result, Sheet, Table, Text
+from jsctl.views.result import Cell, Chart, Lines, Markdown, Result, Sheet, Table, Text
 
 Form = Literal["table", "plain", "json", "csv", "tsv"]
 _SCALAR_TYPES = frozenset((str, int, float, bool, type(None)))
@@ -143,6 +143,13 @@ def format_lines(
                 fitted = _cut if part.drawn else _fold
                 text = fitted(clean_lines(part.text), None if part.whole else width)
                 yield paint(text, part.style) if color and part.style else text
+            case Markdown():
+                if not box:
+                    yield part.text.strip("\n")
+                    continue
+                from jsctl.render.markdown import format_markdown
+
+                yield format_markdown(part.text, width or 100, color=color)
             case Lines():
                 for line in part.lines:
                     text = _fold(clean(line), None if part.whole else width)

@@ -197,6 +197,12 @@ class Text(NamedTuple):
     drawn: bool = False
 
 
+class Markdown(NamedTuple):
+    """A page of Markdown: laid out on a terminal, as it is in a pipe."""
+
+    text: str
+
+
 class Lines(NamedTuple):
     """Lines in which names and other foreign text may be: none of it can begin a line of its own. `style` and
     `whole` as those of a Text."""
@@ -226,7 +232,7 @@ class ChartStack(NamedTuple):
     charts: Sequence[Chart]
 
 
-Part = Table | Sheet | Text | Lines | Chart
+Part = Table | Sheet | Text | Markdown | Lines | Chart
 
 
 class _Unset:
@@ -242,6 +248,7 @@ class Result(NamedTuple):
     data: the JSON document, or a function that builds it when it is needed; by default the records of the
         tables: a list for one table, a mapping by title for several. A long list in it may be an iterator.
     table: what CSV and TSV hold, where people see no table.
+    paged: whether a terminal shows it a screen at a time.
     error: what ended the work early; it is raised after the result, which holds what was done until then, is
     shown.
     """
@@ -251,6 +258,7 @@ class Result(NamedTuple):
     status: ExitStatus = ExitStatus.OK
     table: Table | None = None
     error: JsctlError | None = None
+    paged: bool = False
 
     def document(self) -> Any:
         """Return the one JSON document that stands for this result."""

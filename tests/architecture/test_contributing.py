@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / ".github" / "CONTRIBUTING.md").read_text()
+PAGE = (ROOT / "jsctl" / "manual" / "contributing.md").read_text()
 FILES = {
     match[1]: textwrap.dedent(match[2])
     for match in re.finditer(r"```python\n *# (\S+)\n(.*?)```", PAGE, re.DOTALL)
@@ -56,7 +56,7 @@ def test_its_steps_add_a_verb(tmp_path: Path) -> None:
     run("-m", "tests.support.readme")
     run("-m", "ruff", "check", *FILES)
     run("-m", "ruff", "format", "--check", *FILES)
-    architecture = ("tests/architecture/test_readme.py", "tests/architecture/test_wording.py")
+    architecture = ("tests/architecture/test_pages.py", "tests/architecture/test_wording.py")
     folders = ("tests/contract", "tests/commands/stream/test_idle.py", *architecture)
     run(
         "-m",
@@ -65,6 +65,6 @@ def test_its_steps_add_a_verb(tmp_path: Path) -> None:
         "0",
         *folders,
         "-k",
-        "idle or test_readme.py or test_wording.py or test_commands.py",
+        "idle or test_pages.py or test_wording.py or test_commands.py",
     )
-    assert (tmp_path / "README.md").read_text().count("jsctl stream idle") == 1
+    assert (tmp_path / "jsctl" / "manual" / "streams.md").read_text().count("jsctl stream idle") == 1

@@ -1,6 +1,6 @@
 """The project's language: plain English in what people read, names that say what things hold.
 
-`.github/CONTRIBUTING.md` has the glossary.
+`jsctl/manual/contributing.md` has the glossary.
 """
 
 import re

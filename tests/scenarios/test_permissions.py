@@ -1,4 +1,4 @@
-"""The README's table of permissions: a user with those of a row, and no others, can run its commands."""
+"""The manual's table of permissions: a user with those of a row, and no others, can run its commands."""
 
 import json
 import re
@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from tests.support import js
-from tests.support.readme import README
+from tests.support.readme import MANUAL
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
 pytestmark = pytest.mark.slow
 
-TABLE = README.read_text().split("### Permissions")[1].split("\n\n")[2]
+PAGE = (MANUAL / "permissions.md").read_text()
+TABLE = next(part for part in PAGE.split("\n\n") if part.startswith("| command "))
 ROWS = [
     (re.findall(r"`([^`]+)`", commands), re.findall(r"`([^`]+)`", subjects))
     for commands, subjects in re.findall(r"^\| (`.*?) \| (.*?) \|$", TABLE, re.MULTILINE)
@@ -95,7 +96,7 @@ def test_all_commands_of_the_table_are_run() -> None:
 
 
 def test_what_doctor_asks_the_system_account(tmp_path: Path, offline_cli: Cli) -> None:
-    text = README.read_text().split("Its context of the system account needs")[1].split("\n\n")[0]
+    text = PAGE.split("Its context of the system account needs")[1].split("\n\n")[0]
     rights = {"publish": re.findall(r"`([^`]+)`", text), "subscribe": ["_INBOX.>"]}
     system = {"user": "system", "password": "system", "permissions": rights}
     accounts = {

@@ -1,26 +1,34 @@
-"""The parts of README.md that are generated. `python -m tests.support.readme` rewrites them."""
+"""The README and the pages of the manual, and their generated parts.
+
+`python -m tests.support.readme` rewrites these.
+"""
 
 import re
 from pathlib import Path
 
-from jsctl import registry
+from jsctl import manual, registry
 from jsctl.errors import ExitStatus
 
 README = Path(__file__).parents[2] / "README.md"
+MANUAL = Path(manual.__file__).parent
+PAGES = [README, *(MANUAL / f"{topic}.md" for topic in manual.TOPICS)]
+
+_GENERATED = re.compile(r"(<!-- (.+?): generated -->\n).*?(<!-- end -->)", re.DOTALL)
+_COMMANDS = re.compile(r"<!-- commands (.+?): generated -->")
 
 
-def commands() -> str:
-    """Return every command with its aliases and its line of help."""
+def commands(paths: str) -> str:
+    """Return the commands below these paths, except those that another page lists, with aliases and help."""
+    named = {
+        path for page in PAGES for mark in _COMMANDS.findall(page.read_text()) for path in mark.split(", ")
+    }
     lines = []
     for path, entry in registry.list_commands().items():
-        also = f" ({', '.join(entry.aliases)})" if entry.aliases else ""
-        if entry.group and not entry.runs:
-            lines += ["", f"**{path}**{also}: {entry.help}", ""] if " " not in path else []
-        elif " " not in path:
-            lines += ["", f"**{path}**{also}: {entry.help}", ""]
-        else:
+        owner = max((one for one in named if f"{path} ".startswith(f"{one} ")), key=len, default="")
+        if owner in paths.split(", ") and (entry.runs or not entry.group):
+            also = f" ({', '.join(entry.aliases)})" if entry.aliases else ""
             lines.append(f"- `jsctl {path}`{also}: {entry.help}")
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    return "\n".join(lines)
 
 
 def statuses() -> str:
@@ -109,25 +117,20 @@ def sink_options() -> str:
     return "\n".join(["| option to write | meaning (default) |", "| --- | --- |", also, *rows])
 
 
-PARTS = {
-    "commands": commands,
-    "statuses": statuses,
-    "source options": source_options,
-    "sink options": sink_options,
-}
+PARTS = {"statuses": statuses, "source options": source_options, "sink options": sink_options}
 
 
 def rendered(text: str) -> str:
-    """Return README text with its generated parts up to date."""
-    for name, make in PARTS.items():
-        text = re.sub(
-            rf"(<!-- {name}: generated -->\n).*?(<!-- end -->)",
-            lambda match, made=make: match[1] + made() + "\n" + match[2],  # type: ignore[misc]
-            text,
-            flags=re.DOTALL,
-        )
-    return text
+    """Return a page with its generated parts up to date."""
+
+    def fill(match: re.Match[str]) -> str:
+        kind, _, paths = match[2].partition(" ")
+        made = commands(paths) if kind == "commands" else PARTS[match[2]]()
+        return f"{match[1]}{made}\n{match[3]}"
+
+    return _GENERATED.sub(fill, text)
 
 
 if __name__ == "__main__":
-    README.write_text(rendered(README.read_text()))
+    for page in PAGES:
+        page.write_text(rendered(page.read_text()))

@@ -1,8 +1,6 @@
 """The layout of help: where its lines are broken, and how flags are described."""
 
-import os
 import re
-import sys
 from collections.abc import Iterable
 
 import click
@@ -54,22 +52,9 @@ def show_help(ctx: click.Context, param: click.Parameter | None, value: bool) ->
         return
     text = ctx.get_help() + "\n"
     env = ctx.obj
-    if not _is_taller_than_screen(text) or env is None or env.session or not env.streams.stdin.isatty():
+    if env is None or not env.page(text):
         click.echo(text, nl=False, color=ctx.color)
-    else:
-        from jsctl.commands.cli.pager import page
-
-        page(text, env.environ)
     ctx.exit()
-
-
-def _is_taller_than_screen(text: str) -> bool:
-    """Return whether stdout is a terminal with fewer lines than a text."""
-    try:
-        out = sys.stdout.fileno()
-        return os.isatty(out) and text.count("\n") >= os.get_terminal_size(out).lines
-    except (OSError, ValueError):  # no terminal, and no file
-        return False
 
 
 def suggest_command(name: str, path: str, children: Iterable[str]) -> str:

@@ -238,7 +238,7 @@ def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bo
                 raise Denied(
                     f"reading {options.stream} needs permission to publish to"
                     f" {options.prefix}.{verb.replace(name, '*')}",
-                    "the README lists all of them under Permissions",
+                    "'jsctl manual permissions' lists all of them",
                 ) from None
 
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_spark_says_nothing_of_columns() -> None:
-    """Once it does, `count()` need not read payloads, and the README need not explain `columns`."""
+    """Once it does, `count()` need not read payloads, and the manual need not explain `columns`."""
     names = {name for name in vars(DataSourceReader) if not name.startswith("_")}
     assert names == {"pushFilters", "partitions", "read"}
 

@@ -190,7 +190,7 @@ authorization { users: [
 
 
 def test_the_rights_that_writing_needs(tmp_path: Path) -> None:
-    """Those of the README are enough; what is missing is named, at once."""
+    """Those of the manual are enough; what is missing is named, at once."""
     server = RealServer(tmp_path, RIGHTS).start()
     try:
         js.stream(server.url_for("admin"), "S", "S.>")

@@ -1,11 +1,11 @@
-"""Long help on a terminal, a screen at a time."""
+"""Long help and pages of the manual on a terminal, a screen at a time."""
 
 import os
 import shlex
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping
+from typing import TextIO
 
 from jsctl.contexts.environment import forget_secrets
 
@@ -14,19 +14,25 @@ _LESS = "FRX"
 """As git has it: end at once when all fits, keep colors, and leave the text on the screen."""
 
 
-def page(text: str, environ: Mapping[str, str]) -> None:
-    """Show a text with PAGER, or else `less` or `more`; without any, or with an empty PAGER, write it."""
+def show_page(text: str, out: TextIO, environ: Mapping[str, str]) -> bool:
+    """Show a text that has more lines than the terminal with PAGER, or else `less` or `more`.
+
+    Returns whether it did; a terminal without any, or an empty PAGER, leaves it to the caller.
+    """
     named = environ.get("PAGER")
-    pagers = _PAGERS if named is None else (named,)
-    if environ.get("TERM", "dumb") != "dumb":
-        variables = {"LESS": _LESS, **environ}
-        forget_secrets(variables)
-        sys.stdout.flush()
-        for pager in pagers:
-            if _run(pager, text, variables):
-                return
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    if environ.get("TERM", "dumb") == "dumb" or not _is_taller_than_screen(text, out):
+        return False
+    variables = {"LESS": _LESS, **environ}
+    forget_secrets(variables)
+    out.flush()
+    return any(_run(pager, text, variables) for pager in (_PAGERS if named is None else (named,)))
+
+
+def _is_taller_than_screen(text: str, out: TextIO) -> bool:
+    try:
+        return text.count("\n") >= os.get_terminal_size(out.fileno()).lines
+    except (OSError, ValueError):  # no terminal, and no file
+        return False
 
 
 def _run(pager: str, text: str, variables: dict[str, str]) -> bool:
