@@ -27,11 +27,11 @@ async def iterate_replies(
     Raises NoResponders when nobody listens, JsctlError when the replies have more than `max_bytes` bytes.
     """
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + (timeout or connection.settings.timeout) / SECOND
     count, bytes_left = 0, max_bytes
     inbox = connection.new_inbox()
     async with connection.subscribe(inbox) as subscription:
         await connection.publish(subject, data, reply=inbox)
+        deadline = loop.time() + (timeout or connection.settings.timeout) / SECOND
         while not expect or count < expect:
             seconds_left = deadline - loop.time()
             limit = min(seconds_left, stall / SECOND) if count else seconds_left

@@ -30,10 +30,11 @@ def have(cli: Cli, url: str) -> Cli:
 
 
 def test_doctor(have: Cli, tmp_path: Path) -> None:
-    [finding] = have(["doctor", "--context", CONTEXT, "--json"], status=1).json["findings"]
-    raised, purged = finding["mend"].removeprefix("raise it: ").split("; or make room: ")
-    assert run_pasted(tmp_path, raised) == [["stream", "edit", STREAM, "--context", CONTEXT]]
-    assert run_pasted(tmp_path, purged) == [["stream", "purge", STREAM, "--context", CONTEXT]]
+    findings = have(["doctor", "--context", CONTEXT, "--json"], status=1).json["findings"]
+    [finding] = [one for one in findings if one["code"] == "LIMIT_NEAR"]
+    raised = finding["mend"].removeprefix("raise the limit: ")
+    words = ["stream", "edit", STREAM, "--max-msgs", "20", "--context", CONTEXT]
+    assert run_pasted(tmp_path, raised) == [words]
     assert raised in have(["doctor", "--context", CONTEXT], status=1).out
 
 
@@ -42,15 +43,15 @@ def test_consumer_why(have: Cli, tmp_path: Path) -> None:
     [cause] = have([*line, "--json"], status=0).json["causes"]
     [tried] = re.findall(r"try: (.*)", have(line, status=0).out)
     assert tried == cause["help"]
-    assert run_pasted(tmp_path, tried) == [["consumer", "next", STREAM, CONSUMER, "--context", CONTEXT]]
+    assert run_pasted(tmp_path, tried) == [["consumer", "next", STREAM, CONSUMER, "--no-ack", "--context", CONTEXT]]
 
 
 @pytest.mark.parametrize(
     ("part", "column", "words"),
     [
         ("1", "Messages", ["stream", "info", STREAM]),
-        ("2", "Drains In", ["consumer", "next", STREAM, CONSUMER]),
-        ("6", "Problem  ", ["consumer", "next", STREAM, CONSUMER]),
+        ("2", "Drains In", ["consumer", "next", STREAM, CONSUMER, "--no-ack"]),
+        ("6", "Problem  ", ["consumer", "next", STREAM, CONSUMER, "--no-ack"]),
     ],
 )
 def test_the_line_of_a_row(have: Cli, tmp_path: Path, part: str, column: str, words: list[str]) -> None:
@@ -80,7 +81,7 @@ def test_a_name_that_begins_with_a_dash(cli: Cli, url: str, tmp_path: Path) -> N
     js.stream(url, "-x", "x.>", max_msgs=1, discard="new")
     js.publish(url, "x.1")
     [finding] = cli("doctor --json", status=1).json["findings"]
-    raised = finding["mend"].removeprefix("raise it: ").split("; or make room: ")[0]
+    raised = finding["mend"].removeprefix("raise the limit: ")
     [words] = run_pasted(tmp_path, raised)
     assert words[-2:] == ["--", "-x"]
-    assert cli([*words[:2], "--max-msgs", "5", "--dry-run", *words[2:]], status=2).out
+    assert cli([*words[:2], "--dry-run", *words[2:]], status=2).out

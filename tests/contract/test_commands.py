@@ -36,8 +36,8 @@ def resolve(words: list[str]) -> click.Command:
 
 
 def parse(line: str) -> click.Context:
-    """Parse a command line all the way down, running nothing."""
-    words = shlex.split(line, comments=True)
+    """Parse a command line, or the last one of a pipe, all the way down, running nothing."""
+    words = shlex.split(line.split(" | ")[-1], comments=True)
     assert words[0] == "jsctl", line
     words = words[: next((at for at, word in enumerate(words) if word in SHELL), len(words))]
     ctx = root.make_context("jsctl", words[1:])

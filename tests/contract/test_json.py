@@ -140,6 +140,7 @@ RUNNING = {
 NOT_HERE = {
     "server network add": "cannot become a cluster",
     **REFUSED,
+    "server network isolate": "no local network",
     "stream cluster balance": "no leaders to balance",
     "stream template": "",
     "account tls": "has no TLS",

@@ -1,5 +1,6 @@
 """The last line of defence: a run ends with an exit status, and never with a traceback."""
 
+import json
 import os
 import subprocess
 import sys
@@ -89,6 +90,8 @@ def test_streams_that_accept_nothing(line: str, tmp_path: Path) -> None:
     assert app.run(line.split(), env) in set(ExitStatus) - {ExitStatus.OK}
 
 
+FULL = "jsctl: error: cannot write the output: No space left on device"
+
 FORMS = (
     "stream ls",
     "stream ls --json",
@@ -120,9 +123,11 @@ def test_every_form_of_output_on_a_full_disk(cli: Cli, url: str) -> None:
         running = {line: cli.start(line.split(), stdout=full) for line in FORMS}
         for line, process in running.items():
             _, err = process.communicate(timeout=60)
-            errors = [said for said in err.splitlines() if said.startswith("jsctl: ")]
             assert process.returncode == 1, (line, err)
-            assert errors == ["jsctl: error: cannot write the output: No space left on device"], (line, err)
+            if "--json" in line:
+                assert json.loads(err)["error"] == FULL.removeprefix("jsctl: error: "), line
+            else:
+                assert [said for said in err.splitlines() if said.startswith("jsctl: ")] == [FULL], (line, err)
 
 
 LINES = ["--help", "stream --help", "stream", "cheat streams", "cheat --json", "--version"]
@@ -147,4 +152,7 @@ def test_a_full_disk_or_a_closed_stream(line: str, redirect: str, tmp_path: Path
     assert ended.returncode in (0, 1, 64), ended
     if redirect == ">/dev/full" and line != "stream":
         assert ended.returncode == 1
-        assert ended.stderr == "jsctl: error: cannot write the output: No space left on device\n"
+        if "--json" in line:
+            assert json.loads(ended.stderr)["error"] == FULL.removeprefix("jsctl: error: ")
+        else:
+            assert ended.stderr == f"{FULL}\n"

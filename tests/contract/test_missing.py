@@ -69,7 +69,6 @@ def test_all_that_is_missing_is_asked_with_a_way_back(cli: Cli, url: str) -> Non
         ("kv history", "Select a Bucket"),
         ("object info", "Select a Bucket"),
         ("schema validate", "Select a Schema"),
-        ("schema validate stream_info_response", "JSON file to validate"),
         ("import", "Files to import"),
         ("reply", "Subject"),
         ("service serve", "Name of the service"),

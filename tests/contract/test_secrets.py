@@ -73,7 +73,7 @@ def test_secrets_of_context_files_are_masked(offline_cli: Cli) -> None:
 
 LOGIN = "nats://user:hunter2@127.0.0.1:1"
 SKIPPED = frozenset({"shell", "edit", "completion", "demo", "manual", "cheat"})
-"""Commands that start something, or that have no place for an address."""
+"""Words of commands that start something, or that have no place for an address."""
 
 
 @pytest.mark.slow
@@ -87,7 +87,7 @@ def test_an_address_in_place_of_any_argument(
     monkeypatch.chdir(tmp_path)
     for path, entry in of_noun(noun):
         words = path.split()
-        if entry.group or SKIPPED & set(words):
+        if entry.group or SKIPPED & set(words) or path == "server run":  # which runs until it is stopped
             continue
         for line in (
             [*words, LOGIN],

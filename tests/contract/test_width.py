@@ -86,7 +86,7 @@ def test_payloads_and_command_lines_stay_whole(wide: Cli, url: str) -> None:
     for line in (f"stream get {LONG} 4", f"stream view {LONG} --id 4"):
         assert "word " * 29 + "word" in wide(line, tty=True, width=60, status=0).out
     shown = wide(f"consumer why {LONG} {LONG}-consumer", tty=True, width=60, status=0).out
-    assert f"try: jsctl consumer next {LONG} {LONG}-consumer\n" in shown
+    assert f"try: jsctl consumer next {LONG} {LONG}-consumer --no-ack\n" in shown
 
 
 def test_several_servers_have_a_line_each(cli: Cli) -> None:

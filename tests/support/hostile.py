@@ -273,6 +273,7 @@ def answer_without_end(payload: bytes) -> Callable[[socket.socket], None]:
             if not (data := client.recv(65536)):
                 return
             seen += data
+            client.sendall(b"PONG\r\n" * data.count(b"PING\r\n"))
         sid = [line for line in seen.split(b"\r\n") if line.startswith(b"SUB")][-1].split()[-1]
         frame = b"MSG %b %b %d\r\n%b\r\n" % (words[2], sid, len(payload), payload)
         while True:

@@ -54,10 +54,9 @@ class Run:
 
 
 def fails(run: Run, status: int = 1) -> str:
-    """Return the one line of a run that cannot start."""
+    """Return the error of a run that cannot start, and its hint."""
     code, err = run.end()
     assert code == status, err
-    lines = err.strip().splitlines()
-    assert len(lines) == 1, err
-    assert lines[0].startswith("jsctl: error: ")
-    return lines[0]
+    failure = json.loads(err)
+    assert failure["status"] == status
+    return "; ".join(filter(None, (failure["error"], failure.get("hint"))))

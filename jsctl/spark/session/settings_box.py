@@ -63,7 +63,8 @@ def open_box(module: str, box: bytes) -> Settings:
             "they were altered on the way, or come from another session; run the command again",
         ) from None
     fields = parse_json(text)
-    return Settings(**{**fields, "files": tuple((path, content) for path, content in fields["files"])})
+    files = tuple((path, content) for path, content in fields["files"])
+    return Settings(**{**fields, "typed": tuple(fields["typed"]), "files": files})
 
 
 def _create_secret_box(key: bytes) -> "SecretBox":

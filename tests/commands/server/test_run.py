@@ -178,7 +178,7 @@ def test_a_port_in_use(start: Callable[..., Run]) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         run = start("--port", str(port))
-        assert fails(run).startswith(f"jsctl: error: port {port} is in use; choose another one with --port")
+        assert fails(run).startswith(f"port {port} is in use; choose another one with --port")
     assert not (run.home / "nats").exists()
 
 
@@ -196,7 +196,7 @@ def test_an_unwritable_store(start: Callable[..., Run], tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     line = fails(start("--port", "0", "--store", str(tmp_path / "file" / "below")))
     assert line == (
-        f"jsctl: error: cannot write to {tmp_path / 'file' / 'below'}: Not a directory;"
+        f"cannot write to {tmp_path / 'file' / 'below'}: Not a directory;"
         " choose another folder with --store"
     )
     (tmp_path / "store").mkdir()
