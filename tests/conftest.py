@@ -196,19 +196,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if marks & set(re.findall(r"not (\w+)", expression)) else None
 
 
-def _expect_known_failures(items: list[pytest.Item]) -> None:
-    """Mark the tests of known_failures.txt, which says why they fail."""
-    lines = (_TESTS / "known_failures.txt").read_text().splitlines()
-    known = tuple(line for line in lines if line and not line.startswith("#"))
-    for item in items:
-        if item.nodeid.startswith(known):
-            item.add_marker(pytest.mark.xfail(reason="see tests/known_failures.txt", strict=False))
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The slow ones first: workers, which take a file at a time, then end at about the same time. Without
     those marked long, unless these are asked for, or a file is."""
-    _expect_known_failures(items)
     is_file_named = any("::" in arg or arg.endswith(".py") for arg in config.args)
     if not config.getoption("--long") and not is_file_named:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])

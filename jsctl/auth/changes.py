@@ -30,11 +30,18 @@ from jsctl.errors import BadInput, NotFound
 Change = Callable[[Json], None]
 """Changes the `nats` claims in place."""
 
+Announce = Callable[[Json, Json], None]
+"""Called with the new and the old claims before they are signed; what it raises prevents it."""
+
 SYSTEM_ACCOUNT = "SYSTEM"
 
 
 def leave_unchanged(nats: Json) -> None:
     """Leave the claims as they are."""
+
+
+def sign_silently(after: Json, before: Json) -> None:
+    """Announce nothing."""
 
 
 # -- operators --------------------------------------------------------------------------------------
@@ -79,16 +86,18 @@ def change_operator(
     *,
     again: bool = False,
     accepted: str = "",
+    announce: Announce = sign_silently,
 ) -> Record:
     """Change an operator and sign it again. Nothing is written when nothing changes, unless `again`.
 
-    claims, again, accepted: see `change_account`. Raises NotFound, NotGenuine, BadInput, OSError.
+    claims, again, accepted, announce: see `change_account`. Raises NotFound, NotGenuine, BadInput, OSError.
     """
     with store.locked():
         record = require_genuine(store.load_operator(), accepted)
         changed = _apply_change(record, change, claims, OPERATOR if again else "")
         if changed == record.claims and not (again or record.doubt):
             return record
+        announce(changed, record.claims)
         store.write_operator(encode_jwt(changed, store.read_key(record.public)))
         return store.read_operator()
 
@@ -172,13 +181,14 @@ def change_account(
     *,
     again: bool = False,
     accepted: str = "",
+    announce: Announce = sign_silently,
 ) -> Record:
     """Change an account and sign it again. Nothing is written when nothing changes, unless `again` or another
     key signs.
 
     claims: further claims beside `nats`, such as `exp`; None removes one. signer: the operator's key that
-    signs. accepted: the JWT, if it is not genuine and the user agrees to what it claims. Raises NotFound,
-    NotGenuine, BadInput, OSError.
+    signs. accepted: the JWT, if it is not genuine and the user agrees to what it claims. announce: called
+    before anything is written. Raises NotFound, NotGenuine, BadInput, OSError, what `announce` raises.
     """
     with store.locked():
         record = require_genuine(store.load_account(name), accepted)
@@ -186,6 +196,7 @@ def change_account(
         key = find_operator_signer(store, signer)
         if changed == record.claims and key.public == record.issuer and not (again or record.doubt):
             return record
+        announce(changed, record.claims)
         store.write_account(name, encode_jwt(changed, key))
         return store.read_account(name)
 
@@ -281,12 +292,13 @@ def change_user(
     *,
     again: bool = False,
     accepted: str = "",
+    announce: Announce = sign_silently,
 ) -> Record:
     """Change a user, and sign it again with the same key or with another.
 
     Nothing is signed when nothing changes, unless `again` or another key signs; credentials that are missing
-    or of another JWT are written again. claims, accepted: see `change_account`. signer: a public key; empty
-    for the same. Raises NotFound, NotGenuine, BadInput, OSError.
+    or of another JWT are written again. claims, accepted, announce: see `change_account`. signer: a public
+    key; empty for the same. Raises NotFound, NotGenuine, BadInput, OSError.
     """
     with store.locked():
         record = require_genuine(store.load_user(account.name, name), accepted)
@@ -295,8 +307,10 @@ def change_user(
         key = store.read_key(record.public) if store.has_seed(record.public) else None
         if changed == record.claims and issuer == record.issuer and not (again or record.doubt):
             if key and read_creds_jwt(store.get_creds_path(account.name, name)) != record.token:
+                announce(changed, record.claims)
                 store.write_user(account.name, name, record.token, key)
             return record
+        announce(changed, record.claims)
         _write_user(store, account, name, changed, store.read_key(issuer), key)
         return store.read_user(account.name, name)
 

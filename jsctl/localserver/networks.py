@@ -200,22 +200,23 @@ async def start_nodes(
 
 
 class Action(NamedTuple):
-    """What can be done to servers. signal: None stops them properly. wanted: their status afterwards.
+    """What can be done to servers.
 
+    signal: its name, as Windows has few; empty stops them properly. wanted: the servers' status afterwards.
     takes: the statuses of servers that it changes; others stay as they are.
     """
 
-    signal: signal.Signals | None
+    signal: str
     wanted: str
     takes: frozenset[str]
 
 
 _RUNNING = frozenset({"up", "paused", LAME_DUCK})
-STOP = Action(None, "stopped", _RUNNING)
-KILL = Action(signal.SIGKILL, "killed", _RUNNING)
-PAUSE = Action(signal.SIGSTOP, "paused", frozenset({"up"}))
-RESUME = Action(signal.SIGCONT, "up", frozenset({"paused"}))
-ENTER_LAME_DUCK = Action(signal.SIGUSR2, LAME_DUCK, frozenset({"up"}))
+STOP = Action("", "stopped", _RUNNING)
+KILL = Action("SIGKILL", "killed", _RUNNING)
+PAUSE = Action("SIGSTOP", "paused", frozenset({"up"}))
+RESUME = Action("SIGCONT", "up", frozenset({"paused"}))
+ENTER_LAME_DUCK = Action("SIGUSR2", LAME_DUCK, frozenset({"up"}))
 """They hand over leadership and clients, then end."""
 
 
@@ -236,17 +237,17 @@ async def apply_action(network: LocalNetwork, nodes: Sequence[NodeState], action
         try:
             save_state(network.folder, network.state)
         finally:  # on a full disk, too
-            await _send(running, action.signal)
+            await _send(running, action)
     return affected
 
 
-async def _send(running: Sequence[processes.Process], number: signal.Signals | None) -> None:
-    if number is None:
+async def _send(running: Sequence[processes.Process], action: Action) -> None:
+    if not action.signal:
         await processes.stop(running)
         return
     for process in running:
-        processes.send(process, number)
-    if number == signal.SIGKILL:
+        processes.send(process, signal.Signals[action.signal])
+    if action is KILL:
         await processes.wait_until_ended(running, processes.GRACE_SECONDS)
 
 

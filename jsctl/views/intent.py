@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jsctl.errors import ExitStatus
 from jsctl.files import escape_path
 from jsctl.units import format_bytes, pluralize
 from jsctl.user_folders import expand_home
@@ -18,12 +19,14 @@ class Intent(NamedTuple):
 
     action: what follows "Really" and "Would": `delete Consumer ORDERS > NEW`. facts: the same for --json.
     lines: what would be done, if that is more than one sentence. question: in place of "Really ...".
+    status: of --dry-run.
     """
 
     action: str
     facts: Mapping[str, Any]
     lines: Sequence[str] = ()
     question: str = ""
+    status: ExitStatus = ExitStatus.OK
 
     def asked(self) -> str:
         """Return the question, without its question mark."""
@@ -33,7 +36,7 @@ class Intent(NamedTuple):
         """Return what --dry-run shows."""
         lines = self.lines or [f"Would {self.action}"]
         data = {"dry_run": True, "would": self.action, **self.facts}
-        return Result([Lines([*lines, NOTHING])], data=data)
+        return Result([Lines([*lines, NOTHING])], data=data, status=self.status)
 
 
 def seal_intent(label: str, kind: str, info: Mapping[str, Any]) -> Intent:

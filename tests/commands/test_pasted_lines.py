@@ -43,7 +43,9 @@ def test_consumer_why(have: Cli, tmp_path: Path) -> None:
     [cause] = have([*line, "--json"], status=0).json["causes"]
     [tried] = re.findall(r"try: (.*)", have(line, status=0).out)
     assert tried == cause["help"]
-    assert run_pasted(tmp_path, tried) == [["consumer", "next", STREAM, CONSUMER, "--no-ack", "--context", CONTEXT]]
+    assert run_pasted(tmp_path, tried) == [
+        ["consumer", "next", STREAM, CONSUMER, "--no-ack", "--context", CONTEXT]
+    ]
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,8 @@ def test_what_is_missing_is_reported(filled: Cli) -> None:
     ):
         assert filled(f"{line} --dry-run").status == 3, line
     assert "already exists" in filled("stream restore backup --dry-run", status=1).err
+    assert "unchanged" in filled("account restore whole --dry-run", status=0).out
+    filled("stream purge ORDERS --force", status=0)
     assert "already exists" in filled("account restore whole --dry-run", status=1).out
 
 
@@ -257,6 +259,9 @@ def test_verbs_of_the_system_account(
 
 
 OF_STORE = [
+    "auth operator edit ACME --tags ours",
+    "auth account edit ORDERS --tags ours",
+    "auth user edit alice ORDERS --tags ours",
     "auth operator keys rm ACME {operator}",
     "auth operator backup ACME acme.json",
     "auth operator import {folder}/data/nats/nsc/stores/ACME/ACME.jwt --force",

@@ -127,7 +127,10 @@ def test_every_form_of_output_on_a_full_disk(cli: Cli, url: str) -> None:
             if "--json" in line:
                 assert json.loads(err)["error"] == FULL.removeprefix("jsctl: error: "), line
             else:
-                assert [said for said in err.splitlines() if said.startswith("jsctl: ")] == [FULL], (line, err)
+                assert [said for said in err.splitlines() if said.startswith("jsctl: ")] == [FULL], (
+                    line,
+                    err,
+                )
 
 
 LINES = ["--help", "stream --help", "stream", "cheat streams", "cheat --json", "--version"]

@@ -1,6 +1,4 @@
-"""The common parts of the verbs of `jsctl kv`: opening a bucket, values from the command line, keys and
-patterns.
-"""
+"""The common parts of the verbs of `jsctl kv`: opening a bucket, keys and patterns."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,7 +7,6 @@ import click
 from jsctl import registry
 from jsctl.command_lines import build_line
 from jsctl.commands.cli.global_flags import make_completer
-from jsctl.commands.shared.body import find_body
 from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
@@ -30,18 +27,6 @@ async def open_named(env: Env, name: str, api: Api | None = None) -> Bucket:
     """
     api = api or await env.jetstream()
     return await buckets.open_bucket(api, await pick(env, registry.find_noun("bucket"), name, api=api))
-
-
-async def read_value(env: Env, text: str | None) -> bytes:
-    """Return the value on the command line; without one, or with `-`, all bytes of stdin.
-
-    An empty text is a value on a terminal only, as in the `nats` tool. Raises BadInput.
-    """
-    is_terminal = env.streams.stdin.isatty()
-    if text is None and is_terminal:
-        raise BadInput("the value is missing", "specify VALUE, or pipe it in")
-    value = find_body(env, text if text or is_terminal else None, "the value")
-    return value if isinstance(value, bytes) else await value.read_all()
 
 
 def parse_patterns(env: Env, keys: Sequence[str]) -> list[str]:

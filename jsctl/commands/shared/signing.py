@@ -4,12 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from jsctl.auth.changes import Announce
 from jsctl.auth.claim_differences import find_claim_differences
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
 from jsctl.auth.records import Json, Record, build_account, build_operator, build_scoped_user
 from jsctl.auth.store import AuthStore
-from jsctl.commands.cli import declare_all, option
+from jsctl.commands.cli import declare_all, destructive, option
 from jsctl.env import Env
+from jsctl.errors import ExitStatus
 from jsctl.views.intent import Intent
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,7 +45,7 @@ def signing_flags() -> Callable[[F], F]:
             is_flag=True,
             help="Show the claims of a JWT whose signature or signer is wrong, ask, and sign them",
         ),
-        option("--force", "-f", is_flag=True, help="Accept the claims without asking"),
+        destructive("Accept the claims without asking", "Only show which claims would change"),
     ]
     return declare_all(flags)
 
@@ -67,6 +69,19 @@ async def accept_claims(env: Env, record: Record, flags: SigningFlags, genuine: 
     intent = Intent(f"sign what the JWT of {doubt.kind} {doubt.name} claims", facts)
     await env.confirm(intent, force=flags.force)
     return record.token
+
+
+def announce_claims(env: Env, kind: str, name: str) -> Announce:
+    """Return what announces, with --dry-run, how the claims of an operator, account or user would change."""
+
+    def announce(after: Json, before: Json) -> None:
+        differences = find_claim_differences(after, before)
+        action = f"{'sign' if after != before else 'write'} {kind} {name} again"
+        lines = [f"Would {action}", *(f"  {difference}" for difference in differences)]
+        facts = {"kind": kind, "name": name, "differences": differences}
+        env.announce(Intent(action, facts, lines, status=ExitStatus.DIFFERENT))
+
+    return announce
 
 
 def report_doubts(env: Env, store: AuthStore) -> None:

@@ -67,7 +67,9 @@ def test_going_on_with_a_purge_between(cli: Cli, url: str, spark: Any, tmp_path:
     fill(url, 50)
     js.ask(url, "STREAM.PURGE.ORDERS", {"seq": 121})
     failed = cli(line, status=1)
-    assert "after the requested 101: 20 messages are lost; --no-fail-on-data-loss" in failed.err
+    failure = json.loads(failed.err)
+    assert failure["error"].endswith("after the requested 101: 20 messages are lost")
+    assert failure["hint"].startswith("--no-fail-on-data-loss ")
     assert sequences(to / "ORDERS") == list(range(1, 101))
     below = cli(f"export stream ORDERS --to {tmp_path}/other --to-seq 9", status=1)
     assert "--to-seq 9 is before the first message that ORDERS has, 121; --no-fail" in below.err

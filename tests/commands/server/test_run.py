@@ -196,8 +196,7 @@ def test_an_unwritable_store(start: Callable[..., Run], tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     line = fails(start("--port", "0", "--store", str(tmp_path / "file" / "below")))
     assert line == (
-        f"cannot write to {tmp_path / 'file' / 'below'}: Not a directory;"
-        " choose another folder with --store"
+        f"cannot write to {tmp_path / 'file' / 'below'}: Not a directory; choose another folder with --store"
     )
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "jetstream").touch()

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from jsctl.auth.changes import change_account
+from jsctl.auth.keys import ACCOUNT
 from jsctl.auth.settings import parse_expiry, refuse_jetstream_of_system
 from jsctl.auth.store import require_genuine
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
-from jsctl.commands.shared.signing import SigningFlags, accept_claims, signing_flags
+from jsctl.commands.shared.signing import SigningFlags, accept_claims, announce_claims, signing_flags
 from jsctl.env import Env
 from jsctl.units import seconds_to_ns
 from jsctl.views.auth import account as view
@@ -58,7 +59,17 @@ async def edit(env: Env, options: Options) -> Result:
         refuse_jetstream_of_system(nats, account.public, store.read_operator())
 
     again = options.signing.sign_again
-    record = change_account(store, account.name, change, claims, options.key, again=again, accepted=accepted)
+    announce = announce_claims(env, ACCOUNT, account.name)
+    record = change_account(
+        store,
+        account.name,
+        change,
+        claims,
+        options.key,
+        again=again,
+        accepted=accepted,
+        announce=announce,
+    )
     if record.token == account.token:
         env.say(f"account {account.name} was not changed")
     return view.sheet(record, store)

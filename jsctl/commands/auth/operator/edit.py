@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 from jsctl.auth.changes import change_operator
 from jsctl.auth.check.operators import is_version
+from jsctl.auth.keys import OPERATOR
 from jsctl.auth.records import Json
 from jsctl.auth.settings import change_tags, check_url, parse_expiry
 from jsctl.auth.store import require_genuine
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.pick_auth import operator_argument, pick_account, pick_operator
-from jsctl.commands.shared.signing import SigningFlags, accept_claims, signing_flags
+from jsctl.commands.shared.signing import SigningFlags, accept_claims, announce_claims, signing_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.units import seconds_to_ns
@@ -96,6 +97,8 @@ async def edit(env: Env, options: Options) -> Result:
                 nats.pop(key, None)
 
     again = options.signing.sign_again
-    if change_operator(store, change, claims, again=again, accepted=accepted).token == operator.token:
+    announce = announce_claims(env, OPERATOR, store.operator)
+    changed = change_operator(store, change, claims, again=again, accepted=accepted, announce=announce)
+    if changed.token == operator.token:
         env.say(f"operator {store.operator} was not changed")
     return view.sheet(store)

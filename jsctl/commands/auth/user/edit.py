@@ -2,7 +2,9 @@
 
 import asyncio
 from dataclasses import dataclass
+from pathlib import Path
 
+from jsctl.auth import keys
 from jsctl.auth.changes import change_user
 from jsctl.auth.environment import read_claims
 from jsctl.auth.fields import USER
@@ -30,11 +32,12 @@ from jsctl.commands.shared.pick_auth import (
     pick_signing_key,
     user_argument,
 )
-from jsctl.commands.shared.signing import SigningFlags, accept_claims, signing_flags
+from jsctl.commands.shared.signing import SigningFlags, accept_claims, announce_claims, signing_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.units import format_time, seconds_to_ns
 from jsctl.views.auth import user as view
+from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
 
 
@@ -114,9 +117,20 @@ async def edit(env: Env, options: Options) -> Result:
         change_tags(nats, tags, ())
 
     before, again = user.token, options.signing.sign_again
+    announce = announce_claims(env, keys.USER, user.name)
     user = change_user(
-        store, account, user.name, change, claims, signing.signer, again=again, accepted=accepted
+        store,
+        account,
+        user.name,
+        change,
+        claims,
+        signing.signer,
+        again=again,
+        accepted=accepted,
+        announce=announce,
     )
+    if env.dry_run and options.credential:
+        env.announce(file_intent(f"the credentials of {user.name}", Path(options.credential)))
     if user.token == before:
         env.say(f"user {user.name} was not changed")
     if options.credential:

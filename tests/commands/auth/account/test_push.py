@@ -80,7 +80,7 @@ def test_what_is_newer_on_servers_is_fetched(site: Site, tmp_path: Path) -> None
     cli("auth account push FETCHED", status=0)
     store.write_account("FETCHED", old.token)
     err = cli("auth account push FETCHED", status=1).err
-    assert "newer JWT of FETCHED" in err and "pull --save" in err
+    assert "newer JWT of FETCHED" in err and "pull FETCHED --save" in err
     cli(f"auth account query FETCHED {tmp_path}/f.jwt", status=0)
     cli("auth account pull FETCHED --save", status=0)
     assert store.get_account_path("FETCHED").read_text() == (tmp_path / "f.jwt").read_text()
