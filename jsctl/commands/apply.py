@@ -15,6 +15,8 @@ from jsctl.commands.shared.declared import (
     Sources,
     compare_sources,
     plan_streams,
+    say_warnings,
+    show_plan,
     source_flags,
 )
 from jsctl.commands.shared.declared_push import CONTINUE
@@ -121,19 +123,26 @@ async def apply(env: Env, options: Options) -> Result:
     """
     sources, planned = options.read(env)
     rules = sources.build_rules(allow_loss=options.allow_data_loss)
-    if planned is not None or options.dry_run:
-        result = await _preview(env, sources, rules)
+    is_previewed = planned is not None or options.dry_run or sources.may_have_operators
+    if is_previewed:
+        comparison = await compare_sources(env, sources, is_planning=True)
+        plan, _ = await plan_streams(env, sources, comparison, rules)
+        result = show_plan(env, plan, comparison)
         if planned is not None:
             refuse_stale(planned, result.document(), allow_loss=options.allow_data_loss)
         if options.dry_run:
-            status = result.status
-            if status is ExitStatus.DIFFERENT and not options.exit_code:
-                status = ExitStatus.OK
-            return result._replace(status=status)
+            is_different = result.status is ExitStatus.DIFFERENT
+            return result._replace(status=ExitStatus.OK) if is_different and not options.exit_code else result
+        # What is wrong with streams is found before the store is written.
+        if plan.refused:
+            return view.refusal(plan)
+        _refuse_unasked_loss(env, plan, options)
     comparison = await compare_sources(env, sources, is_planning=False)
     auth, logins = comparison.auth, comparison.logins
     if auth is None:
-        return await _apply_streams(env, sources, comparison, rules, options, planned)
+        return await _apply_streams(
+            env, sources, comparison, rules, options, planned, is_previewed=is_previewed
+        )
     outcome = await auth.apply(
         env, options.force, revoke_old=options.revoke_old, allow_loss=options.allow_data_loss
     )
@@ -144,15 +153,7 @@ async def apply(env: Env, options: Options) -> Result:
         )
     if logins:
         logins.pushed = frozenset(name for name, _, _ in outcome.sent)
-    return auth.show_outcome(await _apply_streams(env, sources, comparison, rules, options, None), outcome)
-
-
-async def _preview(env: Env, sources: Sources, rules: Rules) -> Result:
-    """Return what would change, as diff shows it."""
-    comparison = await compare_sources(env, sources, is_planning=True)
-    plan, _ = await plan_streams(env, sources, comparison, rules)
-    result = view.plan_result(plan)
-    return comparison.auth.show_plan(result) if comparison.auth else result
+    return auth.show_outcome(await _apply_streams(env, sources, comparison, rules, options), outcome)
 
 
 def _format_next(operators: Sequence[str], options: Options) -> str:
@@ -182,11 +183,16 @@ async def _apply_streams(
     comparison: Comparison,
     rules: Rules,
     options: Options,
-    planned: Any,
+    planned: Any = None,
+    *,
+    is_previewed: bool = True,
 ) -> Result:
-    """Plan, ask, and change streams. planned: the document that the plan must agree with; None for any."""
+    """Plan, ask, and change streams. planned: the document that the plan must agree with; None for any.
+    is_previewed: whether its warnings were shown before."""
     plan, targets = await plan_streams(env, sources, comparison, rules)
     result = view.plan_result(plan)
+    if not is_previewed:
+        say_warnings(env, plan)
     if planned is not None:
         refuse_stale(planned, result.document(), allow_loss=options.allow_data_loss)
     if plan.refused:
@@ -208,20 +214,24 @@ async def _apply_streams(
 async def _confirm(env: Env, plan: Plan, options: Options) -> None:
     """Ask before removals, and on a terminal before changes. Raises Cancelled, BadInput; the latter also for
     deleted messages where nobody is asked."""
+    _refuse_unasked_loss(env, plan, options)
     removals = plan.count("remove")
-    refuse_unasked_loss(
-        env,
-        [(view.format_name(step), step.loss) for step in plan.steps if not step.allows_loss],
-        force=options.force,
-        allow=options.allow_data_loss,
-        needs_force=bool(removals),
-        also=", or `allow_data_loss: true` in the file",
-    )
     if options.force or not (removals or (plan.count("change") and env.can_ask)):
         return
     env.say(view.format_plan(plan))
     env.say("")
     await env.require_yes(view.format_question(plan))
+
+
+def _refuse_unasked_loss(env: Env, plan: Plan, options: Options) -> None:
+    refuse_unasked_loss(
+        env,
+        [(view.format_name(step), step.loss) for step in plan.steps if not step.allows_loss],
+        force=options.force,
+        allow=options.allow_data_loss,
+        needs_force=plan.count("remove") > 0,
+        also=", or `allow_data_loss: true` in the file",
+    )
 
 
 async def _run(env: Env, plan: Plan, rules: Rules) -> Result:

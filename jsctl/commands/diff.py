@@ -8,6 +8,7 @@ from jsctl.commands.shared.declared import (
     compare_sources,
     open_targets,
     plan_streams,
+    show_plan,
     source_flags,
 )
 from jsctl.commands.shared.saved_plan import write_plan
@@ -16,7 +17,6 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.declared.owners import fetch_owners
 from jsctl.views.declared import owners
-from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 
 
@@ -64,9 +64,7 @@ async def _compare(env: Env, options: Options) -> Result:
         targets = await open_targets(env, comparison.declared, comparison.logins)
         return owners.owners_result(await fetch_owners(comparison.declared, targets))
     plan, _ = await plan_streams(env, sources, comparison, sources.build_rules())
-    result = view.plan_result(plan)
-    if comparison.auth:
-        result = comparison.auth.show_plan(result)
+    result = show_plan(env, plan, comparison)
     if options.out:
         write_plan(options.out, sources, result.document())
     return result

@@ -45,6 +45,7 @@ def test_a_second_run_changes_nothing(files: Files) -> None:
     assert files("diff", LOGS, "--json", status=0).json == {
         "changes": [],
         "unchanged": {"streams": 10, "consumers": 10, "buckets": 0},
+        "warnings": [],
     }
 
 

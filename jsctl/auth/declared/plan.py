@@ -17,6 +17,7 @@ from jsctl.auth.declared.changes import (
 from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.declared.narrowing import is_narrowed
+from jsctl.auth.declared.warnings import find_import_warnings
 from jsctl.auth.environment import Account, Claimed, Environment, User, read_environment
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.keys import find_key_kind
@@ -89,7 +90,7 @@ class AuthPlan(NamedTuple):
     """The steps to take.
 
     operators, accounts, users: how many are already as declared. owed: removed accounts that servers may
-    still have.
+    still have. warnings: of what servers accept and people hardly mean.
     """
 
     steps: Sequence[AuthStep]
@@ -97,6 +98,7 @@ class AuthPlan(NamedTuple):
     accounts: int = 0
     users: int = 0
     owed: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
     @property
     def unchanged(self) -> int:
@@ -116,6 +118,7 @@ def make_auth_plan(
     Raises NotGenuine for claims in the store that would be changed and signed, BadInput, OSError.
     """
     steps: list[AuthStep] = []
+    warnings: list[str] = []
     counts = [0, 0, 0]
     for operator in declared:
         store = AuthStore(folders, operator.name)
@@ -125,8 +128,9 @@ def make_auth_plan(
                 counts[level] += 1
             else:
                 steps.append(step)
+        warnings += planner.find_warnings(steps)
     removed = {record.name for one in declared for record in list_owed(AuthStore(folders, one.name))}
-    return AuthPlan(steps, counts[0], counts[1], counts[2], sorted(removed))
+    return AuthPlan(steps, counts[0], counts[1], counts[2], sorted(removed), warnings)
 
 
 class _Planner:
@@ -148,6 +152,7 @@ class _Planner:
         build_operator_change(declared, self._keys)(nats)
         self._nats = nats
         self._strict = nats.get("strict_signing_key_usage") is True
+        self._planned: dict[str, Json] = {}  #: claims of declared accounts, by name
 
     def plan(self) -> Iterator[tuple[int, AuthStep | None]]:
         """Yield steps (None for what is already as declared), each with its level: operator, account or
@@ -161,6 +166,13 @@ class _Planner:
             yield from self._plan_account(account)
         if self._prune and self._declared.label and self._environment:
             yield from ((1, step) for step in self._plan_removals(self._environment))
+
+    def find_warnings(self, steps: Sequence[AuthStep]) -> Iterator[str]:
+        """Yield warnings about the store as it will be after the steps."""
+        removed = [
+            step.account for step in steps if step.operator == self._declared.name and step.is_account_removal
+        ]
+        yield from find_import_warnings(self._declared, self._environment, self._planned, frozenset(removed))
 
     def _plan_account(self, declared: DeclaredAccount) -> Iterator[tuple[int, AuthStep | None]]:
         live = self._find_account(declared.name)
@@ -177,6 +189,7 @@ class _Planner:
             prune=self._prune,
             strict=self._strict,
         )(nats)
+        self._planned[declared.name] = nats
         extra_changes = _build_expiry_changes(live, declared.expires)
         if not live and (removed := find_removed(self._store, declared.name)):
             has_key = self._store.has_seed(removed.public)

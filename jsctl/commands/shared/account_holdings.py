@@ -1,6 +1,6 @@
 """What accounts that apply removes hold on servers: streams that nobody reaches any more without them."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from jsctl.auth.declared.plan import UNKNOWN_HOLDING, Holding
 from jsctl.auth.records import Record
@@ -15,13 +15,17 @@ from jsctl.nats.connection import Connection
 
 
 async def measure_accounts(
-    env: Env, store: AuthStore, accounts: Iterable[Record], connection: Connection | None
+    env: Env,
+    store: AuthStore,
+    accounts: Sequence[Record],
+    connection: Connection | None,
+    warnings: list[str],
 ) -> dict[str, Holding]:
-    """Return what accounts hold, by public key; unknown where no server can be asked, with a warning.
+    """Return what accounts hold, by public key; unknown where no server can be asked.
 
     connection: a login to the system account; None to connect as the context says, or as the store signs.
+    warnings: says why it is unknown.
     """
-    accounts = list(accounts)
     try:
         if accounts and connection is None:
             system = str(store.read_operator().nats.get("system_account") or "")
@@ -33,7 +37,7 @@ async def measure_accounts(
         }
     except JsctlError as error:
         names = ", ".join(account.name for account in accounts)
-        env.say(f"warning: what account {names} holds is unknown: {error.message}")
+        warnings.append(f"what account {names} holds is unknown: {error.message}")
         return {account.public: UNKNOWN_HOLDING for account in accounts}
 
 

@@ -23,6 +23,8 @@ from jsctl.jetstream.declared.variables import Variables, parse_variables
 from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.connection import Connection
 from jsctl.user_folders import expand_home
+from jsctl.views.declared import plan as view
+from jsctl.views.result import Result
 
 if TYPE_CHECKING:
     from jsctl.commands.shared.declared_accounts import AccountLogins
@@ -86,6 +88,11 @@ class Sources(NamedTuple):
     take_ownership: bool
     unprotect: Sequence[str]
     targets: Sequence[str]
+
+    @property
+    def may_have_operators(self) -> bool:
+        """Whether files may declare operators, so that they have to be parsed for these."""
+        return any("operators" in text for _, text in self.texts)
 
     def build_rules(self, *, allow_loss: bool = False) -> Rules:
         """Return what the command line permits."""
@@ -153,18 +160,30 @@ async def compare_sources(env: Env, sources: Sources, *, is_planning: bool) -> C
 async def plan_streams(
     env: Env, sources: Sources, comparison: Comparison, rules: Rules
 ) -> tuple[Plan, Mapping[Place, Target]]:
-    """Compare declared streams with those on servers, and write warnings; return the plan, and the servers of
+    """Compare declared streams with those on servers; return the plan with all warnings, and the servers of
     each place. Raises what requests raise."""
     targets = await open_targets(env, comparison.declared, comparison.logins)
     plan = await make_plan(comparison.declared, targets, rules, prune=sources.prune)
-    for warning in [*comparison.declared.warnings, *plan.warnings]:
+    of_store = comparison.auth.plan.warnings if comparison.auth else ()
+    return plan._replace(warnings=[*comparison.declared.warnings, *of_store, *plan.warnings]), targets
+
+
+def show_plan(env: Env, plan: Plan, comparison: Comparison) -> Result:
+    """Return a plan as it is shown, and write its warnings to stderr."""
+    say_warnings(env, plan)
+    result = view.plan_result(plan)
+    return comparison.auth.show_plan(result) if comparison.auth else result
+
+
+def say_warnings(env: Env, plan: Plan) -> None:
+    """Write the warnings of a plan to stderr."""
+    for warning in plan.warnings:
         env.say(f"warning: {warning}")
-    return plan, targets
 
 
 def _plan_operators(env: Env, sources: Sources, variables: Variables) -> "DeclaredAuth | None":
     """Return the plan for the operators that files declare; None if they declare none. Raises BadInput."""
-    if not any("operators" in text for _, text in sources.texts):
+    if not sources.may_have_operators:
         return None
     from jsctl.commands.shared.declared_auth import plan_auth
 

@@ -74,7 +74,9 @@ class AccountLogins:
         declaring_operators = [declared.name for declared in self._operators if declared.find_account(name)]
         stores = [AuthStore(self._folders, operator) for operator in self._folders.list_operators()]
         candidates = [store for store in stores if name in store.list_account_names()]
-        matches = [store for store in candidates if store.operator in declaring_operators] or candidates
+        matches = [
+            store for store in candidates if not declaring_operators or store.operator in declaring_operators
+        ]
         if len(matches) > 1:
             names = ", ".join(store.operator for store in matches)
             raise BadInput(f"operators {names} have an account {name}", "declare one of them in the file")

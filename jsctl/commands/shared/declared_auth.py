@@ -106,19 +106,22 @@ class DeclaredAuth:
         removals = [step for step in self.plan.steps if step.is_account_removal]
         holdings: dict[str, Holding] = {}
         keys: dict[tuple[str, str], str] = {}
-        self.losses = []
+        self.losses, warnings = [], list[str]()
         for operator in dict.fromkeys([*(step.operator for step in removals), *pushes]):
             store, push = AuthStore(self.folders, operator), pushes.get(operator)
             records = [store.load_account(step.account) for step in removals if step.operator == operator]
             records += push.list_due() if push else []
-            holdings |= await measure_accounts(env, store, records, push.connection if push else None)
+            connection = push.connection if push else None
+            holdings |= await measure_accounts(env, store, records, connection, warnings)
             keys |= {(operator, record.name): record.public for record in records}
             self.losses += [(f"account {record.name}", holdings[record.public].loss) for record in records]
         steps = [
             step._replace(holding=holdings[keys[step.operator, step.account]]) if step in removals else step
             for step in self.plan.steps
         ]
-        self.plan = self.plan._replace(steps=steps)
+        self.plan = self.plan._replace(
+            steps=steps, warnings=[*dict.fromkeys((*self.plan.warnings, *warnings))]
+        )
         self._differences = [
             difference._replace(changes=[f"holds {holdings[difference.public]}"])
             if difference.state == REMOVED

@@ -84,7 +84,7 @@ _HINT = "make it again with diff --out"
 
 def _strip(document: Any) -> Any:
     """Return a plan's document without what moves on while streams are in use."""
-    stripped: Json = {**document, "changes": _strip_losses(document.get("changes", ()))}
+    stripped: Json = {**document, "changes": _strip_losses(document.get("changes", ())), "warnings": []}
     if auth := document.get("auth"):
         from jsctl.auth.resolver import REMOVED
 

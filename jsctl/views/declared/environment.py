@@ -26,7 +26,7 @@ _ALL_SENT = "The servers have the accounts as declared"
 
 
 def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | None) -> Result:
-    """Add a plan above a result; the status says whether anything would change.
+    """Add a plan above a result; the status says whether anything would change, and whether it can be done.
 
     differences: of accounts on servers; None if servers were not asked.
     """
@@ -46,7 +46,8 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
         parts.append(table)
         data["auth"]["push"] = table.records()
     streams = [] if _is_empty(result) else result.parts
-    status = ExitStatus.DIFFERENT if plan.steps or differences else result.status
+    is_different = (plan.steps or differences) and result.status is ExitStatus.OK
+    status = ExitStatus.DIFFERENT if is_different else result.status
     return result._replace(parts=[*parts, *streams], data=data, status=status)
 
 

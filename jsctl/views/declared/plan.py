@@ -32,7 +32,11 @@ _COLUMNS = (
 
 def plan_result(plan: Plan) -> Result:
     """Show what would change; the status says whether anything would, and whether it can be done."""
-    data = {"changes": [_record(step) for step in plan.steps], "unchanged": _count_unchanged(plan)}
+    data = {
+        "changes": [_record(step) for step in plan.steps],
+        "unchanged": _count_unchanged(plan),
+        "warnings": list(plan.warnings),
+    }
     if not plan.steps:
         return Result([Text(_format_unchanged(plan))], data=data)
     parts: list[Part] = [Lines([*_list_lines(step)], _find_style(step)) for step in plan.steps]

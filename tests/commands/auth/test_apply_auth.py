@@ -349,3 +349,47 @@ def test_what_changes_after_the_plan(declared: Declared) -> None:
     refused = declared.cli(f"apply -f {declared.file}", tty=True, answers=[ChangeByHand()], status=1)
     assert "account SALES has changed since the plan was made" in refused.err
     assert declared.read().find_account("SALES").limits["conn"] == 70
+
+
+NOT_EXPORTED = "import 'news.>' of SALES is not exported by that account"
+
+
+def test_an_import_that_nobody_exports_stands_in_the_plan(declared: Declared) -> None:
+    """Before the store is written, whether the accounts are there yet or not."""
+    added = '          - {account: SALES, subject: "news.>", type: stream}\n'
+    for _ in range(2):
+        declared.write(FILE.replace("        imports:\n", f"        imports:\n{added}"))
+        for verb, status in (("diff", 2), ("apply --dry-run", 0)):
+            shown = declared.cli(f"{verb} -f {declared.file}", status=status).err
+            assert f"environment.yaml:15: account SHOP_north: {NOT_EXPORTED}" in shown, verb
+            assert f"account SHOP_south: {NOT_EXPORTED}" in shown
+            [*warnings] = declared.cli(f"{verb} -f {declared.file} --json", status=status).json["warnings"]
+            assert [NOT_EXPORTED in warning for warning in warnings] == [True, True]
+        shown = declared.cli(f"apply -f {declared.file}", tty=True, answers=[False, False]).err
+        assert NOT_EXPORTED in " ".join(shown.partition("Applying")[0].split())
+        declared.write(FILE)
+        declared.apply("--prune --force")
+        assert "warning" not in declared.cli(f"diff -f {declared.file}", status=0).err
+
+
+def test_an_export_that_goes_is_named_where_it_is_imported(declared: Declared) -> None:
+    declared.apply()
+    declared.write(
+        """
+label: prod
+operators:
+  - name: ACME
+    accounts:
+      - name: SALES
+        exports: []
+"""
+    )
+    shown = declared.cli(f"diff -f {declared.file}", status=2).err
+    assert "account SHOP_north: import 'orders.>' of SALES is not exported by that account" in shown
+    shop = "label: shop\noperators:\n- name: ACME\n  accounts:\n  - name: SHOP_north\n    tags: [x]\n"
+    declared.write(shop)
+    declared.apply("--force --take-ownership")
+    declared.write("label: prod\noperators:\n- name: ACME\n")
+    shown = declared.cli(f"diff -f {declared.file} --prune", status=2).err
+    assert "account SHOP_north: import 'orders.>' of SALES is from an account that is removed" in shown
+    assert "SHOP_south: import" not in shown, "it is removed, too"

@@ -204,6 +204,25 @@ def test_an_account_that_was_filled_after_the_plan_stays(site: Declared) -> None
     assert "SHOP" not in site.store.list_account_names()
 
 
+def test_what_is_wrong_with_streams_is_found_before_the_store_is_written(site: Declared) -> None:
+    site.run("apply", "--force")
+    before = site.store.read_account("SALES").token
+    site.replace("10GB", "20GB")
+    site.replace(
+        '{name: COPY, account: SHOP, subjects: ["orders.>"]', "{name: COPY, account: SHOP, storage: memory"
+    )
+    for verb in ("diff", "apply --dry-run --exit-code"):
+        assert site.cli(f"{verb} -f {site.file} --json", status=1).json["auth"]["changes"], verb
+    assert "1 stream cannot be changed as declared" in site.run("apply", "--force", status=1)
+    assert site.store.read_account("SALES").token == before
+    fill_shop(site, 3)
+    site.replace("{name: COPY, account: SHOP, storage: memory", "{name: COPY, account: SHOP, max_msgs: 1")
+    assert "this deletes 2 messages" in site.run("apply", "--force", status=64)
+    assert site.store.read_account("SALES").token == before
+    site.run("apply", "--force --allow-data-loss")
+    assert site.store.read_account("SALES").token != before
+
+
 def test_accounts_without_streams_are_sent_when_asked(site: Declared) -> None:
     site.file.write_text(FILE[: FILE.index("streams:")].replace("account: SALES\noperators", "operators"))
     assert "jsctl apply --push sends the accounts to the servers" in site.run("apply", "--force")
