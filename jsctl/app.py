@@ -143,10 +143,6 @@ def _run(args: Sequence[str], env: Env) -> int:
 def main(begin: Callable[[], None] = lambda: None) -> NoReturn:
     """Run the `jsctl` script. begin: see `Env`."""
     sys.unraisablehook = _keep_interrupts
-    # Backups, dumps and exports hold the data of streams: only this user may read them, unless JSCTL_UMASK
-    # allows more.
-    mask = os.environ.get("JSCTL_UMASK", "")
-    os.umask(int(mask, 8) & 0o777 if mask and not mask.strip("01234567") else os.umask(0o077) | 0o077)
     env = Env(Streams.real(), os.environ)
     env.begin = begin
     status = run(sys.argv[1:], env)

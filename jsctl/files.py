@@ -70,6 +70,19 @@ def open_pipe(path: str, flags: int) -> int:
     return ends[0]
 
 
+def make_private_folder(path: Path) -> None:
+    """Create a folder for secrets, which only this user can read, whatever the umask; missing folders above
+    it likewise. Raises OSError."""
+    for folder in reversed([path, *path.parents]):
+        folder.mkdir(mode=0o700, exist_ok=True)  # parents=True would leave those above to the umask
+
+
+def open_private(path: str | Path, flags: int) -> int:
+    """Open a file as `os.open` does, also as an `opener` for `open`: a new one can be read by this user
+    alone, whatever the umask. Raises OSError."""
+    return os.open(path, flags | posix.CLOEXEC, PRIVATE)
+
+
 def write_atomically(
     path: Path, data: bytes | str, *, mode: int | None = PRIVATE, durable: bool = True
 ) -> None:
@@ -98,9 +111,10 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
     nothing else is left. A symbolic link stays a link. A file that is not regular (/dev/stdout, a named
     pipe) is not replaced but written to.
 
-    Args: mode: permissions of the new file. None: those of the replaced file; without one, what the umask
-    allows. durable: wait until the file is on disk, so that it is complete even after a power failure.
-    Without this, many small files are written several times as fast.
+    Args: mode: permissions of the new file: PRIVATE for what may hold a secret, from its first moment. None
+    for any other file: those of the replaced one; without one, what the umask allows. durable: wait until the
+    file is on disk, so that it is complete even after a power failure. Without this, many small files are
+    written several times as fast.
 
     Raises OSError.
     """
@@ -113,13 +127,13 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
     if mode == PRIVATE:
         sweep(target.parent)
     temporary = target.with_name(f"{_build_temporary_prefix()}{os.getpid()}-{os.urandom(6).hex()}")
+    if mode is None and replaced is not None:
+        mode = stat.S_IMODE(replaced.st_mode)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
     try:
         with os.fdopen(handle, "wb") as file:
             if mode is not None:
                 posix.set_mode(handle, mode)  # the umask may have removed more
-            elif replaced is not None:
-                posix.set_mode(handle, stat.S_IMODE(replaced.st_mode))
             yield file
             file.flush()
             if durable:
@@ -360,16 +374,15 @@ def write_output(path: str, text: str) -> None:
 
 
 @contextlib.contextmanager
-def open_output(path: str) -> Iterator[BinaryIO]:
+def open_output(path: str, *, mode: int | None = None) -> Iterator[BinaryIO]:
     """Yield a file to write, as `open_atomically` does, for the path that a flag names.
 
-    `~` is the home folder; the umask decides who can read the file. Raises BadInput when it cannot be
-    written.
+    `~` is the home folder. mode: see `open_atomically`. Raises BadInput when it cannot be written.
     """
     target = expand_home(path)
-    sweep(target.parent)  # of an export, it may be as secret as what is private
+    sweep(target.parent)
     try:
-        with open_atomically(target, mode=None) as file:
+        with open_atomically(target, mode=mode) as file:
             yield file
     except OSError as error:
         raise BadInput(f"cannot write {path}: {error.strerror}") from None

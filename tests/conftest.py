@@ -348,7 +348,5 @@ def spark() -> Iterator[Any]:
     """One Spark for the whole run; commands that are called in this process use it too."""
     from jsctl.spark.session.session import open_session
 
-    mask = os.umask(0o077)  # as commands do
     with open_session() as shared:
-        os.umask(mask)
         yield shared

@@ -10,7 +10,7 @@ from typing import Any
 
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
-from jsctl.files import escape_path, read_text, write_atomically
+from jsctl.files import escape_path, make_private_folder, read_text, write_atomically
 from jsctl.json_text import parse_json
 
 _KEY = "select_operator"
@@ -28,7 +28,7 @@ def select_operator(environ: Mapping[str, str], name: str) -> None:
     """Select an operator; the rest of the file stays unchanged. Raises BadInput, OSError."""
     path = _get_path(environ)
     config = {**_load(path), _KEY: name}
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     write_atomically(path, json.dumps(config, ensure_ascii=False))
 
 

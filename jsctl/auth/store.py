@@ -34,7 +34,7 @@ from jsctl.auth.signatures import (
 )
 from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.files import escape_path, read_text, write_atomically
+from jsctl.files import escape_path, make_private_folder, read_text, write_atomically
 from jsctl.posix import lock, open_folder
 
 _JWT = ".jwt"
@@ -256,14 +256,13 @@ class AuthStore:
         # One level down, where no tool mistakes it for an operator.
         parent = self.folders.stores / f"{_NEW}{os.getpid()}-{os.urandom(4).hex()}"
         unfinished = parent / self.operator
-        self._make_folder(unfinished)
+        make_private_folder(unfinished)
         try:
             write_atomically(unfinished / _DESCRIPTION, self._build_description())
             write_atomically(unfinished / f"{self.operator}{_JWT}", token)
             for name, account in (accounts or {}).items():
                 folder = unfinished / "accounts" / name
-                folder.mkdir(mode=0o700, parents=True)
-                (unfinished / "accounts").chmod(0o700)  # mkdir ignores the mode for parents
+                make_private_folder(folder)
                 write_atomically(folder / f"{name}{_JWT}", account)
             unfinished.rename(self._operator_folder)
         finally:
@@ -313,16 +312,8 @@ class AuthStore:
         description = {"managed": False, "name": self.operator, "kind": "operator", "version": "1"}
         return json.dumps(description, separators=(",", ":"))
 
-    def _make_folder(self, folder: Path) -> None:
-        """Create a folder below those of the store, with the missing folders above it."""
-        stores, keys = self.folders.stores, self.folders.keys
-        top = (stores if folder.is_relative_to(stores) else keys).parent
-        below = [path for path in (folder, *folder.parents) if path.is_relative_to(top)]
-        for path in reversed(below):
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-
     def _write(self, path: Path, text: str) -> None:
-        self._make_folder(path.parent)
+        make_private_folder(path.parent)
         write_atomically(path, text)
 
 

@@ -154,7 +154,7 @@ def _report_changes(env: Env, places: Sequence[Place], errors: dict[str, str]) -
 
 def _write(file: str, text: str) -> None:
     with naming_write_errors(file):
-        write_atomically(expand_home(file), text, mode=0o644)
+        write_atomically(expand_home(file), text, mode=None)
 
 
 def _check_folder(file: str) -> None:

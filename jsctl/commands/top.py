@@ -138,4 +138,4 @@ def _write(env: Env, options: Options, text: str) -> None:
         return
     path = expand_home(options.output)
     with naming_write_errors(path):
-        write_atomically(path, text)
+        write_atomically(path, text, mode=None)

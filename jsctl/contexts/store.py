@@ -17,7 +17,7 @@ from jsctl import registry
 from jsctl.command_lines import build_line
 from jsctl.contexts.model import KEYS, Context
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import read_text, write_atomically
+from jsctl.files import make_private_folder, read_text, write_atomically
 from jsctl.json_text import parse_json
 from jsctl.user_folders import find_config_folder
 
@@ -82,7 +82,7 @@ class ContextStore:
     def save(self, name: str, raw: Mapping[str, Any]) -> Context:
         """Write a context. Raises BadInput for a name that is not valid."""
         path = self.path(name)
-        self._make_folders()
+        make_private_folder(self.root / "context")
         document = {**KEYS, **raw}
         write_atomically(path, json.dumps(document, indent=2, ensure_ascii=False))
         return Context(name, document, str(path))
@@ -104,7 +104,7 @@ class ContextStore:
         current = self.selected()
         if current != name:
             self._remember(current)
-            self._make_folders()
+            make_private_folder(self.root / "context")
             write_atomically(self.root / _SELECTED, name)
 
     def unselect(self) -> str:
@@ -123,14 +123,9 @@ class ContextStore:
             )
         return self.root / "context" / f"{name}.json"
 
-    def _make_folders(self) -> None:
-        # Path.mkdir gives parents the default mode.
-        for folder in (self.root, self.root / "context"):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-
     def _remember(self, name: str) -> None:
         if name:
-            self._make_folders()
+            make_private_folder(self.root / "context")
             write_atomically(self.root / _PREVIOUS, name)
 
     def _read_name(self, file: str) -> str:

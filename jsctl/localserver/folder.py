@@ -14,10 +14,9 @@ from pathlib import Path
 
 from jsctl.command_lines import build_line
 from jsctl.errors import JsctlError
-from jsctl.files import write_atomically
+from jsctl.files import make_private_folder, open_private, write_atomically
 from jsctl.localserver import processes
 from jsctl.localserver.topology import Topology, fill
-from jsctl.posix import CLOEXEC
 from jsctl.user_folders import find_data_folder
 
 LOCK = ".changing"
@@ -52,7 +51,7 @@ def remember(environ: Mapping[str, str], folder: Path) -> None:
     link = _get_link(environ, folder)
     if folder.resolve().parent != link.parent.parent.resolve():
         with contextlib.suppress(OSError):
-            link.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(link.parent)
             link.symlink_to(folder.resolve())
 
 
@@ -76,8 +75,8 @@ def changing(folder: Path) -> Iterator[None]:
     Raises JsctlError.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | CLOEXEC, 0o600)
+        make_private_folder(folder)
+        handle = open_private(folder / LOCK, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise JsctlError(
             f"cannot write to {folder}: {error.strerror}", "choose another folder with --store"
@@ -142,7 +141,7 @@ def write_configs(folder: Path, topology: Topology, ports: Mapping[str, int]) ->
                 edited.append(name)
             else:
                 text = fill(template, ports)
-                write_atomically(path, f"{_HEAD}{_compute_digest(text)}\n{text}", mode=None)
+                write_atomically(path, f"{_HEAD}{_compute_digest(text)}\n{text}")
     except OSError as error:
         raise JsctlError(
             f"cannot write {error.filename}: {error.strerror}", "choose another folder with --store"
@@ -156,7 +155,7 @@ def start_log(folder: Path, name: str) -> Path:
     try:
         if path.exists():
             path.replace(path.with_name(f"{name}.log.1"))
-        path.touch()
+        os.close(open_private(path, os.O_WRONLY | os.O_CREAT))
     except OSError as error:
         raise JsctlError(
             f"cannot write {path}: {error.strerror}", "choose another folder with --store"

@@ -18,7 +18,7 @@ from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key, parse_seed
 from jsctl.auth.records import Record
 from jsctl.auth.store import AuthStore
-from jsctl.files import read_text, write_atomically
+from jsctl.files import make_private_folder, read_text, write_atomically
 from jsctl.json_text import parse_json
 from jsctl.localserver.spec import AccountSpec, NetworkSpec
 from jsctl.localserver.spec_accounts import LIMITS
@@ -107,7 +107,7 @@ def _write_nsc_settings(store: AuthStore, folder: Path) -> None:
     path = folder / _NSC / NSC_FILE
     if path.exists():
         return
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     # Without this time nsc looks for a newer version of itself.
     settings = {"store_root": str(store.folders.stores), "operator": store.operator, "account": ""}
     write_atomically(path, json.dumps({**settings, "last_update": int(time.time())}))

@@ -18,6 +18,7 @@ from pathlib import Path
 from jsctl import posix
 from jsctl.contexts.environment import forget_secrets
 from jsctl.errors import JsctlError
+from jsctl.files import open_private
 
 GRACE_SECONDS = 8.0
 """How long processes may take to stop until they are killed."""
@@ -60,7 +61,7 @@ def start(
     lock = folder / f"{name}{_SUFFIX}"
     inherited = dict(environ)
     forget_secrets(inherited)
-    handle = os.open(lock, os.O_RDWR | os.O_CREAT | posix.CLOEXEC, 0o600)
+    handle = open_private(lock, os.O_RDWR | os.O_CREAT)
     try:
         # `is_running` also holds the lock for a moment.
         while not take_lock(handle, _PAUSE_SECONDS):
@@ -69,7 +70,7 @@ def start(
                 owner = f" (process {process.pid})" if process else ""
                 raise JsctlError(f"{name} in {folder} is already running{owner}")
         os.ftruncate(handle, 0)  # the number of an earlier process
-        with log.open("ab") as output:
+        with open(log, "ab", opener=open_private) as output:
             try:
                 child = subprocess.Popen(
                     [*_EXEC, str(lock), *argv],
@@ -79,6 +80,7 @@ def start(
                     stderr=output,
                     pass_fds=(handle,),
                     env=inherited,
+                    umask=0o077,  # its store may hold accounts and their JWTs
                     start_new_session=True,  # ctrl-C on the terminal is for jsctl
                 )
             except OSError as error:

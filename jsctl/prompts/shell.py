@@ -17,7 +17,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
-from jsctl.posix import CLOEXEC
+from jsctl.files import make_private_folder, open_private
 from jsctl.prompts.typed_ahead import raise_typed_interrupt
 
 
@@ -139,8 +139,8 @@ class _History(FileHistory):
 
 def _open_history(path: Path, should_keep: Callable[[str], bool]) -> History:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | CLOEXEC, 0o600))
+        make_private_folder(path.parent)
+        os.close(open_private(path, os.O_RDWR | os.O_CREAT))
     except OSError:
         return InMemoryHistory()
     return _History(path, should_keep)

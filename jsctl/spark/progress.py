@@ -187,12 +187,12 @@ class ProgressListener(StreamingQueryListener):
             latest = self._folder / LATEST
             latest.mkdir(parents=True, exist_ok=True)
             queries = list(self._queries[run].values())
-            write_atomically(latest / f"{queries[0].id}.json", encode_queries(queries))
+            write_atomically(latest / f"{queries[0].id}.json", encode_queries(queries), mode=None)
             is_due = time.monotonic() - self._flushed >= FLUSH_SECONDS
             if is_due or len(self._rows) >= FLUSH_ROWS:
                 self.flush()
         if self._text_file:
-            write_atomically(self._text_file, format_prometheus_text(self.list_queries()), mode=0o644)
+            write_atomically(self._text_file, format_prometheus_text(self.list_queries()), mode=None)
 
     def flush(self) -> None:
         """Write the pending rows to the table."""
@@ -215,7 +215,7 @@ class ProgressListener(StreamingQueryListener):
         table = pa.Table.from_pylist(values, pa.schema(types))
         folder = self._folder / TABLE
         folder.mkdir(parents=True, exist_ok=True)
-        with open_atomically(folder / f"part-{uuid.uuid4().hex}.parquet") as file:
+        with open_atomically(folder / f"part-{uuid.uuid4().hex}.parquet", mode=None) as file:
             pq.write_table(table, file)
 
 

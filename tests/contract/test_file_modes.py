@@ -1,4 +1,4 @@
-"""What jsctl writes can be read by its user alone, whatever the umask of the shell allows."""
+"""Secrets that jsctl writes can be read by its user alone, whatever the umask; data follow the umask."""
 
 import io
 import os
@@ -15,25 +15,10 @@ from tests.support.run import Cli
 
 pytestmark = pytest.mark.slow
 
-LINES = """
+SECRETS = """
 context add C --description x
 context copy C D
-stream backup S backup
-stream backup S backup.tgz
-account backup account
-sub --stream S --all --count 1 --dump dump.jsonl
-sub --stream S --all --count 1 --dump dump-folder
-export config --output declared.yaml
-kv put CONFIG a one
-kv export CONFIG --output bucket.jsonl
-object put BOX here.txt --force
-object get BOX here.txt --output object.txt
-object sync BOX synced --down --force
-audit gather --output audit.zip --server {system}
-server request profile allocs profiles --server {system}
 server network up single --store networks --port 0
-report --record rounds --count 1
-bench pub x --msgs 10 --processes 0 --csv bench.csv
 auth operator add O --store store
 auth account add A --operator O --store store --defaults
 auth user add U A --operator O --store store --defaults
@@ -43,8 +28,34 @@ auth operator config O --output server.conf --store store
 auth nkey gen curve --output mine.nk
 auth nkey seal here.txt mine.nk {reader} --output sealed
 server generate generated --source leaf --set credentials=U.creds --defaults
-exporter --server {url} --textfile metrics.prom --count 1
+diff -f declared.json --out plan.json
 server network down networks --force
+"""
+
+DATA = """
+stream backup S backup
+stream backup S above/backup
+stream backup S backup.tgz
+account backup account
+sub --stream S --all --count 1 --dump dump.jsonl
+sub --stream S --all --count 1 --dump dump-folder
+export config --output declared.yaml
+stream add NEW --subjects new --defaults --output new.json
+stream report --dot streams.dot
+kv put CONFIG a one
+kv export CONFIG --output bucket.jsonl
+object put BOX here.txt --force
+object get BOX here.txt --output object.txt
+object sync BOX synced --down --force
+audit gather --output audit.zip --server {system} --no-server-profiles
+audit analyze audit.zip --save audit.json
+server request profile allocs profiles --server {system}
+report --record rounds --count 1
+report --record rounds --count 1 --keep 1ms
+report history --from rounds --html rounds.html
+bench pub x --msgs 10 --processes 0 --csv bench.csv
+exporter --server {url} --textfile metrics.prom --count 1
+server check connection --outfile check.txt
 """
 
 EXPORTS = """
@@ -61,13 +72,13 @@ export rollup --from reports
 """
 
 
-def run(cli: Cli, line: str) -> int:
-    """Run the program itself, in a fork: it sets the umask."""
+def run(cli: Cli, line: str, mask: int) -> int:
+    """Run the program itself, in a fork, with an umask."""
     pid = os.fork()
     if not pid:
         status = 99
         try:
-            os.umask(0o022)
+            os.umask(mask)
             os.environ.update(cli.environ)
             sys.argv = ["jsctl", *line.split()]
             sys.stdin, sys.stdout, sys.stderr = io.StringIO(), os.fdopen(1, "w"), os.fdopen(2, "w")
@@ -79,41 +90,72 @@ def run(cli: Cli, line: str) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def test_every_file_is_private(
-    cli: Cli,
-    url: str,
-    system_url: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def list_modes(folder: Path) -> dict[Path, int]:
+    paths = (path for path in folder.rglob("*") if not path.is_symlink())
+    return {path: stat.S_IMODE(path.stat().st_mode) for path in paths}
+
+
+def get_open(path: Path, mask: int) -> int:
+    """Return the permissions that the shell gives a new file or folder."""
+    return (0o777 if path.is_dir() else 0o666) & ~mask
+
+
+@pytest.fixture
+def place(cli: Cli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in; beside it is what the lines need."""
     js.stream(url, "S", "s.>")
     js.publish(url, "s.a", b"one")
     cli("kv add CONFIG", status=0)
     cli("object add BOX", status=0)
-    (tmp_path / "here.txt").write_text("x")
-    (tmp_path / "synced").mkdir()
-    ours = {tmp_path / "here.txt", tmp_path / "synced"}
-    ours.add(tmp_path / "metrics.prom")  # another program reads it, as another user: that is what it is for
-    failed = []
-    seen: dict[str, str] = {}
-    for line in LINES.strip().splitlines():
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / "here.txt").write_text("x")
+    (folder / "declared.json").write_text('{"streams": []}')
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o000])
+def test_secrets_are_private_whatever_the_umask(
+    mask: int, cli: Cli, url: str, place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ours = set(place.iterdir())
+    failed, seen = [], dict[str, str]()
+    for line in SECRETS.strip().splitlines():
         reader = cli("auth nkey show mine.nk", status=0).out.strip() if "{reader}" in line else ""
-        if status := run(cli, line.format(url=url, system=system_url, reader=reader)):
+        if status := run(cli, line.format(url=url, reader=reader), mask):
             failed.append((line, status, capfd.readouterr().err[-300:]))
-        found = [*tmp_path.rglob("*"), *cli.home.rglob("*")]
-        for path in found:
-            mode = stat.S_IMODE(path.lstat().st_mode)
-            if path not in ours and not path.is_symlink() and mode & 0o077:
+        for path, mode in (list_modes(place) | list_modes(cli.home)).items():
+            if path not in ours and mode & 0o077:
                 seen.setdefault(f"{path} {mode:o}", line)
-    assert len(found) > 40
+    assert not failed, "\n".join(map(str, failed))
+    assert not seen, seen
+    assert len(list_modes(place)) > 40
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o000])
+def test_data_follows_the_umask(
+    mask: int, cli: Cli, url: str, system_url: str, place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As with every other program; what jsctl writes by the way below the home folder is private."""
+    ours = set(place.iterdir())
+    failed, seen = [], dict[str, str]()
+    for line in DATA.strip().splitlines():
+        before = len(list_modes(place))
+        if status := run(cli, line.format(url=url, system=system_url), mask):
+            failed.append((line, status, capfd.readouterr().err[-300:]))
+        for path, mode in list_modes(place).items():
+            if path not in ours and mode != get_open(path, mask):
+                seen.setdefault(f"{path} {mode:o}", line)
+        rewrites = ("kv put", "object put", "--keep")
+        assert len(list_modes(place)) > before or any(word in line for word in rewrites), line
+    seen |= {f"{path} {mode:o}": "home" for path, mode in list_modes(cli.home).items() if mode & 0o077}
     assert not failed, "\n".join(map(str, failed))
     assert not seen, seen
 
 
 @pytest.mark.spark
-def test_every_format_of_an_export_is_private(
+def test_every_format_of_an_export_follows_the_umask(
     cli: Cli, url: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What Spark's JVM, its tasks and jsctl itself write: tables, markers, checkpoints and what hides."""
@@ -127,13 +169,10 @@ def test_every_format_of_an_export_is_private(
     cli("object add BOX", status=0)
     (tmp_path / "file").write_text("x")
     cli(["object", "put", "BOX", str(tmp_path / "file"), "--force"], status=0)
-    mask = os.umask(0o077)  # as the program does
-    try:
-        for line in EXPORTS.strip().splitlines():
-            cli(line, status=0)
-    finally:
-        os.umask(mask)
-    written = list(to.rglob("*"))
-    assert {path.suffix for path in written} >= {".parquet", ".json", ".csv", ".orc", ".xml"}
-    open_to_others = {str(path): oct(path.stat().st_mode) for path in written if path.stat().st_mode & 0o077}
-    assert not open_to_others
+    for line in EXPORTS.strip().splitlines():
+        cli(line, status=0)
+    modes = list_modes(to)
+    assert {path.suffix for path in modes} >= {".parquet", ".json", ".csv", ".orc", ".xml"}
+    mask = os.umask(0o022)
+    os.umask(mask)
+    assert {str(path): f"{mode:o}" for path, mode in modes.items() if mode != get_open(path, mask)} == {}

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -162,32 +161,6 @@ def test_commands_that_run_do_not_inherit_the_login(cli: Cli, url: str) -> None:
     assert "NATS_URL=" in shown.out
     assert "hunter2" not in shown.out
     assert url not in shown.out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("mask", "mode"), [("", 0o600), ("022", 0o644)])
-def test_files_are_private_unless_asked(mask: str, mode: int, cli: Cli, url: str, tmp_path: Path) -> None:
-    js.stream(url, "S", "s")
-    js.publish(url, "s")
-    for line, file in (
-        (f"stream backup S {tmp_path}/b.tgz", "b.tgz"),
-        (f"export config S --output {tmp_path}/c.yaml", "c.yaml"),
-        (f"subscribe --stream S --count 1 --all --dump {tmp_path}/d.jsonl", "d.jsonl"),
-    ):
-        ended = subprocess.run(
-            [sys.executable, "-m", "jsctl", *line.split()],
-            env={**os.environ, **cli.environ, "JSCTL_UMASK": mask},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        path = tmp_path / file
-        if mask and file == "b.tgz":  # private in any case
-            continue
-        assert path.exists(), ended
-        for one in [path, *path.rglob("*")]:
-            if one.is_file():
-                assert stat.S_IMODE(one.stat().st_mode) == mode, one
 
 
 def test_a_killed_edit_leaves_nothing(offline_cli: Cli, tmp_path: Path) -> None:

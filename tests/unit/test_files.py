@@ -15,8 +15,10 @@ from jsctl import posix
 from jsctl.errors import BadInput
 from jsctl.files import (
     is_temporary,
+    make_private_folder,
     open_atomically,
     open_output,
+    open_private,
     open_seekable,
     read_bytes,
     write_atomically,
@@ -199,3 +201,13 @@ def test_a_pipe_at_any_position(tmp_path: Path) -> None:
     with open_seekable(pipe) as file:
         assert file.seek(4) == 4 and file.read(2) == b"45" and file.seek(0) == 0 and file.read(1) == b"0"
     writer.join(10)
+
+
+def test_folders_for_secrets_are_private_up_to_the_first_that_exists(tmp_path: Path) -> None:
+    os.umask(0)  # the fixture sets it back
+    (tmp_path / "there").mkdir(mode=0o755)
+    make_private_folder(tmp_path / "there" / "a" / "b")
+    make_private_folder(tmp_path / "there" / "a" / "b")
+    assert [mode(tmp_path / "there" / name) for name in ("", "a", "a/b")] == [0o755, 0o700, 0o700]
+    os.close(open_private(tmp_path / "there" / "f", os.O_WRONLY | os.O_CREAT))
+    assert mode(tmp_path / "there" / "f") == 0o600

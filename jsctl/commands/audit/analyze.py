@@ -75,4 +75,4 @@ async def _save(env: Env, options: Options, document: object) -> None:
     if env.dry_run or path.exists():
         await env.confirm(file_intent("the report", path), force=options.force)
     with naming_write_errors(path):
-        write_atomically(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        write_atomically(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n", mode=None)

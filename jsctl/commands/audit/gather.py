@@ -83,7 +83,7 @@ async def gather(env: Env, options: Options) -> Result:
         min(5 * SECOND, connection.settings.timeout),
     )
     with naming_write_errors(path):
-        with open_atomically(path) as file, ArchiveWriter(file, env.clock()) as writer:
+        with open_atomically(path, mode=None) as file, ArchiveWriter(file, env.clock()) as writer:
             say = env.say if options.progress else lambda line: None
             gatherer = Gatherer(
                 connection, writer, selection, say=say, clock=env.clock, version=f"jsctl {__version__}"

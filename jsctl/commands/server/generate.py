@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import naming_write_errors, write_atomically
+from jsctl.files import make_private_folder, naming_write_errors, write_atomically
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import generate as view
@@ -71,7 +71,7 @@ async def generate(env: Env, options: Options) -> Result:
     with naming_write_errors():
         for name, text in files.items():
             path = target / name
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(path.parent)
             write_atomically(path, text)
     message = template.message(answers, operator) if template.message else ""
     return view.generated(template, str(target), sorted(files), message)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jsctl.env import Env
 from jsctl.errors import JsctlError, NotFound
-from jsctl.files import read_text, write_atomically
+from jsctl.files import make_private_folder, read_text, write_atomically
 from jsctl.jetstream.declared.model import Declared, Place
 from jsctl.jetstream.declared.step import Target
 from jsctl.json_text import parse_json
@@ -55,7 +55,7 @@ def save_places(
         content = {"label": label, "places": entries}
         with contextlib.suppress(OSError):
             if named or path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_private_folder(path.parent)
                 write_atomically(path, json.dumps(content) + "\n")
 
 

@@ -20,6 +20,7 @@ from jsctl.commands.shared.declared_push import CONTINUE, OperatorPush, open_pus
 from jsctl.commands.shared.pushing import Sent
 from jsctl.env import Env
 from jsctl.errors import JsctlError
+from jsctl.files import make_private_folder, open_private
 from jsctl.jetstream.declared.variables import Variables
 from jsctl.jetstream.message.data_loss import DataLoss, Precision
 from jsctl.posix import lock
@@ -155,8 +156,8 @@ class DeclaredAuth:
     @contextlib.contextmanager
     def _locked(self, env: Env) -> Iterator[None]:
         """Wait until no other apply changes the store, and keep others from it until the block ends."""
-        self.folders.stores.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with (self.folders.stores / _LOCK).open("a") as file:
+        make_private_folder(self.folders.stores)
+        with open(self.folders.stores / _LOCK, "a", opener=open_private) as file:
             try:
                 lock(file, wait=False)
             except BlockingIOError:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from jsctl.files import CONFIG_SIZE, read_text, write_atomically
+from jsctl.files import CONFIG_SIZE, make_private_folder, read_text, write_atomically
 from jsctl.json_text import parse_json
 from jsctl.user_folders import find_cache_folder
 
@@ -61,7 +61,7 @@ class NameCache:
         lists = dict(list(lists.items())[1 - _MAX_LISTS :]) | {key: list(names)}
         text = json.dumps(lists)
         if len(text) < CONFIG_SIZE:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self.path.parent)
             write_atomically(self.path, text, durable=False)
 
     def _read(self) -> dict[str, object]:

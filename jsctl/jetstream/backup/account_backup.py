@@ -101,7 +101,7 @@ async def _save_streams(
     """
     folder = target.make_path()
     try:
-        folder.mkdir(mode=0o700)
+        folder.mkdir()
         write_unfinished(folder, len(names))
         outcomes = await _save_to(api, folder, target.path, names, options, advance)
         if failed := {outcome.stream: outcome.remark for outcome in outcomes if outcome.status == "failed"}:

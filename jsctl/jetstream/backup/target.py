@@ -22,8 +22,8 @@ from pathlib import Path
 
 from jsctl import posix
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import TEMPORARY, resolve_path, sync_folder
-from jsctl.posix import CLOEXEC, lock, open_folder
+from jsctl.files import TEMPORARY, open_private, resolve_path, sync_folder
+from jsctl.posix import lock, open_folder
 
 _MAX_NAME_SIZE = 160
 """Maximum number of bytes of a target's name that temporary names contain; longer ones become a digest."""
@@ -84,7 +84,7 @@ def lock_target(path: Path) -> Iterator[BackupTarget]:
     in_place = path.is_dir() and (path.is_mount() or not os.access(path.parent, os.W_OK | os.X_OK))
     missing = [] if in_place else [folder for folder in path.parents if not folder.exists()]
     for folder in reversed(missing):
-        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(exist_ok=True)
     try:
         with _lock_folder(path) if in_place else _lock_file(path):
             target = BackupTarget(path, in_place)
@@ -147,7 +147,7 @@ def _lock_file(path: Path) -> Iterator[None]:
     """Hold a lock file beside the target; it is removed at the end."""
     file = path.with_name(f"{_build_prefix(path)}lock")
     while True:
-        handle = os.open(file, os.O_RDWR | os.O_CREAT | CLOEXEC, 0o600)
+        handle = open_private(file, os.O_RDWR | os.O_CREAT)
         try:
             _lock(handle, path)
             if _is_same(handle, file):  # otherwise the run that had the lock has just removed the file

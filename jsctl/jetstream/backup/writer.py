@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from jsctl.errors import JsctlError
-from jsctl.files import PRIVATE, write_atomically
+from jsctl.files import write_atomically
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.files import (
     DATA,
@@ -47,7 +47,7 @@ class BackupWriter:
         self._finished = False
         self.scanner = FrameScanner()
         with naming(self._target):
-            folder.mkdir(mode=0o700)
+            folder.mkdir()
             try:
                 _write_json(folder / MANIFEST, self._description)
                 self._data = (folder / PARTIAL_DATA).open("xb")
@@ -105,7 +105,7 @@ def pack(folder: Path, stem: str) -> Path:
     stem: the name of the folder inside that file. Raises OSError.
     """
     packed = folder / PACKED
-    with open(packed, "xb", opener=_open_private) as file:
+    with packed.open("xb") as file:
         # Data that S2 has compressed hardly gets smaller; a higher level only takes longer.
         with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as tar:
             for name in (MANIFEST, META, DATA):
@@ -121,10 +121,6 @@ def naming(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise JsctlError(f"cannot write to {target}: {error.strerror or error}") from None
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags, PRIVATE)
 
 
 def _write_json(path: Path, content: Json) -> None:

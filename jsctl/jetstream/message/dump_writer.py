@@ -49,7 +49,7 @@ class DumpWriter:
             if self._path.suffix in _LINES:
                 self._file = FileIO(self._path, "w")
             else:
-                self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"cannot write to {self._path}: {error.strerror}") from None
         return self

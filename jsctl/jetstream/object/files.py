@@ -78,13 +78,14 @@ def open_target(path: Path) -> Iterator[BinaryIO]:
             return
         _remove_leftovers(target.parent)
         temporary = target.with_name(_TEMPORARY_PREFIX + os.urandom(6).hex())
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
         try:
             with os.fdopen(handle, "wb", buffering=0) as file:
                 with contextlib.suppress(OSError):
                     lock(file, wait=False)
-                if target.exists():
-                    set_mode(handle, stat.S_IMODE(target.stat().st_mode))
+                if mode is not None:
+                    set_mode(handle, mode)
                 yield file
                 temporary.replace(target)
         except BaseException:

@@ -77,7 +77,7 @@ class ArchiveWriter:
     def _write(self, path: str, data: bytes) -> None:
         entry = zipfile.ZipInfo(path, self._date_time)
         entry.compress_type = zipfile.ZIP_DEFLATED
-        entry.external_attr = 0o600 << 16
+        entry.external_attr = 0o644 << 16
         self._zip.writestr(entry, data)
 
 

@@ -81,7 +81,7 @@ class Recorder:
         self._keep = keep
         self._trimmed = -math.inf
         if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            path.touch(exist_ok=False)
         sweep(path.parent)
         # A device holds nothing.
         index = _scan_file(path) if path.is_file() else _Index(array("d"), array("Q"), 0)
@@ -120,7 +120,7 @@ class Recorder:
         if first == 0:
             return
         self._file.close()
-        with self.path.open("rb") as old, open_atomically(self.path) as new:
+        with self.path.open("rb") as old, open_atomically(self.path, mode=None) as new:
             old.seek(index.offsets[first] if first < len(index.offsets) else index.end)
             shutil.copyfileobj(old, new)
         self._file = self.path.open("ab")

@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from jsctl.errors import MissingDependency
+from jsctl.files import make_private_folder
 from jsctl.spark.session import java
 from jsctl.user_folders import find_cache_folder
 
@@ -95,7 +96,7 @@ def start_making() -> None:
     if archive is None or is_whole(archive) or has_failed_lately(archive):
         return
     with contextlib.suppress(OSError):
-        archive.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(archive.parent)
         if shutil.disk_usage(archive.parent).free < _NEEDED_SPACE:
             return
         inherited = ("PATH", "HOME", "JAVA_HOME", "SPARK_HOME", "XDG_CACHE_HOME", "LANG", "LC_ALL", "TMPDIR")

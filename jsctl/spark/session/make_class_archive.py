@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from jsctl import posix
-from jsctl.files import temporary_folder
+from jsctl.files import make_private_folder, temporary_folder
 from jsctl.spark.session import class_archive, session
 from jsctl.spark.session.folders import read_path, write_path
 
@@ -31,7 +31,7 @@ def make() -> bool:
     archive = class_archive.find()
     if archive is None:
         return False
-    archive.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(archive.parent)
     with _locked(archive.parent / ".lock") as lock:
         if lock is None or class_archive.is_whole(archive):
             return class_archive.is_whole(archive)

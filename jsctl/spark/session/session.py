@@ -204,7 +204,7 @@ def _start(
         "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
         "spark.local.dir": str(Path(folder, "local")),
         "spark.sql.artifact.isolation.enabled": "false",  # would make a folder artifacts/ here
-        "spark.hadoop.fs.permissions.umask-mode": f"{_read_umask():03o}",  # Hadoop has one of its own
+        "spark.hadoop.fs.permissions.umask-mode": f"{_read_umask(folder):03o}",  # Hadoop has one of its own
     }
     if master.startswith("spark:"):
         # Executors must reach this process, even if its host name resolves to 127.0.1.1.
@@ -251,10 +251,11 @@ def _start(
         class_archive.start_making()
 
 
-def _read_umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+def _read_umask(folder: str) -> int:
+    """Return the umask, as seen from a new folder: `os.umask` would change it for all threads."""
+    probe = Path(folder, "local")
+    probe.mkdir()
+    return 0o777 & ~probe.stat().st_mode
 
 
 @contextlib.contextmanager

@@ -2,10 +2,8 @@
 writes."""
 
 import json
-import os
 import re
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +21,11 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
-def in_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few messages are many: they are read and written in parts of 20, some at once."""
     monkeypatch.setattr(message_reads, "SHORT_MESSAGES", 0)
     monkeypatch.setattr(message_reads, "TASK_MESSAGES", 20)
     monkeypatch.setattr(parts, "ROW_GROUP", 200)
-    mask = os.umask(0o077)  # as that of the tests' Spark
-    yield
-    os.umask(mask)
 
 
 def written(table: Path) -> list[Path]:
@@ -82,7 +77,7 @@ def test_parts_are_what_spark_writes(
     spark_file, *_ = written(tmp_path / "spark" / "ORDERS")
     files = written(tmp_path / "parts" / "ORDERS")
     assert len(files) > 2
-    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {stat.S_IMODE(spark_file.stat().st_mode)}
     shape = re.compile(r"part-\d{5}-[0-9a-f-]{36}-c000\.snappy\.parquet")
     assert all(shape.fullmatch(file.name) for file in (spark_file, *files))
     theirs = pq.ParquetFile(spark_file)

@@ -45,7 +45,6 @@ def test_the_folder(cli: Cli, mixed: str, tmp_path: Path) -> None:
     cli(f"s snapshot ORDERS {tmp_path}/deep/b", status=0)
     folder = tmp_path / "deep" / "b"
     assert {entry.name for entry in folder.iterdir()} == {DATA, META, MANIFEST}
-    assert folder.stat().st_mode & 0o777 == 0o700
     manifest = json.loads((folder / MANIFEST).read_text())
     assert manifest["complete"] is True
     assert [one["durable_name"] for one in manifest["consumers"]] == ["NEW"]

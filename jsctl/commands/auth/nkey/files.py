@@ -8,7 +8,7 @@ from jsctl.auth.keys import KeyPair, find_key_text, is_seed, parse_seed
 from jsctl.commands.cli import option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import escape_path, open_output, read_bytes, read_text
+from jsctl.files import PRIVATE, escape_path, open_output, read_bytes, read_text
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Result, Text
 
@@ -51,7 +51,7 @@ def base64_option(help: str) -> Callable[[F], F]:
 def write_or_show(env: Env, data: bytes, output: str) -> Result:
     """Write to a file, or show it: text as a line, other bytes unchanged on stdout. Raises BadInput."""
     if output:
-        with open_output(output) as file:
+        with open_output(output, mode=PRIVATE) as file:
             file.write(data)
         return Result(data={"output": output, "bytes": len(data)})
     try:

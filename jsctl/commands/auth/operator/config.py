@@ -12,7 +12,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.shared.pick_auth import operator_argument, pick_operator, pick_user, pick_user_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import open_output
+from jsctl.files import PRIVATE, open_output
 from jsctl.views.result import Result, Text
 
 
@@ -83,7 +83,7 @@ async def config(env: Env, options: Options) -> Result:
     names = {account.public: account.name for account in store.read_accounts()}
     text = format_config(document, names)
     if options.output:
-        with open_output(options.output) as file:
+        with open_output(options.output, mode=PRIVATE) as file:
             file.write((text + "\n").encode())
     return Result([] if options.output else [Text(text, whole=True)], data=document)
 

@@ -38,6 +38,6 @@ async def run_check(env: Env, suite: str, name: str, work: Awaitable[Check]) -> 
     result = view.check(outcome, form, namespace)
     if file := env.flags.get("check_outfile"):
         with naming_write_errors(file):
-            write_atomically(expand_home(file), view.as_text(result), mode=0o644)
+            write_atomically(expand_home(file), view.as_text(result), mode=None)
         return Result(data=None, status=result.status)
     return result

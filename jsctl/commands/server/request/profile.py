@@ -86,6 +86,6 @@ def _write_profiles(
             numbered = (f"{stem}-{number}" for number in count(2))
             paths = (folder / f"{one}.pprof" for one in chain([stem], numbered))
             path = next(path for path in paths if not path.exists())
-            write_atomically(path, data)
+            write_atomically(path, data, mode=None)
             rows.append((server, str(path), len(data)))
     return rows
