@@ -5,7 +5,7 @@ a typed object (ADR-1; nats-server: jetstream_api.go).
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jsctl.command_lines import build_line
@@ -15,6 +15,7 @@ from jsctl.jetstream.shapes import check_answer, check_error
 from jsctl.json_text import parse_json
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
+from jsctl.nats.replies import request_each
 
 Json = dict[str, Any]
 
@@ -72,6 +73,17 @@ def parse_response(data: bytes, subject: str) -> Json:
     return reply
 
 
+def _build_timeout_error(subject: str, full: str) -> RequestTimeout:
+    # While a stream has no leader, nobody answers for it (server: jetstream_api.go).
+    is_of_stream = subject.count(".") > 1
+    leader = f"{build_line('doctor')} shows whether the stream has a leader; " if is_of_stream else ""
+    return RequestTimeout(
+        f"no answer from JetStream on {full}",
+        f"{leader}the server may be busy, the domain cut off, or the subject not permitted for this account;"
+        " --timeout waits longer",
+    )
+
+
 class Api:
     """The JetStream API of one account, in one domain or with one prefix."""
 
@@ -108,6 +120,26 @@ class Api:
         """
         return parse_response(await self.call_raw(subject, body, timeout), f"{self.prefix}.{subject}")
 
+    async def call_each(self, subject: str, bodies: Sequence[Mapping[str, Any]]) -> list[Json]:
+        """Send many requests together; return the responses in any order. The first one goes alone: what is
+        wrong with it is wrong with all. Raises what `call` raises."""
+        replies = [await self.call(subject, bodies[0])]
+        if len(bodies) == 1:
+            return replies
+        full = f"{self.prefix}.{subject}"
+        payloads = [json.dumps(body).encode() for body in bodies[1:]]
+        for payload in payloads:
+            self.show(f">>> {full}", payload.decode())
+        try:
+            messages = await request_each(self.connection, full, payloads, timeout=self.timeout)
+        except NoResponders:
+            raise await self._build_no_responders_error() from None
+        except RequestTimeout as error:
+            raise _build_timeout_error(subject, full) from error
+        for message in messages:
+            self.show(f"<<< {full}", message.data.decode(errors="replace"))
+        return replies + [parse_response(message.data, full) for message in messages]
+
     async def call_raw(
         self, subject: str, body: Mapping[str, Any] | None = None, timeout: int | None = None
     ) -> bytes:
@@ -124,14 +156,7 @@ class Api:
         except NoResponders:
             raise await self._build_no_responders_error() from None
         except RequestTimeout as error:
-            # While a stream has no leader, nobody answers for it (server: jetstream_api.go).
-            is_of_stream = subject.count(".") > 1
-            leader = f"{build_line('doctor')} shows whether the stream has a leader; " if is_of_stream else ""
-            raise RequestTimeout(
-                f"no answer from JetStream on {full}",
-                f"{leader}the server may be busy, the domain cut off, or the subject not permitted for this"
-                " account; --timeout waits longer",
-            ) from error
+            raise _build_timeout_error(subject, full) from error
         if self._trace:
             self._trace(f"<<< {full}", message.data.decode(errors="replace"))
         return message.data

@@ -10,10 +10,9 @@ from typing import NamedTuple
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import Entry
 from jsctl.jetstream.stream import requests as streams
-from jsctl.later import asyncio
 from jsctl.units import to_ns
 
-_AT_ONCE = 32  #: requests
+_AT_ONCE = 1000  #: requests; the server has a limit of 10,000 for all clients
 _MAX_KEYS = 20_000
 """Maximum number of keys that one request removes, so that it ends within the timeout."""
 
@@ -151,12 +150,5 @@ def _batch(purges: Iterable[Purge]) -> Iterator[list[Purge]]:
 
 async def _purge_all(bucket: Bucket, purges: list[Purge]) -> tuple[int, int]:
     """Send requests at once; return the number of keys done and of messages removed."""
-    removed = await asyncio.gather(
-        *(
-            streams.purge(
-                bucket.api, bucket.stream, subject=bucket.prefix + purge.pattern, sequence=purge.end
-            )
-            for purge in purges
-        )
-    )
-    return sum(purge.keys for purge in purges), sum(removed)
+    ends = [(bucket.prefix + purge.pattern, purge.end) for purge in purges]
+    return sum(purge.keys for purge in purges), await streams.purge_each(bucket.api, bucket.stream, ends)

@@ -1,6 +1,6 @@
 """Stream requests. Arguments and results are the server's own JSON."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -120,6 +120,16 @@ async def purge(api: Api, name: str, *, subject: str = "", sequence: int = 0, ke
     return int(reply.get("purged", 0))
 
 
+async def purge_each(api: Api, name: str, ends: Sequence[tuple[str, int]]) -> int:
+    """Remove messages of many subjects with requests that are sent together; return how many were removed.
+
+    ends: subjects, each with the sequence before which its messages are removed.
+    """
+    bodies = [{"filter": subject, "seq": sequence} for subject, sequence in ends]
+    replies = await _with_name(api, name, api.call_each(f"STREAM.PURGE.{name}", bodies))
+    return sum(int(reply.get("purged", 0)) for reply in replies)
+
+
 async def delete_message(api: Api, name: str, sequence: int) -> None:
     """Remove a message from a stream, and overwrite it on the disk."""
     await api.call(f"STREAM.MSG.DELETE.{name}", {"seq": sequence})
@@ -144,7 +154,7 @@ def is_internal(name: str) -> bool:
     return name.startswith(("KV_", "OBJ_", "MQTT_", "$"))
 
 
-async def _with_name(api: Api, name: str, call: Awaitable[Json]) -> Json:
+async def _with_name(api: Api, name: str, call: Awaitable[T]) -> T:
     """Await a request; add the stream's name to the errors for one that is missing or has another
     configuration."""
     try:

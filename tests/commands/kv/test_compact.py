@@ -1,5 +1,8 @@
 """`kv compact`."""
 
+import pytest
+
+from jsctl.jetstream.api import Api, Json
 from tests.support import js
 from tests.support.buckets import operations
 from tests.support.run import Cli
@@ -65,3 +68,25 @@ def test_deleted_keys_among_others(cli: Cli, url: str) -> None:
     compacted = cli("kv compact CONFIG --older 0s --force --trace", status=0)
     assert "Removed 41 messages of 21 deleted keys" in compacted.out
     assert cli("kv ls CONFIG", status=0).out == "a20\n"
+
+
+def test_keys_that_need_a_request_each_do_not_wait_for_one_another(
+    cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """100,000 of them took 20 s, and take 7: the server needs that long."""
+    js.bucket(url, "CONFIG")
+    for kind in ("live", "dead"):
+        js.publish_all(url, [(f"$KV.CONFIG.{kind}{number}", b"x") for number in range(2500)])
+    _delete(url, *[f"dead{number}" for number in range(2500)])
+    waits = []
+    call = Api.call
+
+    async def count_call(self: Api, *args: object, **flags: object) -> Json:
+        waits.append(args)
+        return await call(self, *args, **flags)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Api, "call", count_call)
+    assert "Removed 2,500 messages" in cli("kv compact CONFIG --older 0s --force", status=0).out
+    assert len(waits) < 20
+    assert js.info(url, "KV_CONFIG")["state"]["messages"] == 2500
+    assert "live2499" in cli("kv ls CONFIG", status=0).out
