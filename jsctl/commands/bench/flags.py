@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from jsctl.commands.cli import DURATION, SIZE, GroupOption, option
+from jsctl.commands.cli.values import Size
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import read_bytes
@@ -171,6 +172,22 @@ def read_payload(file: str, size: int) -> bytes:
 def parse_headers(headers: Sequence[str]) -> bytes:
     """Parse `K:V` texts, and return them as a header block. Raises BadInput."""
     return encode_headers([parse_header_text(text) for text in headers])
+
+
+class _Limit(Size):
+    """The maximum size of a stream or bucket. An empty value is no limit, as with the `nats` tool."""
+
+    may_be_blank = False
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        size = -1 if value == "" else super().convert(value, param, ctx)
+        return size or self.fail("must be 1 or more; an empty value is no limit", param, ctx)
+
+
+def max_bytes_flag(what: str) -> Callable[[F], F]:
+    """Declare --maxbytes, of a stream or bucket."""
+    text = f"Maximum size of {what}; '' for no limit (1GiB)"
+    return option("--maxbytes", type=_Limit(), default=1 << 30, metavar="BYTES", help=text)
 
 
 def payload_flags(function: F) -> F:

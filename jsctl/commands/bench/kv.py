@@ -6,9 +6,9 @@ import click
 
 from jsctl.bench import targets
 from jsctl.bench.plan import BUCKET
-from jsctl.commands.bench.flags import add_shared, parse_shared
+from jsctl.commands.bench.flags import add_shared, max_bytes_flag, parse_shared
 from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run
-from jsctl.commands.cli import SIZE, command, destructive, option
+from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
 from jsctl.jetstream.kv.names import bucket_to_stream
 from jsctl.views.result import Result
@@ -48,7 +48,7 @@ class Options:
     "--storage", type=click.Choice(["file", "memory"]), default="file", help="Storage of a new bucket (file)"
 )
 @option("--replicas", type=click.IntRange(1, 5), default=1, metavar="N", help="Replicas of a new bucket (1)")
-@option("--maxbytes", type=SIZE, default=1 << 30, metavar="BYTES", help="Maximum size of a new bucket (1GiB)")
+@max_bytes_flag("a new bucket")
 @option(
     "--history", type=click.IntRange(1, 64), default=1, metavar="N", help="Number of values kept per key (1)"
 )

@@ -9,6 +9,12 @@ from tests.support.run import Cli
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.parametrize(("flag", "limit"), [("", 1 << 30), ("--maxbytes ''", -1)])
+def test_the_limit_of_a_new_bucket(flag: str, limit: int, cli: Cli, url: str) -> None:
+    run(cli, f"kv put --msgs 1 --processes 0 {flag}")
+    assert js.info(url, "KV_benchbucket")["config"]["max_bytes"] == limit
+
+
 def test_buckets(cli: Cli, url: str) -> None:
     assert "not found" in cli("bench kv get --msgs 5", status=3).err
     document = run(cli, "kv put --msgs 50 --size 20 --history 3 --storage memory --clients 2 --processes 0")

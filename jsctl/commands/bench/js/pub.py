@@ -8,9 +8,9 @@ import click
 
 from jsctl.bench import targets
 from jsctl.bench.plan import STREAM, Kind
-from jsctl.commands.bench.flags import SendingFlags, parse_shared, sending_flags
+from jsctl.commands.bench.flags import SendingFlags, max_bytes_flag, parse_shared, sending_flags
 from jsctl.commands.bench.running import DRY_RUN, announce, create_stream, make_plan, purge, run
-from jsctl.commands.cli import DURATION, SIZE, argument, command, declare_all, destructive, option
+from jsctl.commands.cli import DURATION, argument, command, declare_all, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.publish_atomic import MAX_BATCH
@@ -37,8 +37,8 @@ class TargetFlags:
     def __post_init__(self) -> None:
         if self.persistasync and self.replicas > 1:
             raise BadInput("--persistasync is for streams with one replica")
-        if self.maxbytes <= 0 or self.dedupwindow < 0:
-            raise BadInput("--maxbytes must be 1 or more, --dedupwindow not negative")
+        if self.dedupwindow < 0:
+            raise BadInput("--dedupwindow must not be negative")
 
     def settings(self) -> dict[str, Any]:
         """Return the keys of the stream's configuration."""
@@ -63,13 +63,7 @@ def _publish_flags(function: F) -> F:
         option(
             "--replicas", type=click.IntRange(1, 5), default=1, metavar="N", help="Replicas of the stream (1)"
         ),
-        option(
-            "--maxbytes",
-            type=SIZE,
-            default=1 << 30,
-            metavar="BYTES",
-            help="Maximum size of the stream (1GiB)",
-        ),
+        max_bytes_flag("the stream"),
         option(
             "--dedup", is_flag=True, help="Give each message an ID, so that the stream detects duplicates"
         ),

@@ -40,6 +40,15 @@ def test_publishing_to_a_stream(verb: str, cli: Cli, url: str) -> None:
     assert js.info(url, "benchstream")["state"]["messages"] == 107
 
 
+@pytest.mark.parametrize(("flag", "limit"), [("", 1 << 30), ("--maxbytes ''", -1), ("--maxbytes 2KB", 2048)])
+def test_the_limit_of_a_created_stream(flag: str, limit: int, cli: Cli, url: str) -> None:
+    """As with the nats tool: 1 GiB, and none for an empty value, such as a script's `"$SIZE"`."""
+    run(cli, f"js pub sync events --create --msgs 1 --processes 0 --size 1 {flag}")
+    config = js.info(url, "benchstream")["config"]
+    assert (config["max_bytes"], config["discard"]) == (limit, "new")
+    assert "1 or more" in cli("bench js pub sync events --create --maxbytes 0", status=64).err
+
+
 @pytest.mark.parametrize("acks", [1, 3])
 def test_fast_ingest_with_outstanding_acks(acks: int, cli: Cli, url: str) -> None:
     js.stream(url, "S", "m", storage="memory", allow_batched=True)
