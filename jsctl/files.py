@@ -70,19 +70,6 @@ def open_pipe(path: str, flags: int) -> int:
     return ends[0]
 
 
-def make_private_folder(path: Path) -> None:
-    """Create a folder for secrets, which only this user can read, whatever the umask; missing folders above
-    it likewise. Raises OSError."""
-    for folder in reversed([path, *path.parents]):
-        folder.mkdir(mode=0o700, exist_ok=True)  # parents=True would leave those above to the umask
-
-
-def open_private(path: str | Path, flags: int) -> int:
-    """Open a file as `os.open` does, also as an `opener` for `open`: a new one can be read by this user
-    alone, whatever the umask. Raises OSError."""
-    return os.open(path, flags | posix.CLOEXEC, PRIVATE)
-
-
 def write_atomically(
     path: Path, data: bytes | str, *, mode: int | None = PRIVATE, durable: bool = True
 ) -> None:

@@ -45,6 +45,19 @@ def open_folder(path: Path) -> int:
     return os.open(path, os.O_RDONLY | NOFOLLOW | CLOEXEC | getattr(os, "O_DIRECTORY", 0))
 
 
+def make_private_folder(path: Path) -> None:
+    """Create a folder for secrets, which only this user can read, whatever the umask; missing folders above
+    it likewise. Raises OSError."""
+    for folder in reversed([path, *path.parents]):
+        folder.mkdir(mode=0o700, exist_ok=True)  # parents=True would leave those above to the umask
+
+
+def open_private(path: str | Path, flags: int) -> int:
+    """Open a file as `os.open` does, also as an `opener` for `open`: a new one can be read by this user
+    alone, whatever the umask. Raises OSError."""
+    return os.open(path, flags | CLOEXEC, 0o600)
+
+
 def set_mode(handle: int, mode: int) -> None:
     """Set the permissions of an open file, on systems that have them. Raises OSError."""
     if hasattr(os, "fchmod"):

@@ -10,8 +10,9 @@ from typing import Any
 
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
-from jsctl.files import escape_path, make_private_folder, read_text, write_atomically
+from jsctl.files import escape_path, read_text, write_atomically
 from jsctl.json_text import parse_json
+from jsctl.posix import make_private_folder
 
 _KEY = "select_operator"
 

@@ -34,8 +34,8 @@ from jsctl.auth.signatures import (
 )
 from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.files import escape_path, make_private_folder, read_text, write_atomically
-from jsctl.posix import lock, open_folder
+from jsctl.files import escape_path, read_text, write_atomically
+from jsctl.posix import lock, make_private_folder, open_folder
 
 _JWT = ".jwt"
 _DESCRIPTION = ".nsc"

@@ -17,8 +17,9 @@ from jsctl import registry
 from jsctl.command_lines import build_line
 from jsctl.contexts.model import KEYS, Context
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import make_private_folder, read_text, write_atomically
+from jsctl.files import read_text, write_atomically
 from jsctl.json_text import parse_json
+from jsctl.posix import make_private_folder
 from jsctl.user_folders import find_config_folder
 
 _SELECTED = "context.txt"

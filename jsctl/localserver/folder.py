@@ -14,9 +14,10 @@ from pathlib import Path
 
 from jsctl.command_lines import build_line
 from jsctl.errors import JsctlError
-from jsctl.files import make_private_folder, open_private, write_atomically
+from jsctl.files import write_atomically
 from jsctl.localserver import processes
 from jsctl.localserver.topology import Topology, fill
+from jsctl.posix import make_private_folder, open_private
 from jsctl.user_folders import find_data_folder
 
 LOCK = ".changing"

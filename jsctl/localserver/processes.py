@@ -18,7 +18,7 @@ from pathlib import Path
 from jsctl import posix
 from jsctl.contexts.environment import forget_secrets
 from jsctl.errors import JsctlError
-from jsctl.files import open_private
+from jsctl.posix import open_private
 
 GRACE_SECONDS = 8.0
 """How long processes may take to stop until they are killed."""

@@ -15,15 +15,14 @@ from jsctl import posix
 from jsctl.errors import BadInput
 from jsctl.files import (
     is_temporary,
-    make_private_folder,
     open_atomically,
     open_output,
-    open_private,
     open_seekable,
     read_bytes,
     write_atomically,
     write_output,
 )
+from jsctl.posix import make_private_folder, open_private
 
 
 def mode(path: Path) -> int:

@@ -175,13 +175,13 @@ def parse_headers(headers: Sequence[str]) -> bytes:
 
 
 class _Limit(Size):
-    """The maximum size of a stream or bucket. An empty value is no limit, as with the `nats` tool."""
+    """The maximum size of a stream or bucket. Empty, it has none, as with the `nats` tool."""
 
     may_be_blank = False
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         size = -1 if value == "" else super().convert(value, param, ctx)
-        return size or self.fail("must be 1 or more; an empty value is no limit", param, ctx)
+        return size or self.fail("must be 1 or more, or empty for no limit", param, ctx)
 
 
 def max_bytes_flag(what: str) -> Callable[[F], F]:

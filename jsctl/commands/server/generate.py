@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import make_private_folder, naming_write_errors, write_atomically
+from jsctl.files import naming_write_errors, write_atomically
+from jsctl.posix import make_private_folder
 from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import generate as view

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from jsctl.env import Env
 from jsctl.errors import JsctlError, NotFound
-from jsctl.files import make_private_folder, read_text, write_atomically
+from jsctl.files import read_text, write_atomically
 from jsctl.jetstream.declared.model import Declared, Place
 from jsctl.jetstream.declared.step import Target
 from jsctl.json_text import parse_json
+from jsctl.posix import make_private_folder
 from jsctl.user_folders import find_state_folder
 
 

@@ -20,10 +20,9 @@ from jsctl.commands.shared.declared_push import CONTINUE, OperatorPush, open_pus
 from jsctl.commands.shared.pushing import Sent
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.files import make_private_folder, open_private
 from jsctl.jetstream.declared.variables import Variables
 from jsctl.jetstream.message.data_loss import DataLoss, Precision
-from jsctl.posix import lock
+from jsctl.posix import lock, make_private_folder, open_private
 from jsctl.views.auth.findings import format_findings
 from jsctl.views.declared import environment as view
 from jsctl.views.result import Result

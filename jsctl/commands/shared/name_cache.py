@@ -15,8 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from jsctl.files import CONFIG_SIZE, make_private_folder, read_text, write_atomically
+from jsctl.files import CONFIG_SIZE, read_text, write_atomically
 from jsctl.json_text import parse_json
+from jsctl.posix import make_private_folder
 from jsctl.user_folders import find_cache_folder
 
 if TYPE_CHECKING:

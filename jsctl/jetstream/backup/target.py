@@ -22,8 +22,8 @@ from pathlib import Path
 
 from jsctl import posix
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import TEMPORARY, open_private, resolve_path, sync_folder
-from jsctl.posix import lock, open_folder
+from jsctl.files import TEMPORARY, resolve_path, sync_folder
+from jsctl.posix import lock, open_folder, open_private
 
 _MAX_NAME_SIZE = 160
 """Maximum number of bytes of a target's name that temporary names contain; longer ones become a digest."""

@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from jsctl.errors import MissingDependency
-from jsctl.files import make_private_folder
+from jsctl.posix import make_private_folder
 from jsctl.spark.session import java
 from jsctl.user_folders import find_cache_folder
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, BinaryIO
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from jsctl import posix
-from jsctl.files import make_private_folder, temporary_folder
+from jsctl.files import temporary_folder
+from jsctl.posix import make_private_folder
 from jsctl.spark.session import class_archive, session
 from jsctl.spark.session.folders import read_path, write_path
 
