@@ -1,7 +1,7 @@
-"""The pytest plugin: the fixtures `network` and `network_factory`. pytest finds it if jsctl is installed.
+"""The pytest plugin: the fixtures `jsctl_network` and `jsctl_network_factory`. pytest finds it itself.
 
-def test_nothing_is_lost(network):
-    net = network("hub-leaf")
+def test_nothing_is_lost(jsctl_network):
+    net = jsctl_network("hub-leaf")
     net.jsctl("stream add ORDERS --subjects 'ORDERS.>' --defaults", context="leaf")
     net.link_down("leaf-hub")
     ...
@@ -39,15 +39,15 @@ def _open_factory(folders: pytest.TempPathFactory) -> Iterator[Start]:
 
 
 @pytest.fixture
-def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
-    """Return a function that starts real nats-servers, `network("hub-leaf")`; they end with the test."""
+def jsctl_network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    """Return a function that starts nats-servers, `jsctl_network("hub-leaf")`; they end with the test."""
     with _open_factory(tmp_path_factory) as start:
         yield start
 
 
 @pytest.fixture(scope="session")
-def network_factory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
-    """Return a function like that of `network`, for networks that many tests share; they end with the run."""
+def jsctl_network_factory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    """Return the same function, for networks that many tests share; they end with the run."""
     with _open_factory(tmp_path_factory) as start:
         yield start
 
@@ -58,7 +58,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
     outcome = yield
     report = outcome.get_result()
     fixtures = getattr(item, "fixturenames", ())
-    if report.when == "call" and report.failed and {"network", "network_factory"} & set(fixtures):
+    if report.when == "call" and report.failed and {"jsctl_network", "jsctl_network_factory"} & set(fixtures):
         for net in _started:
             for server, lines in net.last_lines().items():
                 report.sections.append((f"nats-server {server}", lines))

@@ -8,8 +8,8 @@
         ...
         net.heal()
 
-With pytest, the fixtures `network` and `network_factory` do the same; see `jsctl.pytest_plugin`. Servers end
-with the `with` block, or when the process that started them is killed.
+With pytest, the fixtures `jsctl_network` and `jsctl_network_factory` do the same (see
+`jsctl.pytest_plugin`). Servers end with the `with` block, or when the process that started them is killed.
 """
 
 import asyncio

@@ -43,9 +43,6 @@ settings.load_profile("jsctl")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# What tests write need not outlast a power failure: a third of what many wait for is the disk.
-vars(os)["fsync"] = lambda handle: None
-
 # Commands that tests start neither use nor make an archive of classes, unless a test is about it.
 os.environ.setdefault("JSCTL_SPARK_ARCHIVE", "off")
 

@@ -30,8 +30,8 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def net(network_factory):
-    return network_factory("hub-leaf")
+def net(jsctl_network_factory):
+    return jsctl_network_factory("hub-leaf")
 
 
 def messages(net, stream, domain):
@@ -85,22 +85,22 @@ def test_it_blocks_in_an_asynchronous_test_too(net):
     assert net.missing() == []
 
 
-def test_a_network_of_its_own(network, tmp_path):
-    net = network("single")
+def test_a_network_of_its_own(jsctl_network, tmp_path):
+    net = jsctl_network("single")
     net.jsctl("stream add ALONE --subjects alone --defaults")
     assert net.jsctl("stream ls --names").split() == ["ALONE"]
     (tmp_path.parent / "folder").write_text(str(net.folder))
 
 
-def test_that_fails(network):
-    network("single")
+def test_that_fails(jsctl_network):
+    jsctl_network("single")
     assert False, "on purpose"
 
 
-def test_a_mistake_in_a_file(network, tmp_path):
+def test_a_mistake_in_a_file(jsctl_network, tmp_path):
     (tmp_path / "mine.yaml").write_text("name: mine\\nclusters: {one: {server: 1}}\\n")
     with pytest.raises(Exception, match="mine.yaml"):
-        network(tmp_path / "mine.yaml")
+        jsctl_network(tmp_path / "mine.yaml")
 """
 
 

@@ -19,14 +19,10 @@ class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no type
     def __init__(self, config: pytest.Config, log: Producer, is_with_spark: Callable[[str], bool]) -> None:
         super().__init__(config, log)
         self._is_with_spark = is_with_spark
-        self._with_spark: list[WorkerController] = []
 
-    def _assign_work_unit(self, node: WorkerController) -> None:
-        first = next(iter(self.workqueue))
-        if self._is_with_spark(first) and node not in self._with_spark:
-            if len(self._with_spark) < SPARKS:
-                self._with_spark.append(node)
-            else:
-                others = (file for file in self.workqueue if not self._is_with_spark(file))
-                self.workqueue.move_to_end(next(others, first), last=False)
-        super()._assign_work_unit(node)
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        has_spark = node in self.nodes[:SPARKS]
+        suitable = (file for file in self.workqueue if self._is_with_spark(file) == has_spark)
+        if file := next(suitable, ""):
+            self.workqueue.move_to_end(file, last=False)
+        super().mark_test_complete(node, item_index, duration)
