@@ -10,11 +10,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jsctl"
 
 Kind = Literal[
-    "string",
     "integer",
-    "stored name",
-    "parameter",
-    "definition",
     "attribute",
     "name",
     "assert",
@@ -56,16 +52,6 @@ def uses() -> dict[Kind, list[Use]]:
     return by_kind
 
 
-def comments() -> list[Use]:
-    """Return the package's comments, each from its `#` on."""
-    return [
-        Use(path, number, line[line.index("#") :])
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for number, line in enumerate(path.read_text().splitlines(), 1)
-        if "# " in line or "#: " in line
-    ]
-
-
 def _public_functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Return the functions of a module that others may call, without predicates and context managers."""
     return [
@@ -80,23 +66,14 @@ def _public_functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunct
 
 def _words(node: ast.AST, lines: list[bytes]) -> list[tuple[Kind, str]]:
     match node:
-        case ast.Constant(value=str() as text):
-            return [("string", text)]
         case ast.Constant(value=int() as number) if type(number) is int:
             return [("integer", lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode())]
-        case ast.Name(id=name, ctx=ast.Store()):
-            stored: list[tuple[Kind, str]] = [("stored name", name)]
-            return [*stored, ("definition", name)] if name.isupper() else stored
         case ast.Name(id=name):
             return [("name", name)]
-        case ast.arg(arg=name):
-            return [("parameter", name)]
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
             is_property = any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
             text = "" if is_property else ast.get_docstring(node) or ""
-            return [("definition", name), ("docstring", text)]
-        case ast.ClassDef(name=name):
-            return [("definition", name)]
+            return [("docstring", text)]
         case ast.Attribute(attr=name):
             return [("attribute", name)]
         case ast.Assert():
