@@ -97,10 +97,10 @@ def test_a_path_is_asked_for_and_completed(cli: Cli, backups: Path) -> None:
     terminal.expect("On the command line")
     terminal.send("\x1b[A\r")  # the last entry
     terminal.expect("Backup to restore")
-    terminal.send("sav")
+    terminal.send("s")  # one letter: tab is ignored while the menu of the next one is being built
     terminal.expect("saved")  # in the menu
     terminal.send("\t")
-    terminal.expect("ed")  # completed on the line
+    terminal.expect("aved")  # completed on the line
     terminal.send("\r")  # closes the menu
     terminal.send("\r")
     terminal.expect("ORDERS")

@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from tests.support.listening import listening
@@ -15,7 +15,7 @@ class Relay:
     """Connections to `url` end at the server.
 
     up, down: bytes to and from the server. rate: bytes a second upwards, 0 for as fast as it goes. open: not
-    set while it holds everything back.
+    set while it holds everything back. then: what to do once so many bytes have gone up, in this order.
     """
 
     def __init__(self, listener: socket.socket, rate: int) -> None:
@@ -26,6 +26,7 @@ class Relay:
         self.down = 0
         self.open = threading.Event()
         self.open.set()
+        self.then: list[tuple[int, Callable[[], object]]] = []
         self._open: list[socket.socket] = []
 
     @property
@@ -69,6 +70,8 @@ class Relay:
                 target.sendall(data)
                 if up:
                     self.up += len(data)
+                    while self.then and self.up >= self.then[0][0]:
+                        self.then.pop(0)[1]()
                     if self.rate:
                         time.sleep(len(data) / self.rate)
                 else:

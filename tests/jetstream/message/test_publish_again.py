@@ -74,13 +74,10 @@ def test_the_leader_is_killed(cluster_cli: Cli, shared_cluster: Cluster, tmp_pat
     js.stream(url, "S", "s.>", num_replicas=3)
     leader = shared_cluster.servers[js.info(url, "S")["cluster"]["leader"]]
 
-    def kill() -> None:
-        has(url, "S", 2000)
-        leader.kill()
-
-    cli = Cli(tmp_path / "config", leader.url_for("acc") + "," + url)
     try:
-        with meanwhile(kill):
+        with relay(leader.port) as line:
+            line.then.append((200_000, leader.kill))
+            cli = Cli(tmp_path / "config", line.url_for("acc") + "," + url)
             outcome = cli("pub -J s.a x --count 8000 --timeout 20s --json -H 'Nats-Msg-Id: {{ID}}'", status=0)
     finally:
         leader.start()
@@ -126,11 +123,11 @@ def test_an_atomic_batch_without_an_answer(own_account: Account, tmp_path: Path,
 def test_a_subject_of_nobody(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     """It is told at once."""
     began = time.monotonic()
-    failed = cluster_cli("pub -J nobody x --timeout 10s", status=4)
+    failed = cluster_cli("pub -J nobody x --timeout 60s", status=4)
     assert "no stream stores nobody" in failed.err and failed.err.count("\n") == 1
-    failed = cluster_cli("pub --atomic nobody x --timeout 10s", status=4)
+    failed = cluster_cli("pub --atomic nobody x --timeout 60s", status=4)
     assert "no stream stores nobody" in failed.err and failed.err.count("\n") == 1
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 30
 
 
 def test_a_connection_is_lost(own_account: Account, tmp_path: Path) -> None:
@@ -138,26 +135,17 @@ def test_a_connection_is_lost(own_account: Account, tmp_path: Path) -> None:
     with relay(own_account.server.port) as line:
         cli = Cli(tmp_path, own_account.url.replace(str(own_account.server.port), str(line.port)))
 
-        def cut() -> None:
-            for _ in range(2):  # the second time when it has connected again, and messages arrive
-                has(own_account.url, "S", stored(own_account.url, "S") + 1000)
-                line.open.clear()
-                line.cut()
-
-        with meanwhile(cut):
-            outcome = cli(
-                "pub -J s.{{Count}} x --count 40000 -H 'Nats-Msg-Id: {{ID}}' --json --timeout 8s", status=0
-            )
+        # The second time, it has connected again, and messages arrive.
+        line.then += [(500_000, line.cut), (1_500_000, line.cut)]
+        outcome = cli(
+            "pub -J s.{{Count}} x --count 40000 -H 'Nats-Msg-Id: {{ID}}' --json --timeout 8s", status=0
+        )
         assert outcome.json["messages"] == 40000
         assert stored(own_account.url, "S") == 40000
         assert outcome.err.count("connected again") == 2
 
-        def cut_again() -> None:
-            has(own_account.url, "S", 41000)
-            line.cut()
-
-        with meanwhile(cut_again):
-            failed = cli("pub -J s.x y --count 100000 --timeout 8s", status=4)
+        line.then.append((line.up + 1_000_000, line.cut))
+        failed = cli("pub -J s.x y --count 100000 --timeout 8s", status=4)
     error = next(line for line in failed.err.splitlines() if "error:" in line)
     assert "lost the connection" in error and "Nats-Msg-Id" in error
     summary = next(line for line in failed.err.splitlines() if line.startswith("Stopped after the acks of"))
