@@ -1,0 +1,162 @@
+"""Every block of the manual, as a reader would paste it: into a shell, into a file, into Python.
+
+A page begins with the network and the stream of the topic `start`, on free ports.
+"""
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pexpect
+import pytest
+
+from jsctl import manual
+from tests.support.run import Terminal
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+
+class Block(NamedTuple):
+    """A block of code of a page."""
+
+    language: str
+    text: str
+
+    @property
+    def path(self) -> str:
+        """The file that it is, as its first line says."""
+        named = re.match(r"# (\S+\.\w+)\n", self.text)
+        return named[1] if named else ""
+
+
+def blocks(topic: str) -> list[Block]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```", manual.read_topic(topic), re.DOTALL | re.MULTILINE)
+    return [Block(language, text) for language, text in found]
+
+
+SPARK = ("export", "import", "spark")
+OF_CLONE = ("configuration", "contributing")
+"""Topics whose lines install and check a clone, as `.ci/run` and `tests/architecture/test_lint.py` do."""
+TOPICS = [
+    topic
+    for topic in manual.TOPICS
+    if topic not in OF_CLONE and any(block.language == "sh" for block in blocks(topic))
+]
+ALONE = ("start", "networks")
+"""Topics that begin without a network."""
+
+ORDERS = blocks("start")[1].text
+BEFORE = {
+    "streams": "jsctl stream rm ORDERS --force",
+    "messages": "",
+    "consumers": "jsctl consumer rm ORDERS NEW --force",
+    "contexts": "jsctl auth operator add X && jsctl auth account add A --defaults"
+    " && jsctl auth user add u A --defaults --credential ~/prod.creds",
+    "objects": "mkdir site && echo '{}' | tee orders.json site/index.html",
+    "servers": "jsctl audit gather --context system --output audit.zip",
+    "apply": "mkdir streams",
+    "domains": "jsctl kv rm CONFIG --force --missing-ok",
+    "shell": "echo 'stream ls' > lines && mkdir -p ~/.local/share/bash-completion/completions",
+    "export": "jsctl kv add CONFIG && jsctl kv put CONFIG a 1 && jsctl object add FILES",
+    "import": "jsctl stream add COPY --subjects 'COPY.>' --defaults"
+    " && jsctl export stream ORDERS --to orders",
+}
+"""What a page takes for granted."""
+
+ENDLESS = re.compile(
+    r"--watch|--follow|--replay|--record| graph |^jsctl sub 'ORDERS"
+    r"|^jsctl (events|exporter --context|counter watch|top|server watch)"
+)
+"""Lines that run until ctrl-C, or until `q` on a screen."""
+
+BESIDE = re.compile(r"^jsctl (reply|service serve)")
+"""Lines for another terminal."""
+
+STATUSES = {
+    "jsctl diff": (0, 2),
+    "jsctl report --fail-on": (0, 1),
+    "jsctl doctor": (0, 1),
+    "jsctl audit analyze": (0, 1),
+    "jsctl bench compare": (0, 1),
+    "jsctl kv diff": (0, 2),
+    "jsctl stream edit ORDERS --max-age 30d --dry-run": (2,),
+    "jsctl context validate --connect": (1, 4, 5),
+    "jsctl apply -f streams --dry-run": (2,),
+    "jsctl apply -f streams --var keep=7d --dry-run": (2,),
+}
+"""How lines may end that say something with their status."""
+
+ELSEWHERE = ("spark.example.net", "jsctl auth account push", "jsctl shell\n")
+"""Lines that need a host that is not there, or a person; other tests have both."""
+
+
+def lines(text: str) -> Iterator[str]:
+    """The command lines of a block, each with the lines that it continues on."""
+    yield from (line.split("   #")[0].rstrip() for line in text.replace("\\\n", "").splitlines() if line)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Terminal]:
+    work = tmp_path / "work"
+    work.mkdir()
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("NATS_", "XDG_"))}
+    environ |= {"HOME": str(tmp_path), "TERM": "xterm", "PS1": "", "PAGER": "", "EDITOR": "true"}
+    environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
+    bash = ["--norc", "--noprofile", "--noediting"]
+    child = pexpect.spawn(
+        "bash", bash, cwd=work, env=environ, dimensions=(24, 80), encoding="utf-8", timeout=40, echo=False
+    )
+    child.sendline("export PS1= PS2=")
+    yield child
+    child.sendintr()
+    child.sendline("jsctl server stop hub; jsctl server stop local; jsctl server network down shop --force")
+    child.sendline("exit")
+    child.expect(pexpect.EOF, timeout=60)
+    child.close(force=True)
+
+
+def run(shell: Terminal, line: str) -> None:
+    """Run a line, and look at how it ends."""
+    if any(word in line + "\n" for word in ELSEWHERE):
+        return
+    allowed: tuple[int, ...] = next((one for start, one in STATUSES.items() if line.startswith(start)), (0,))
+    if re.search(r"server run|network up", line):
+        line += " --port 0"
+    if line.startswith("jsctl exporter --context"):
+        line += " --listen 127.0.0.1:0"
+    if BESIDE.match(line):
+        shell.sendline(f"{line} > beside.log 2>&1 &")
+        shell.sendline("until grep -q . beside.log; do sleep 0.1; done")
+        line = "true"
+    if line.startswith("jsctl stream view") and "--follow" not in line:
+        line += " | cat"  # asks for the next page otherwise
+    if ENDLESS.search(line):
+        line = f"timeout --foreground --preserve-status -s INT 4 {line}"
+        allowed = (*allowed, 130, 128 + signal.SIGINT)
+    shell.sendline(f"{line}; echo status=$?")
+    shell.expect(r"status=(\d+)")
+    assert isinstance(shell.match, re.Match)
+    assert int(shell.match[1]) in allowed, f"{line}\n{shell.before}"
+
+
+@pytest.mark.parametrize(
+    "topic", [pytest.param(topic, marks=[pytest.mark.spark] if topic in SPARK else []) for topic in TOPICS]
+)
+def test_the_lines_of_a_topic_work(topic: str, shell: Terminal, tmp_path: Path) -> None:
+    if topic not in ALONE:
+        run(shell, blocks("start")[0].text.splitlines()[0])
+        for line in lines(ORDERS):
+            run(shell, line)
+        run(shell, BEFORE.get(topic) or "true")
+    for block in blocks(topic):
+        if block.path:
+            file = tmp_path / "work" / block.path
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(block.text)
+    for block in blocks(topic):
+        for line in lines(block.text) if block.language == "sh" else ():
+            run(shell, line)
