@@ -85,8 +85,6 @@ STATUSES = {
     "jsctl kv diff": (0, 2),
     "jsctl stream edit ORDERS --max-age 30d --dry-run": (2,),
     "jsctl context validate --connect": (1, 4, 5),
-    "jsctl apply -f streams --dry-run": (2,),
-    "jsctl apply -f streams --var keep=7d --dry-run": (2,),
 }
 """How lines may end that say something with their status."""
 
