@@ -1,9 +1,11 @@
 """The README and the manual are true: generated parts are new, `jsctl` lines parse, links lead somewhere."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
+import yaml
 
 from jsctl import manual, registry
 from tests.contract.test_commands import parse
@@ -24,6 +26,15 @@ def test_command_lines_parse(page: Path) -> None:
         for line in block.splitlines():
             if re.match(r"\s*(\$ )?jsctl ", line):
                 parse(line.strip().removeprefix("$ "))
+
+
+@EACH
+def test_python_and_yaml_can_be_read(page: Path) -> None:
+    for language, block in re.findall(r"```(python|yaml)\n(.*?)```", page.read_text(), re.DOTALL):
+        if language == "python" and page.stem != "contributing":  # whose steps are followed by a test
+            compile(textwrap.dedent(block), page.name, "exec")
+        if language == "yaml":
+            assert yaml.safe_load(block)
 
 
 @EACH

@@ -40,7 +40,9 @@ def test_a_terminal_gets_it_laid_out(width: int, offline_cli: Cli) -> None:
     assert "\x1b[" in page
     words = re.sub(r"\x1b\[[\d;]*m", "", page).split()
     assert "Their contexts (jsctl manual contexts)," in " ".join(words), "a link says how to follow it"
-    assert re.search("^    jsctl server run hub-leaf --background$", page, re.M) or width < 40, "code is for pasting"
+    assert re.search("^    jsctl server run hub-leaf --background$", page, re.M) or width < 40, (
+        "code is for pasting"
+    )
 
 
 def test_the_name_of_a_command_stands_for_its_topic(offline_cli: Cli) -> None:

@@ -1,4 +1,4 @@
-"""Every block of the manual, as a reader would paste it: into a shell, into a file, into Python.
+"""Every line of the manual, as a reader would paste it into a shell, with the files beside it.
 
 A page begins with the network and the stream of the topic `start`, on free ports.
 """
@@ -17,7 +17,7 @@ import pytest
 from jsctl import manual
 from tests.support.run import Terminal
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 class Block(NamedTuple):
@@ -106,7 +106,7 @@ def shell(tmp_path: Path) -> Iterator[Terminal]:
     environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
     bash = ["--norc", "--noprofile", "--noediting"]
     child = pexpect.spawn(
-        "bash", bash, cwd=work, env=environ, dimensions=(24, 80), encoding="utf-8", timeout=40, echo=False
+        "bash", bash, cwd=work, env=environ, dimensions=(24, 80), encoding="utf-8", timeout=180, echo=False
     )
     child.sendline("export PS1= PS2=")
     yield child
