@@ -111,7 +111,7 @@ async def _collect_rounds(
 ) -> AsyncGenerator[Result, None]:
     """Collect the metrics of each round, until `stop` is set; yield those that go to stdout.
 
-    known: receives the contexts and domains of the last round.
+    last_places: receives the contexts and domains of the last round.
     """
     collector = Exporter(
         resolve_targets(env),

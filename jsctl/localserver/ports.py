@@ -13,7 +13,7 @@ def reserve_ports(
 ) -> Iterator[tuple[dict[str, int], Callable[[], None]]]:
     """Yield the ports of a network by `node.purpose`, and a function that releases those that are reserved.
 
-    port: the client port of the first node; None for the default, 0 for free ports everywhere. before: the
+    port: the client port of the first node; None for the default, 0 for free ports everywhere. previous: the
     ports of the last start, for purposes without a default. keep: use them for all, as running servers do.
     """
     ports: dict[str, int] = {}

@@ -115,7 +115,7 @@ class Command(_GlobalFlagsCommand):
     Its callback takes Env first and returns a Result or None; a coroutine may return Events, and a generator
     yield Results ahead of the one that it returns. takes_number: whether its last argument may be a negative
     number, which is then not read as a flag. loop_free: whether its coroutine needs an event loop only from
-    `event_loop()` on; it starts sooner then.
+    `await_event_loop()` on; it starts sooner then.
     """
 
     def __init__(

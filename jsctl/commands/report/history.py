@@ -6,8 +6,8 @@ from jsctl.env import Env
 from jsctl.files import write_output
 from jsctl.monitor.report.recording import is_recording
 from jsctl.monitor.report.replay import Replay
-from jsctl.monitor.report.rollup import roll_up
 from jsctl.spark.rollup import history as stored
+from jsctl.spark.rollup.recorded import roll_up_recording
 from jsctl.spark.session.folders import parse_folder
 from jsctl.user_folders import expand_home
 from jsctl.views.report import history as view
@@ -56,7 +56,7 @@ def history(
     first, end = parse_time_flag(env, "--since", since), parse_time_flag(env, "--until", until)
     path = expand_home(source)
     if is_recording(path):
-        reports = roll_up(Replay(path), daily=not hourly, since=first, until=end, pattern=pattern)
+        reports = roll_up_recording(Replay(path), daily=not hourly, since=first, until=end, pattern=pattern)
         rollups = stored.History(not hourly, reports, [])
     else:
         path = parse_folder(source, "--from")

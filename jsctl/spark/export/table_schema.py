@@ -14,7 +14,6 @@ on. Unknown values are null.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from jsctl.units import to_datetime
@@ -42,6 +41,17 @@ class Column(NamedTuple):
     name: str
     type: Type
     about: str
+
+    def convert(self, value: Any) -> Any:
+        """Return a value as the table has it; see `TableSchema.to_arrow`."""
+        if value is None:
+            return None
+        if self.type == "timestamp":
+            moment = to_datetime(value)
+            return moment if moment.year > 1 else None
+        if self.type in ("long", "duration"):
+            return int(value)
+        return bool(value) if self.type == "boolean" else str(value)
 
 
 class TableSchema(NamedTuple):
@@ -75,24 +85,9 @@ class TableSchema(NamedTuple):
         records = list(rows)
         data = {
             column.name: pa.array(
-                [_convert_value(row.get(column.name), column.type) for row in records], types[column.type]
+                [column.convert(row.get(column.name)) for row in records], types[column.type]
             )
             for column in self.columns
         }
-        data[PARTITION] = pa.array([_to_datetime(row["sampled_at"]).date() for row in records], pa.date32())
+        data[PARTITION] = pa.array([to_datetime(row["sampled_at"]).date() for row in records], pa.date32())
         return pa.table(data)
-
-
-def _convert_value(value: Any, type: Type) -> Any:
-    if value is None:
-        return None
-    if type == "timestamp":
-        moment = _to_datetime(value)
-        return moment if moment.year > 1 else None
-    if type in ("long", "duration"):
-        return int(value)
-    return bool(value) if type == "boolean" else str(value)
-
-
-def _to_datetime(value: Any) -> datetime:
-    return to_datetime(value)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from jsctl.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, MissingDependency, NotFound
 from jsctl.spark.export.target import Target, read_marker
-from jsctl.spark.rollup.rollup import FOLDER, REPORTS, TABLES
+from jsctl.spark.rollup.definition import REPORTS
+from jsctl.spark.rollup.rollup import FOLDER, TABLES
 
 Row = dict[str, Any]
 

@@ -1,37 +1,19 @@
-"""Rollups of report samples into hours and days, with Spark SQL.
-
-A counter (a stream's last sequence, a consumer's deliveries, a server's API requests) becomes the increase
-between two samples, which belongs to the hour of the later one. A counter that fell, or whose stream was
-created again, restarted from zero: its value is the increase. If the last sequence of a stream fell although
-it was not created again, a restore set it back, and how much was stored is unknown. Sizes are gauges: their
-growth is the difference between two samples, below zero after a purge or when a stream was created again.
-
-All tables have period (start of the hour or day, UTC), context, domain, samples, and the partition `date`:
-
-| table | columns |
-|---|---|
-| streams_hourly, _daily | stream; messages, bytes, consumers (last); stored, message_rate (per second), \
-peak_rate; growth, growth_per_day (bytes); resets; lost, deleted (most); max_bytes, max_messages; \
-days_to_limit (null: no limit, or it does not grow) |
-| consumers_hourly, _daily | stream, consumer; unprocessed (last), lag_p50, lag_p95, lag_p99, lag_max; \
-delivered, delivery_rate; ack_pending_max, redelivered_max; resets |
-| replication_hourly, _daily | stream, kind, origin, api_prefix, filters; lag (last), lag_p50, lag_p95, \
-lag_p99, lag_max; active_max (ns); errors (samples with one), never_active (samples) |
-| servers_hourly, _daily | server, cluster; streams, consumers, messages, bytes, memory, file (last); api, \
-api_rate, errors; restarts; pending_max |
-| movers_daily | rank, measure (stored, growth, shrink), stream, value: the first ten of each |
+"""Rollups of report samples into hours and days, with Spark SQL: two tables for each report of
+`definition.py` (`streams_hourly`, `streams_daily`), and `movers_daily`: the first ten streams by what was
+stored, grown and shrunk (rank, measure, stream, value). All have period (start of the hour or day, UTC),
+context, domain, and the partition `date`.
 """
 
-from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from jsctl.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.spark.export import query, shared_folder
 from jsctl.spark.export.table_schema import PARTITION
 from jsctl.spark.export.target import Target, read_marker
+from jsctl.spark.rollup.definition import PERIODS, REPORTS, RollupReport
 from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.spark_errors import DISK_FULL, extract_message
 
@@ -41,115 +23,7 @@ if TYPE_CHECKING:
 FOLDER = "rollup"
 """The folder of a rollup below its export, unless another one is named."""
 
-PERIODS = {"hourly": "HOUR", "daily": "DAY"}
 TOP = 10
-
-
-class Counter(NamedTuple):
-    """A column that counts up. identity: the only column whose change means a restart of the counter; empty
-    if any decrease does."""
-
-    column: str
-    identity: str = ""
-
-    @property
-    def increase(self) -> str:
-        """The SQL of the increase since the previous sample."""
-        after_restart, previous = self.column, f"{self.column}_before"
-        if self.identity:
-            after_restart = f"IF({self.identity} <> {self.identity}_before, {self.column}, 0)"
-        return (
-            f"CASE WHEN sampled_at_before IS NULL THEN 0 WHEN reset THEN {after_restart}"
-            f" ELSE {self.column} - {previous} END AS {self.column}_new"
-        )
-
-
-class RollupReport(NamedTuple):
-    """The rollup of one table of samples.
-
-    keys: columns that identify the subject of a row, besides context and domain. deltas: further columns
-    whose changes are needed. measures: aggregates in SQL. where: a condition for samples.
-    """
-
-    name: str
-    keys: Sequence[str]
-    counters: Sequence[Counter]
-    deltas: Sequence[str]
-    measures: Sequence[str]
-    where: str = "true"
-
-
-def _build_last(column: str) -> str:
-    return f"max_by({column}, sampled_at) AS {column}"
-
-
-def _build_lag_measures(column: str) -> list[str]:
-    parts = [f"percentile({column}, {share / 100}) AS lag_p{share}" for share in (50, 95, 99)]
-    return [*parts, f"max({column}) AS lag_max"]
-
-
-REPORTS = (
-    RollupReport(
-        "streams",
-        ("stream",),
-        (Counter("last_seq", "created"),),
-        ("bytes",),
-        (
-            *map(_build_last, ("messages", "bytes", "consumers", "max_bytes", "max_messages")),
-            "sum(last_seq_new) AS stored",
-            "sum(last_seq_new) / nullif(sum(seconds), 0) AS message_rate",
-            "max(last_seq_new / nullif(seconds, 0)) AS peak_rate",
-            "sum(bytes_change) AS growth",
-            "sum(bytes_change) / nullif(sum(seconds), 0) * 86400 AS growth_per_day",
-            "sum(int(reset)) AS resets",
-            "max(lost) AS lost",
-            "max(deleted) AS deleted",
-        ),
-        "offline IS NULL",
-    ),
-    RollupReport(
-        "consumers",
-        ("stream", "consumer"),
-        (Counter("delivered"),),
-        (),
-        (
-            _build_last("unprocessed"),
-            *_build_lag_measures("unprocessed"),
-            "sum(delivered_new) AS delivered",
-            "sum(delivered_new) / nullif(sum(seconds), 0) AS delivery_rate",
-            "max(ack_pending) AS ack_pending_max",
-            "max(redelivered) AS redelivered_max",
-            "sum(int(reset)) AS resets",
-        ),
-    ),
-    RollupReport(
-        "replication",
-        ("stream", "kind", "origin", "api_prefix", "filters"),
-        (),
-        (),
-        (
-            _build_last("lag"),
-            *_build_lag_measures("lag"),
-            "max(active) AS active_max",
-            "sum(int(error <> '')) AS errors",
-            "sum(int(active IS NULL)) AS never_active",
-        ),
-    ),
-    RollupReport(
-        "servers",
-        ("server", "cluster"),
-        (Counter("api"), Counter("errors")),
-        (),
-        (
-            *map(_build_last, ("streams", "consumers", "messages", "bytes", "memory", "file")),
-            "sum(api_new) AS api",
-            "sum(api_new) / nullif(sum(seconds), 0) AS api_rate",
-            "sum(errors_new) AS errors",
-            "sum(int(reset)) AS restarts",
-            "max(pending) AS pending_max",
-        ),
-    ),
-)
 
 TABLES = [*(f"{report.name}_{suffix}" for report in REPORTS for suffix in PERIODS), "movers_daily"]
 
@@ -221,16 +95,26 @@ def build_statement(report: RollupReport, unit: str, since: date | None = None) 
     The last samples before `since` provide the earlier values of counters.
     """
     keys = ", ".join(("context", "domain", *report.keys))
-    previous = [f"lag({c}) OVER one AS {c}_before" for c in _list_compared_columns(report)]
-    resets = [f"{c.column} < {c.column}_before" for c in report.counters]
-    resets += [f"{c.identity} <> {c.identity}_before" for c in report.counters if c.identity]
-    reset = " OR ".join(resets) or "false"
-    changes = [c.increase for c in report.counters]
-    changes += [f"coalesce({c} - {c}_before, 0) AS {c}_change" for c in report.deltas]
-    samples = f"SELECT * FROM {report.name} WHERE {report.where}"
+    identity = [report.identity] if report.identity else []
+    compared = ["sampled_at", *identity, *report.counters, *report.gauges]
+    previous = [f"lag({column}) OVER one AS {column}_before" for column in compared]
+    is_remade = " OR ".join([f"{column} <> {column}_before" for column in identity]) or "false"
+    reset = " OR ".join([is_remade, *(f"{column} < {column}_before" for column in report.counters)])
+    changes = [
+        f"CASE WHEN sampled_at_before IS NULL THEN 0"
+        f" WHEN reset THEN {f'IF({is_remade}, {column}, 0)' if identity else column}"
+        f" ELSE {column} - {column}_before END AS {column}_new"
+        for column in report.counters
+    ]
+    changes += [f"coalesce({column} - {column}_before, 0) AS {column}_change" for column in report.gauges]
+    measures = [f"{m.aggregate.sql.format(*m.arguments)} AS {m.name}" for m in report.measures]
+    conditions = [f"{column} IS NOT NULL" for column in (*report.counters, *report.gauges)]
+    conditions += [f"{report.absent} IS NULL"] if report.absent else []
+    source = f"{report.name} WHERE {' AND '.join(conditions) or 'true'}"
+    samples = f"SELECT * FROM {source}"
     from_date = f" AND {PARTITION} >= DATE '{since.isoformat()}'" if since else ""
     if since:
-        latest = f"SELECT max_by(struct(*), sampled_at) AS latest FROM {report.name} WHERE {report.where}"
+        latest = f"SELECT max_by(struct(*), sampled_at) AS latest FROM {source}"
         earlier = f"{latest} AND {PARTITION} < DATE '{since.isoformat()}' GROUP BY {keys}"
         samples += f"{from_date} UNION ALL SELECT latest.* FROM ({earlier})"
     sql = f"""
@@ -246,16 +130,12 @@ WITH samples AS (
 ), changed AS (
   SELECT {", ".join(["*", *changes])} FROM with_resets
 ), rolled AS (
-  SELECT date_trunc('{unit}', sampled_at) AS period, {keys}, count(*) AS samples,
-    {", ".join(report.measures)}, {PARTITION}
+  SELECT date_trunc('{unit}', sampled_at) AS period, {keys}, {", ".join(measures)}, {PARTITION}
   FROM changed WHERE true{from_date} GROUP BY period, {keys}, {PARTITION}
 )
-SELECT *{_DAYS_TO_LIMIT if report.name == "streams" else ""} FROM rolled ORDER BY period, {keys}"""
+SELECT * FROM rolled ORDER BY period, {keys}"""
     return sql.strip()
 
-
-_DAYS_TO_LIMIT = """, CASE WHEN growth_per_day > 0 AND max_bytes > 0
-  THEN greatest(max_bytes - bytes, 0) / growth_per_day END AS days_to_limit"""
 
 MOVERS = f"""
 WITH measured AS (
@@ -268,8 +148,3 @@ WITH measured AS (
   FROM measured WHERE value > 0
 )
 SELECT * FROM ranked WHERE rank <= {TOP} ORDER BY period, measure, rank"""
-
-
-def _list_compared_columns(report: RollupReport) -> list[str]:
-    counters = [name for c in report.counters for name in (c.column, c.identity) if name]
-    return list(dict.fromkeys(["sampled_at", *counters, *report.deltas]))

@@ -61,7 +61,7 @@ def parse_payload(
 ) -> "PayloadColumns | None":
     """Return the maker of payload columns; None for payloads as they are.
 
-    beside: the other columns. name: of the column for payloads that become text or bytes. Raises what
+    other_columns: those beside. name: of the column for payloads that become text or bytes. Raises what
     `parse_columns` does.
     """
     kind, compression = values.get_text("decode"), values.get_text("decompress")

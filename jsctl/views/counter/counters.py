@@ -16,7 +16,7 @@ def value(stream: str, subject: str, number: str) -> Result:
 
 
 def intent(stream: str, subject: str, amount: str, before: str, after: str | None) -> Intent:
-    """Return the intent to change a counter. then: its new value, where it can be calculated."""
+    """Return the intent to change a counter. after: its new value, where it can be calculated."""
     new = f" to {after}" if after is not None else ""
     facts = {"stream": stream, "subject": subject, "amount": amount, "value": before, "new_value": after}
     return Intent(f"change counter {stream} > {subject} by {amount} from {before}{new}", facts)

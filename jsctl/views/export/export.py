@@ -40,7 +40,7 @@ def answer(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) ->
 
 
 def reports(rows: dict[str, int], folder: str, duration: int, status: ExitStatus) -> Result:
-    """Show the result of `export reports`. rows: number of rows by table. where: the folder. took: ns."""
+    """Show the result of `export reports`. rows: number of rows by table. duration: ns."""
     counts = " and ".join(
         f"{pluralize(count, 'row')} to {folder}/{name}" for name, count in rows.items() if count
     )
@@ -53,7 +53,7 @@ def buckets(rows: dict[str, int], bad: dict[str, int], folder: str, duration: in
     """Show the result of `export kv` and `export objects`.
 
     rows: number of rows by table. bad: number of values that could not be decoded, by table; empty if
-    nothing is decoded. where: the folder. took: ns.
+    nothing is decoded. duration: ns.
     """
     written = reports(rows, folder, duration, ExitStatus.OK)
     if not bad:
@@ -144,7 +144,7 @@ def intent(tables: Sequence[str], existing: Sequence[str], folder: str) -> Inten
 def streams(outcomes: Sequence[Exported], folder: str, duration: int) -> Result:
     """Show the result of `export stream`: the closing line, and data with a record for each stream.
 
-    took: ns. The status is FAILURE when a table differs from its stream.
+    duration: ns. The status is FAILURE when a table differs from its stream.
     """
     rows = [_build_record(outcome) for outcome in outcomes]
     deleted = [row["deleted"] for row in rows]

@@ -7,7 +7,7 @@ from jsctl.views.result import Result, Text
 
 
 def imported(stream: str, published: int, duplicates: int, size: int, duration: int) -> Result:
-    """Show the result of `jsctl import`. size: bytes of payload. took: ns."""
+    """Show the result of `jsctl import`. size: bytes of payload. duration: ns."""
     dropped = f", {pluralize(duplicates, 'duplicate')} dropped" if duplicates else ", no duplicates"
     sentence = f"published {pluralize(published, 'message')} ({format_bytes(size)}) to {stream}"
     text = f"{sentence}{dropped}, in {duration / SECOND:.1f}s"

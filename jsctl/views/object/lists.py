@@ -122,7 +122,7 @@ def stored(infos: Sequence[ObjectInfo]) -> Result:
 
 
 def put_intent(bucket: str, names: Sequence[str], existing: Sequence[ObjectInfo]) -> Intent:
-    """Return the intent to put objects. known: those of them that are replaced."""
+    """Return the intent to put objects. existing: those of them that are replaced."""
     replaced = {info.name: info for info in existing}
     lines = [
         f"Would replace {bucket} > {name} ({format_bytes(replaced[name].size)})"

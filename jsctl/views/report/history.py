@@ -31,7 +31,7 @@ class Series(NamedTuple):
 
 
 def rolled(rows: Mapping[str, int], folder: str, duration: int) -> Result:
-    """Return the result of `export rollup`. rows: written, by table. where: the folder. took: ns."""
+    """Return the result of `export rollup`. rows: written, by table. duration: ns."""
     total = sum(rows.values())
     text = f"wrote {pluralize(total, 'row')} to {folder} in {duration / SECOND:.1f}s"
     return Result([Text(text)], {"rows": dict(rows), "to": folder, "seconds": round(duration / SECOND, 3)})

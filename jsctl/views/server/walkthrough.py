@@ -87,8 +87,8 @@ def sentence(check: Check) -> str:
 def stream_values(info: Json) -> dict[str, int]:
     """Return the values of a stream that checks compare.
 
-    lag: that of the origin that is furthest behind, -1 while one has not been reached. idle: seconds since
-    one of the origins was last heard of.
+    `lag` is that of the origin that is furthest behind, -1 while one has not been reached; `idle` is seconds
+    since one of the origins was last heard of.
     """
     origins = [info["mirror"]] if info.get("mirror") else info.get("sources") or []
     lags = [-1 if origin.get("active", -1) < 0 else int(origin.get("lag", 0)) for origin in origins]
