@@ -28,6 +28,17 @@ class Trouble(NamedTuple):
     advice: str = ""
 
 
+FINE, WARN, BAD = 0, 1, 2
+"""The levels of trouble: none, something to watch, something that does not work."""
+
+
+def find_level(troubles: Sequence[Trouble]) -> int:
+    """Return FINE, WARN or BAD."""
+    if not troubles:  # nearly always
+        return FINE
+    return BAD if any(trouble.bad for trouble in troubles) else WARN
+
+
 class Gap(NamedTuple):
     """What was not looked at, and so is neither well nor wrong.
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from jsctl.monitor.report.rows import BAD, WARN
+from jsctl.monitor.trouble import BAD, WARN
 from jsctl.render.emit import format_lines
 from jsctl.render.fit import NUMBERS, cut, cut_end
 from jsctl.render.plot import stack_charts

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.monitor.report.rows import FINE
+from jsctl.monitor.trouble import FINE
 from jsctl.patterns import compile_pattern
 from jsctl.units import SECOND
 from jsctl.views.events import Gauge

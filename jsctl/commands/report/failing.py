@@ -6,8 +6,7 @@ from typing import Any
 from jsctl.command_lines import build_line
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.monitor.report.rounds import Round
-from jsctl.monitor.report.rows import DomainState
+from jsctl.monitor.report.places import Place, Round
 from jsctl.views.report import report as view
 from jsctl.views.report.conditions import matching_rows
 from jsctl.views.result import Result
@@ -37,18 +36,18 @@ class FailOn:
         """The status that the condition gives."""
         return ExitStatus.FAILURE if self._names or self._unchecked else ExitStatus.OK
 
-    def look(self, states: Sequence[DomainState]) -> bool:
+    def look(self, places: Sequence[Place]) -> bool:
         """Return whether the condition holds for a row, or cannot be answered. Raises BadInput for one that
         no row can have."""
         if self._condition is None:
             return False
         try:
-            self._names = matching_rows(view.document(states, self._env.clock()), self._condition)
+            self._names = matching_rows(view.document(places, self._env.clock()), self._condition)
         except ValueError as error:
             raise BadInput(
                 f"--fail-on: {error}", f"{build_line('schema info', 'io.jsctl.v1.report')} shows the keys"
             ) from None
-        self._unchecked = () if self._allow_unchecked else view.unchecked(states)
+        self._unchecked = () if self._allow_unchecked else view.unchecked(places)
         return self.status is ExitStatus.FAILURE
 
     def tell(self) -> None:
@@ -60,9 +59,9 @@ class FailOn:
         for sentence in self._unchecked[:_MAX_SHOWN]:
             self._env.say(f"jsctl: --fail-on: not checked: {sentence}; --allow-unchecked lets it pass")
 
-    def judge(self, result: Result, states: Sequence[DomainState]) -> Result:
+    def judge(self, result: Result, places: Sequence[Place]) -> Result:
         """Return the result of a single report with its status, and name the rows."""
-        if not self.look(states):
+        if not self.look(places):
             return result
         self.tell()
         return result._replace(status=self.status) if result.status is ExitStatus.OK else result
@@ -71,7 +70,7 @@ class FailOn:
         """Yield rounds up to the first one in which the condition holds, and then name its rows."""
         try:
             async for round in rounds:
-                holds = self.look(round.states)
+                holds = self.look(round.places)
                 yield round
                 if holds:
                     self.tell()

@@ -1,13 +1,11 @@
 """`jsctl report --record FILE`: every round into a file."""
 
 from collections.abc import AsyncGenerator, Callable
-from time import monotonic
 
 from jsctl.errors import BadInput
-from jsctl.monitor.report.places import Places
+from jsctl.monitor.report.places import Places, Round
 from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.round_json import build_round, build_round_document
-from jsctl.monitor.report.rounds import Round, States
 from jsctl.units import SECOND
 from jsctl.user_folders import expand_home
 
@@ -22,17 +20,19 @@ def open_recorder(file: str, keep: int | None) -> Recorder | None:
         raise BadInput(f"cannot write {file}: {error.strerror}", "choose another file for --record") from None
 
 
-async def record_rounds(
-    places: Places, recorder: Recorder, *, interval: int, count: int | None, clock: Callable[[], float]
+async def fetch_rounds(
+    places: Places, recorder: Recorder | None, *, interval: int, count: int | None, clock: Callable[[], float]
 ) -> AsyncGenerator[Round, None]:
     """Yield rounds, each after it was recorded with all that the screen would show. interval: ns."""
-    states, rounds = States(), places.rounds(interval / SECOND, count)
+    rounds = places.rounds(interval / SECOND, count)
     try:
         async for current_places in rounds:
-            now, round_data = clock(), build_round(current_places, places.answers)
-            recorder.write(build_round_document(round_data, now), now)
-            yield Round(states.add_round(round_data, now, monotonic()))
+            if recorder is not None:
+                now, round_data = clock(), build_round(current_places, places.answers)
+                recorder.write(build_round_document(round_data, now), now)
+            yield Round(current_places)
     finally:
         await rounds.aclose()
         await places.close()
-        recorder.close()
+        if recorder is not None:
+            recorder.close()

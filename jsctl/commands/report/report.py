@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import cast
 
 import click
 
@@ -11,7 +10,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import Duration
 from jsctl.commands.report.failing import Condition, FailOn
 from jsctl.commands.report.flags import Interval, validate_filter
-from jsctl.commands.report.recording import open_recorder, record_rounds
+from jsctl.commands.report.recording import fetch_rounds, open_recorder
 from jsctl.commands.report.screen import (
     Selection,
     build_replay_screen,
@@ -25,10 +24,8 @@ from jsctl.commands.shared.watch import check_interval
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.report.lines import PARTS
-from jsctl.monitor.report.overview import fetch_overview
+from jsctl.monitor.report.places import Place, Round
 from jsctl.monitor.report.replay import Replay
-from jsctl.monitor.report.rounds import Round, fetch_states, poll_states
-from jsctl.monitor.report.rows import DomainState, Sort
 from jsctl.monitor.report.spark_queries import SparkQuery, read_queries
 from jsctl.spark.session.folders import parse_folder
 from jsctl.units import SECOND
@@ -176,7 +173,7 @@ async def report(
     check_interval(watch, "2s is the default")
     queries = partial(_read_queries, parse_folder(spark, "--spark") if spark else None)
     queries()  # a wrong folder fails before anything is shown
-    order = cast(Sort, sort or "name")
+    order = sort or "name"
     if allow_unchecked and fail_on is None:
         raise BadInput("--allow-unchecked needs --fail-on", "without it nothing fails")
     failing = FailOn(env, fail_on, allow_unchecked)
@@ -196,17 +193,17 @@ async def report(
 
     choice = choose_rows(selection, has_screen=env.has_screen and bool(watch or count or record or replay))
 
-    def build(states: Sequence[DomainState], *, at: float, timed: bool = False) -> Result:
+    def build(places: Sequence[Place], *, at: float, timed: bool = False) -> Result:
         if env.form not in ("csv", "tsv"):
-            return view.result(states, at, order, timed=timed, queries=queries(), choice=choice)
-        for failure in view.failures(states):  # for which CSV and TSV have no place
+            return view.result(places, at, order, timed=timed, queries=queries(), choice=choice)
+        for failure in view.failures(places):  # for which CSV and TSV have no place
             env.say(f"jsctl: {failure}")
-        return view.flat(states, at, choice)
+        return view.flat(places, at, choice)
 
     def events(rounds: AsyncIterator[Round]) -> Events[Round]:
         return rounds_view.events(
             rounds,
-            lambda round: build(round.states, at=round.at or env.clock(), timed=True),
+            lambda round: build(round.places, at=round.at or env.clock(), timed=True),
             count=count,
             clock=env.clock,
             choice=choice,
@@ -218,20 +215,19 @@ async def report(
             raise BadInput("--replay shows a recorded file", "leave out --record, --fail-on and contexts")
         recording = Replay(expand_home(replay))
         return events(recording.rounds())._replace(live=build_replay_screen(recording, selection))
-    places = resolve_targets(env, groups, all_contexts=all_contexts)
-    fetch = partial(fetch_overview, pattern=pattern, consumers=consumers)
+    targets = resolve_targets(env, groups, all_contexts=all_contexts)
+    watched = watch_places(env, targets, selection, lambda: "all" if record else "lists")
     if watch is None and count is None and not record:
-        states = await fetch_states(places, fetch, clock=env.clock, trace=env.trace)
-        if len(states) == 1 and states[0].failure is not None and not env.wants_json:
-            raise states[0].failure
-        return failing.judge(build(states, at=env.clock()), states)
+        try:
+            places = await watched.once()
+        finally:
+            await watched.close()
+        if len(places) == 1 and places[0].failure is not None and not env.wants_json:
+            raise places[0].failure
+        return failing.judge(build(places, at=env.clock()), places)
     recorder = open_recorder(record, keep)
-    if recorder is not None:
-        all_parts = watch_places(env, places, selection, lambda: "all")
-        rounds = record_rounds(all_parts, recorder, interval=interval, count=count, clock=env.clock)
-    else:
-        rounds = poll_states(places, fetch, interval=interval, count=count, clock=env.clock, trace=env.trace)
-    screen = build_screen(env, places, selection, queries, recorder, failing)
+    rounds = fetch_rounds(watched, recorder, interval=interval, count=count, clock=env.clock)
+    screen = build_screen(env, targets, selection, queries, recorder, failing)
     return events(failing.until_found(rounds))._replace(result=lambda: failing.status, live=screen)
 
 

@@ -15,7 +15,6 @@ from jsctl.monitor.report.places import Places
 from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.round_json import build_round, build_round_document
-from jsctl.monitor.report.rounds import States
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.units import SECOND, format_time, seconds_to_ns
 from jsctl.views.board import Board, Live, Query, Start, parse_filter
@@ -62,7 +61,7 @@ def build_screen(
 
     recorder: receives every round. failing: ends it. Both make each round ask for all parts.
     """
-    part, states = selection.part or "streams", States()
+    part = selection.part or "streams"
 
     def get_part() -> str:
         return part if recorder is None and not failing.is_wanted else "all"
@@ -83,11 +82,11 @@ def build_screen(
         async for current_places in places.one_round(selection.interval / SECOND):
             last_board = view.board(current_places, env.clock(), number, queries())
             yield last_board
-        now, round_data = env.clock(), build_round(current_places, places.answers)
         if recorder is not None:
+            now, round_data = env.clock(), build_round(current_places, places.answers)
             recorder.write(build_round_document(round_data, now), now)
         if failing.is_wanted:
-            failing.look(states.add_round(round_data, now, monotonic()))
+            failing.look(current_places)
 
     async def close() -> None:
         await places.close()

@@ -121,7 +121,7 @@ def build_samples(
 def _build_all_samples(
     place: Place, answers: Answers | None, problems: Sequence[Problem], identity: Identity, is_alone: bool
 ) -> Iterator[Sample]:
-    where = {"context": place.context, "domain": place.domain}
+    where = {"context": place.context, "domain": place.where}
     answers = Answers() if answers is None or place.error else answers
     overview = answers.overview
     yield Sample("jsctl_up", where, float(any(part is not None for part in answers)))

@@ -45,9 +45,9 @@ class LinkLine(NamedTuple):
 
 
 class ConsumerLine(NamedTuple):
-    """A consumer. delivered, acknowledged: rates. drain: ns until nothing is unprocessed, at this pace. last:
-    ns since the last delivery, -1 for none. waiting: pulls. why: a sentence for the worst trouble, and help a
-    command line for it."""
+    """A consumer. delivered, acknowledged: rates. drain: ns until nothing is unprocessed, at this pace.
+    last_delivery: ns since, in whole seconds, -1 for none. waiting: pulls. why: a sentence for the worst
+    trouble, and help a command line for it."""
 
     stream: str
     consumer: str
@@ -59,12 +59,17 @@ class ConsumerLine(NamedTuple):
     redelivered: int
     delivered: float | None
     acknowledged: float | None
-    last: int
+    last_delivery: int
     waiting: int
     leader: str
     troubles: Sequence[Trouble]
     why: str = ""
     help: Suggestion | None = None
+
+    @property
+    def unprocessed_rate(self) -> float | None:
+        """The change of its lag per second, None for a single value."""
+        return self.trend.slope
 
 
 class AccountLine(NamedTuple):

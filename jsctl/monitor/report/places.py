@@ -23,6 +23,8 @@ from jsctl.nats.error_codes import ErrorCode
 SILENT, WITHOUT_JETSTREAM, FAILED = "unreachable", "without JetStream", "failed"
 """The states of places that failed."""
 
+DEFAULT_PREFIX = "$JS.API"
+
 _LATE_AFTER = 3.0  #: seconds without an answer after which the screen says so
 
 
@@ -62,6 +64,8 @@ async def fetch_part(
             return Answers(await overview(account=False))
         case "metrics":
             return await _fetch_metrics(api, fetch_overview(api, pattern=pattern, consumers=with_consumers))
+        case "lists":
+            return Answers(await fetch_overview(api, pattern=pattern, consumers=with_consumers))
         case "problems":
             return Answers(await overview(consumers=with_consumers))
         case _:
@@ -104,8 +108,9 @@ async def _fetch_all(api: Api, pattern: str, with_consumers: bool) -> Answers:
 class Place(NamedTuple):
     """A context and domain in its present state.
 
-    flags: of a command line for it. at: when it answered last, in seconds since 1970, None for not yet.
-    error: why it does not answer now, empty when it does. state: a word for the error.
+    domain: empty where an API prefix was given. flags: of a command line for it. at: when it answered last,
+    in seconds since 1970, None for not yet. error: why it does not answer now, empty when it does. state: a
+    word for the error. prefix: of its API. failure: why the last attempt failed. asked: when it ended.
     """
 
     context: str
@@ -115,6 +120,28 @@ class Place(NamedTuple):
     error: str
     state: str
     tracker: Tracker
+    prefix: str = DEFAULT_PREFIX
+    failure: JsctlError | None = None
+    asked: float | None = None
+
+    @property
+    def where(self) -> str:
+        """The domain, or an API prefix that stands for one."""
+        return self.domain or ("" if self.prefix == DEFAULT_PREFIX else self.prefix)
+
+    @property
+    def fault(self) -> JsctlError | None:
+        """Why it has no streams to show, or those of an earlier round; None when it has, or may have soon."""
+        if self.failure is not None or self.at is None or self.tracker.streams is not None:
+            return self.failure
+        return JsctlError("the account has no JetStream; only its servers are known")
+
+    @property
+    def outage(self) -> str:
+        """Why its streams are not shown, empty when they are."""
+        if (fault := self.fault) is not None:
+            return str(fault)
+        return self.error or ("" if self.tracker.streams is not None else "no answer yet")
 
     def problems(self, now: float) -> list[Problem]:
         """Return what is wrong, the worst first; a place that does not answer is a problem itself. now:
@@ -127,14 +154,23 @@ class Place(NamedTuple):
     @property
     def title(self) -> str:
         """The context, and the domain where it has another name."""
-        return f"{self.context} {self.domain}" if self.domain not in ("", self.context) else self.context
+        return f"{self.context} {self.where}" if self.where not in ("", self.context) else self.context
+
+
+class Round(NamedTuple):
+    """The state of all places at a given time. at: of a recorded round, in seconds since 1970; None for
+    now."""
+
+    places: Sequence[Place]
+    at: float | None = None
 
 
 class Places:
     """The connections to several contexts and domains, until `close`.
 
-    pattern: glob of streams. with_consumers: False fetches none. part: returns the part that is shown; "all"
-    and "metrics" look at everything in each round, others list the consumers of many streams in turns.
+    pattern: glob of streams. with_consumers: False fetches none. part: returns the part that is shown; "all",
+    "lists" and "metrics" look at everything in each round, others list the consumers of many streams in
+    turns.
     """
 
     def __init__(
@@ -173,11 +209,12 @@ class Places:
         self.answers = [None for _ in self._watch.pollers]
         self._seconds = seconds
         async for _ in self._watch.one_round(seconds):
-            for index, poller in enumerate(self._watch.pollers):
-                await self._process_answers(index, poller)
-            yield [
-                self._build_place(index, poller, seconds) for index, poller in enumerate(self._watch.pollers)
-            ]
+            yield await self._process_all(seconds)
+
+    async def once(self) -> Sequence[Place]:
+        """Ask every place, and return the state of all after every answer or timeout."""
+        await self._watch.once()
+        return await self._process_all(0)
 
     async def rounds(self, seconds: float, count: int | None = None) -> AsyncGenerator[Sequence[Place], None]:
         """Yield the state of all places after each round. seconds: between rounds. count: None for no end."""
@@ -207,6 +244,11 @@ class Places:
         """Fetch something else from one place. Raises JsctlError."""
         return await self._watch.pollers[number].ask(fetch)
 
+    async def _process_all(self, seconds: float) -> Sequence[Place]:
+        for index, poller in enumerate(self._watch.pollers):
+            await self._process_answers(index, poller)
+        return [self._build_place(index, poller, seconds) for index, poller in enumerate(self._watch.pollers)]
+
     async def _process_answers(self, index: int, poller: Poller[Answers]) -> None:
         if not poller.history:
             return
@@ -222,9 +264,18 @@ class Places:
         state = "" if failure is None else name_failure(failure)
         if failure is None and waiting >= max(_LATE_AFTER, 1.5 * seconds):
             error, state = f"no answer for {waiting:.0f}s", "late"
-        domain = poller.domain or ("" if poller.prefix == "$JS.API" else poller.prefix)
-        flags = poller.settings.place
-        return Place(poller.context, domain, flags, self._answered[index], error, state, self.trackers[index])
+        return Place(
+            poller.context,
+            poller.domain,
+            poller.settings.place,
+            self._answered[index],
+            error,
+            state,
+            self.trackers[index],
+            poller.prefix,
+            failure,
+            poller.at,
+        )
 
 
 async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:

@@ -3,12 +3,11 @@
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError, Unreachable
 from jsctl.jetstream.shape_check import Malformed
-from jsctl.monitor.report.places import Place, take_answers
+from jsctl.monitor.report.places import SILENT, WITHOUT_JETSTREAM, Place, Round, take_answers
 from jsctl.monitor.report.recording import Recording
 from jsctl.monitor.report.round_json import PlaceRound, parse_place
-from jsctl.monitor.report.rounds import Round, States
 from jsctl.monitor.report.tracking import Tracker
 
 _HISTORY = 8
@@ -41,9 +40,8 @@ class Replay:
 
     async def rounds(self) -> AsyncGenerator[Round, None]:
         """Yield all rounds as a report without a screen shows them. Raises BadInput for a damaged one."""
-        states = States()
         for number, at in enumerate(self.times):
-            yield Round(states.add_round(self.places(number), at, at), at)
+            yield Round(await self.show(number), at)
 
     def places(self, number: int) -> list[PlaceRound]:
         """Return what every place answered in a round, from 0. Raises BadInput for a damaged round."""
@@ -68,4 +66,15 @@ class Replay:
             await take_answers(tracker, at, place.answers)
             self._answered[key] = at
         answered = self._answered.get(key)
-        return Place(place.context, place.domain, place.flags, answered, place.error, place.state, tracker)
+        error = Unreachable if place.state in (SILENT, WITHOUT_JETSTREAM) else JsctlError
+        return Place(
+            place.context,
+            place.domain,
+            place.flags,
+            answered,
+            place.error,
+            place.state,
+            tracker,
+            failure=error(place.error) if place.error else None,
+            asked=at,
+        )

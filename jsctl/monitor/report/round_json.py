@@ -75,7 +75,7 @@ class PlaceRound(NamedTuple):
 def build_round(places: Sequence[Place], answers: Sequence[Answers | None]) -> list[PlaceRound]:
     """Return the round of these places and their answers."""
     return [
-        PlaceRound(place.context, place.domain, place.flags, place.error, place.state, answer)
+        PlaceRound(place.context, place.where, place.flags, place.error, place.state, answer)
         for place, answer in zip(places, answers, strict=True)
     ]
 

@@ -1,7 +1,8 @@
 """One context and domain over time: the lines of the screen, from the answers of servers. No I/O."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from jsctl.jetstream.api import Json
@@ -21,7 +22,10 @@ from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.rules import objects
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow, build_link_key
 from jsctl.monitor.trouble import Gap, Trouble
-from jsctl.units import NEVER, SECOND, compute_age, pluralize
+from jsctl.units import NEVER, SECOND, compute_age, pluralize, truncate_to_seconds
+
+LOOKED_AT = ("streams", "consumers", "account")
+"""What an overview looks at."""
 
 _MAX_UNINTERRUPTED = 100  #: consumers diagnosed before the event loop runs, so that keys are read
 
@@ -29,7 +33,8 @@ _MAX_UNINTERRUPTED = 100  #: consumers diagnosed before the event loop runs, so 
 class Tracker:
     """The tracked state of one context and domain. Each list is None until its data are added.
 
-    login: what is wrong with the login. gaps: what was not looked at when it was last asked for.
+    login: what is wrong with the login. gaps: what was not looked at when it was last asked for. rounds: how
+    many overviews were added. as_of: when each part was looked at by the last one, None for not.
     consumers_at: when the consumers that were asked longest ago were, in seconds since 1970; None when all
     are as old as the last answer."""
 
@@ -42,6 +47,8 @@ class Tracker:
         self.gaps: Sequence[Gap] = ()
         self.consumers_at: float | None = None
         self.login: Sequence[Trouble] = ()
+        self.rounds = 0
+        self.as_of: Mapping[str, datetime | None] = dict.fromkeys(LOOKED_AT)
         self._stored, self._sizes, self._rates = Counters(), Trends(SMOOTH), Trends()
         self._lags, self._pending = Trends(), Trends()
         self._delivered, self._acknowledged = Counters(), Counters()
@@ -64,8 +71,21 @@ class Tracker:
             ]
         if overview.consumers is not None:
             self.consumers = await self._add_consumers(at, overview)
+        elif overview.listed is None:  # asked for, and not allowed
+            self.consumers = None
         if overview.account:
             self.add_account(at, overview.account)
+        self.rounds += 1
+        is_known = (True, overview.consumers is not None, bool(overview.account))
+        self.as_of = {
+            part: overview.at if known else None for part, known in zip(LOOKED_AT, is_known, strict=True)
+        }
+
+    @property
+    def account_troubles(self) -> list[Trouble]:
+        """What is wrong with the login, and with the account if the last overview looked at it."""
+        lines = self.accounts if self.as_of["account"] else ()
+        return [*self.login, *(lines[0].troubles if lines else ())]
 
     def _replace_gaps(self, overview: Overview) -> None:
         """Keep what is not known of parts that this overview is not about."""
@@ -194,6 +214,7 @@ class Tracker:
         if objects.is_growing(trend.values[-SMOOTH:]):
             troubles.append(Trouble("falling behind", False, "FALLING_BEHIND"))
         last = compute_age(delivered.get("last_active"), info.get("ts") or overview.at)
+        last = last if last == NEVER else truncate_to_seconds(last)
         return ConsumerLine(
             stream=stream,
             consumer=name,
@@ -205,7 +226,7 @@ class Tracker:
             redelivered=info.get("num_redelivered", 0),
             delivered=self._delivered.rate(key, epoch, at, delivered.get("consumer_seq", 0)),
             acknowledged=self._acknowledged.rate(key, epoch, at, floor.get("consumer_seq", 0)),
-            last=last,
+            last_delivery=last,
             waiting=info.get("num_waiting", 0),
             leader=leader,
             troubles=troubles,

@@ -1,11 +1,15 @@
 """Which rows of `jsctl report` are shown: those of a part, that match a filter, that are wrong."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from jsctl.monitor.report.rows import Report
+from jsctl.monitor.report.lines import ConsumerLine, LinkLine, StreamLine
+from jsctl.monitor.report.tracking import Tracker
+from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Filter
 from jsctl.views.report.records import Line, consumer_line, link_line, stream_line
+
+T = TypeVar("T", StreamLine, LinkLine, ConsumerLine)
 
 LISTS = ("streams", "replication", "consumers")
 """The lists of a report, in its order. Each is a part."""
@@ -29,12 +33,39 @@ class Lines(NamedTuple):
         return [*self.streams, *self.replication, *(self.consumers or ())]
 
 
-def build_lines(report: Report) -> Lines:
-    """Return all rows of a report."""
-    consumers = None if report.consumers is None else [consumer_line(row) for row in report.consumers]
+_SORT_KEYS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
+    "streams": {
+        "messages": lambda line: line.row.messages,
+        "bytes": lambda line: line.row.bytes,
+        "rate": lambda line: line.rate,
+    },
+    "replication": {"lag": lambda line: line.row.lag},
+    "consumers": {"lag": lambda line: line.unprocessed},
+}
+
+
+def build_lines(tracker: Tracker, sort: str) -> Lines:
+    """Return all rows of a place.
+
+    sort: `name`; otherwise the largest come first, or with `trouble` the worst. A list that has no such
+    column stays sorted by name.
+    """
+    consumers = tracker.consumers
     return Lines(
-        [stream_line(row) for row in report.streams], [link_line(row) for row in report.links], consumers
+        [stream_line(line) for line in _sort_lines("streams", tracker.streams or (), sort)],
+        [link_line(line) for line in _sort_lines("replication", tracker.links or (), sort)],
+        None
+        if consumers is None
+        else [consumer_line(line) for line in _sort_lines("consumers", consumers, sort)],
     )
+
+
+def _sort_lines(kind: str, lines: Sequence[T], sort: str) -> Sequence[T]:
+    """Sort lines that are in the order of their names."""
+    if sort == "trouble":
+        return sorted(lines, key=lambda line: -find_level(line.troubles))
+    key = _SORT_KEYS[kind].get(sort)
+    return lines if key is None else sorted(lines, key=lambda line: -(key(line) or 0))
 
 
 class Choice(NamedTuple):

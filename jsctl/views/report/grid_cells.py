@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from jsctl.command_lines import Suggestion
 from jsctl.monitor.report.places import Place
-from jsctl.monitor.report.rows import find_level
+from jsctl.monitor.trouble import find_level
 from jsctl.units import (
     MINUTE,
     SECOND,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jsctl.monitor.report.rows import FINE
+from jsctl.monitor.trouble import FINE
 from jsctl.views.result import Style, Table, Text
 
 STYLES: tuple[Style, ...] = ("", "warn", "bad")

@@ -2,8 +2,9 @@
 
 from typing import Any, NamedTuple
 
-from jsctl.monitor.report.rows import ConsumerStatus, LinkStatus, StreamStatus, find_level
+from jsctl.monitor.report.lines import ConsumerLine, LinkLine, StreamLine
 from jsctl.monitor.stream.rows import STREAM_KEYS
+from jsctl.monitor.trouble import find_level
 from jsctl.views.shared.tables import LINK_KEYS, recorder
 
 Record = dict[str, Any]
@@ -38,30 +39,30 @@ class Line(NamedTuple):
     level: int
 
 
-def stream_line(status: StreamStatus) -> Line:
+def stream_line(line: StreamLine) -> Line:
     """Return the row of a stream; its rates are null without two answers."""
-    row = status.stream
+    row = line.row
     record = {key: getattr(row, key) for key in STREAM_KEYS}
     record["peers"] = list(row.peers)
-    record["message_rate"] = status.message_rate
-    record["byte_rate"] = status.byte_rate
-    return _build_line(record, status)
+    record["message_rate"] = line.rate
+    record["byte_rate"] = line.growth
+    return _build_line(record, line)
 
 
-def link_line(status: LinkStatus) -> Line:
+def link_line(line: LinkLine) -> Line:
     """Return the row of a mirror or source."""
-    record = _LINK(status.link)
-    record["lag_messages"] = status.link.lag
-    record["lag_rate"] = status.lag_rate
-    return _build_line(record, status)
+    record = _LINK(line.row)
+    record["lag_messages"] = line.row.lag
+    record["lag_rate"] = line.trend.slope
+    return _build_line(record, line)
 
 
-def consumer_line(status: ConsumerStatus) -> Line:
+def consumer_line(line: ConsumerLine) -> Line:
     """Return the row of a consumer."""
-    return _build_line({**_CONSUMER(status), "lag_messages": status.unprocessed}, status)
+    return _build_line({**_CONSUMER(line), "lag_messages": line.unprocessed}, line)
 
 
-def _build_line(record: Record, status: StreamStatus | LinkStatus | ConsumerStatus) -> Line:
-    record["trouble"] = [trouble.words for trouble in status.troubles]
-    record["codes"] = list(dict.fromkeys(trouble.code for trouble in status.troubles))
-    return Line(record, find_level(status.troubles))
+def _build_line(record: Record, line: StreamLine | LinkLine | ConsumerLine) -> Line:
+    record["trouble"] = [trouble.words for trouble in line.troubles]
+    record["codes"] = list(dict.fromkeys(trouble.code for trouble in line.troubles))
+    return Line(record, find_level(line.troubles))

@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any
 
 from jsctl.errors import ExitStatus
-from jsctl.monitor.report.places import name_failure
-from jsctl.monitor.report.rows import BAD, FINE, WARN, DomainState, Report, Sort, build_report
+from jsctl.monitor.report.places import DEFAULT_PREFIX, Place, name_failure
 from jsctl.monitor.report.spark_queries import SparkQuery
+from jsctl.monitor.report.tracking import LOOKED_AT, Tracker
 from jsctl.monitor.rules import objects
-from jsctl.monitor.trouble import Gap
+from jsctl.monitor.trouble import BAD, FINE, WARN, Gap
 from jsctl.units import (
     SECOND,
     format_bytes,
@@ -68,14 +68,13 @@ _SPARE = {
     "links": ("filters", "api_prefix", "kind", "lag_rate"),
     "consumers": ("mode", "last_delivery_ns", "redelivered", "unprocessed_rate", "ack_pending"),
 }
-_PARTS = ("streams", "consumers", "account")  #: what a report looks at
 _OPTIONAL = frozenset({"filters", "error", "trouble", "peers"})  #: columns that are left out when all empty
 _WATCHED = frozenset({"message_rate", "byte_rate", "lag_rate", "unprocessed_rate"})
 _ALL = Choice()
 
 
 def document(
-    states: Sequence[DomainState],
+    places: Sequence[Place],
     now: float,
     queries: Sequence[SparkQuery] | None = None,
     choice: Choice = _ALL,
@@ -90,19 +89,21 @@ def document(
     the lists are empty when it is not, and have the chosen rows otherwise; `consumers` is null when they were
     not asked for or may not be listed; rates are null without two answers."""
     reports = []
-    for state in states:
-        error = state.error or None
-        report = Report() if error else build_report(state, "name")
-        lines = Lines() if error else choice.choose(build_lines(report), _name_place(state, states))
+    for place in places:
+        outage, tracker = place.outage, place.tracker
+        lines = Lines() if outage else choice.choose(build_lines(tracker, "name"), _name_place(place, places))
         reports.append(
             {
-                "context": state.context,
-                "domain": state.domain,
-                "at": _format_utc(state.at),
-                "error": error,
-                "trouble": _list_troubles(report),
-                "not_checked": [{"part": gap.part, "why": gap.why} for gap in _list_gaps(state)],
-                "as_of": _build_ages(state),
+                "context": place.context,
+                "domain": place.domain,
+                "at": _format_utc(place.asked),
+                "error": outage or None,
+                "trouble": [] if outage else _list_troubles(tracker),
+                "not_checked": [{"part": gap.part, "why": gap.why} for gap in _list_gaps(place)],
+                "as_of": {
+                    part: None if at is None else format_rfc3339(to_ns(at))
+                    for part, at in tracker.as_of.items()
+                },
                 "streams": [row.record for row in lines.streams],
                 "replication": [row.record for row in lines.replication],
                 "consumers": None if lines.consumers is None else [row.record for row in lines.consumers],
@@ -112,55 +113,41 @@ def document(
     return {"at": _format_utc(now), "reports": reports, **spark}
 
 
-def _list_gaps(state: DomainState) -> Sequence[Gap]:
+def _list_gaps(place: Place) -> Sequence[Gap]:
     """Return what was not looked at. Nothing was where a place did not answer."""
-    if state.error:
-        return [Gap(part, state.error) for part in _PARTS]
-    return state.history[-1][1].gaps
+    outage = place.outage
+    return [Gap(part, outage) for part in LOOKED_AT] if outage else place.tracker.gaps
 
 
-def _build_ages(state: DomainState) -> dict[str, str | None]:
-    """Return when each part was looked at."""
-    if not state.history:
-        return dict.fromkeys(_PARTS)
-    overview = state.history[-1][1]
-    at = format_rfc3339(to_ns(overview.at))
-    return {
-        "streams": at,
-        "consumers": None if overview.consumers is None else at,
-        "account": at if overview.account else None,
-    }
-
-
-def unchecked(states: Sequence[DomainState]) -> list[str]:
+def unchecked(places: Sequence[Place]) -> list[str]:
     """Return what could not be looked at, a sentence each, without what a flag left out. A place that has
     not had the time to answer does not count."""
     sentences = []
-    for state in states:
-        if state.failure is not None:
-            sentences.append(f"{title(state)}: {state.failure.message}")
-        elif not state.error:
-            sentences += [f"{title(state)}: {gap.why}" for gap in _list_gaps(state) if not gap.is_chosen]
+    for place in places:
+        if (fault := place.fault) is not None:
+            sentences.append(f"{title(place)}: {fault.message}")
+        elif not place.outage:
+            sentences += [f"{title(place)}: {gap.why}" for gap in _list_gaps(place) if not gap.is_chosen]
     return sentences
 
 
-def _list_troubles(report: Report) -> list[str]:
-    words = [trouble.words for trouble in report.account]
-    for stream in report.streams:
-        words += [f"stream {stream.stream.stream}: {trouble.words}" for trouble in stream.troubles]
-    for link in report.links:
-        name = f"{link.link.kind} {link.link.origin} of stream {link.link.stream}"
+def _list_troubles(tracker: Tracker) -> list[str]:
+    words = [trouble.words for trouble in tracker.account_troubles]
+    for stream in tracker.streams or ():
+        words += [f"stream {stream.row.stream}: {trouble.words}" for trouble in stream.troubles]
+    for link in tracker.links or ():
+        name = f"{link.row.kind} {link.row.origin} of stream {link.row.stream}"
         words += [f"{name}: {trouble.words}" for trouble in link.troubles]
-    for consumer in report.consumers or ():
+    for consumer in tracker.consumers or ():
         name = f"consumer {consumer.stream} > {consumer.consumer}"
         words += [f"{name}: {trouble.words}" for trouble in consumer.troubles]
     return words
 
 
 def result(
-    states: Sequence[DomainState],
+    places: Sequence[Place],
     now: float,
-    sort: Sort,
+    sort: str,
     *,
     timed: bool = False,
     queries: Sequence[SparkQuery] | None = None,
@@ -174,20 +161,20 @@ def result(
         part = spark_queries.pane(queries, now)
         parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
         parts.extend([*part.messages, *(section.table for section in part.sections)])
-    for state in states:
-        part = _build_pane(state, sort, choice, _name_place(state, states))
+    for place in places:
+        part = _build_pane(place, sort, choice, _name_place(place, places))
         # Only the live screen shows tables from before a failure.
         parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
         parts.extend(part.messages)
-        if not state.error:
+        if not place.outage:
             parts.extend(section.table for section in part.sections)
-    return Result(parts, partial(document, states, now, queries, choice), _find_status(states))
+    return Result(parts, partial(document, places, now, queries, choice), _find_status(places))
 
 
-def flat(states: Sequence[DomainState], now: float, choice: Choice = _ALL) -> Result:
+def flat(places: Sequence[Place], now: float, choice: Choice = _ALL) -> Result:
     """Return the form for CSV and TSV: streams, replication and consumers, with context and domain in every
     row."""
-    reports = document(states, now, choice=choice)["reports"]
+    reports = document(places, now, choice=choice)["reports"]
     parts = []
     for kind in (choice.part,) if choice.part in LISTS else LISTS:
         rows = [
@@ -200,51 +187,51 @@ def flat(states: Sequence[DomainState], now: float, choice: Choice = _ALL) -> Re
             parts.append(
                 Table(kind, [Column(key, key) for key in keys], [list(row.values()) for row in rows])
             )
-    return Result(parts, reports, _find_status(states))
+    return Result(parts, reports, _find_status(places))
 
 
-def failures(states: Sequence[DomainState]) -> list[str]:
+def failures(places: Sequence[Place]) -> list[str]:
     """Return what could not be fetched, one sentence each."""
     sentences = []
-    for state in states:
-        whys = [state.error] if state.error else [gap.why for gap in _list_gaps(state) if not gap.is_chosen]
-        sentences += [f"{title(state)}: {why}" for why in whys]
+    for place in places:
+        whys = [place.outage] if place.outage else [gap.why for gap in _list_gaps(place) if not gap.is_chosen]
+        sentences += [f"{title(place)}: {why}" for why in whys]
     return sentences
 
 
-def _name_state(state: DomainState) -> str:
-    if state.failure is None:
-        return "late"
-    return name_failure(state.failure)
+def _name_state(place: Place) -> str:
+    return "late" if place.fault is None else name_failure(place.fault)
 
 
-def _find_status(states: Sequence[DomainState]) -> ExitStatus:
-    failed = [state.failure for state in states if state.failure is not None]
+def _find_status(places: Sequence[Place]) -> ExitStatus:
+    failed = [fault for place in places if (fault := place.fault) is not None]
     if not failed:
         return ExitStatus.OK
-    return failed[0].status if len(states) == 1 else ExitStatus.UNREACHABLE
+    return failed[0].status if len(places) == 1 else ExitStatus.UNREACHABLE
 
 
-def _name_place(state: DomainState, states: Sequence[DomainState]) -> str:
+def _name_place(place: Place, places: Sequence[Place]) -> str:
     """Return what a filter searches beside the rows: the title, if there are several places."""
-    return title(state) if len(states) > 1 else ""
+    return title(place) if len(places) > 1 else ""
 
 
-def _build_pane(state: DomainState, sort: Sort, choice: Choice, place: str) -> Pane:
-    """Return one context and domain for people. Its summary is of all rows, also of those not chosen."""
-    error = state.failure.message if state.failure is not None else state.error
-    if not state.history:
-        waiting = state.failure is None
-        summary = Text("connecting" if waiting else _name_state(state), "dim" if waiting else "bad")
-        messages = [] if waiting and not state.waiting else [Text(error, "bad")]
-        return Pane(title(state), summary, messages, [], trouble=FINE if waiting else BAD)
-    report = build_report(state, sort)
-    lines = build_lines(report)
-    chosen = choice.choose(lines, place)
-    watched = len(state.history) > 1
+def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
+    """Return one context and domain for people. Its summary is of all rows, also of those not chosen.
+    name: what a filter searches beside them."""
+    tracker, fault = place.tracker, place.fault
+    error = fault.message if fault is not None else place.outage
+    if tracker.streams is None:
+        waiting = fault is None
+        summary = Text("connecting" if waiting else _name_state(place), "dim" if waiting else "bad")
+        messages = [] if waiting and not place.error else [Text(error, "bad")]
+        return Pane(title(place), summary, messages, [], trouble=FINE if waiting else BAD)
+    lines = build_lines(tracker, sort)
+    chosen = choice.choose(lines, name)
+    watched = tracker.rounds > 1
+    account_troubles = tracker.account_troubles
     everything = lines.all
-    messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in report.account]
-    messages += [Text(f"not checked: {gap.why}", "dim" if gap.is_chosen else "warn") for gap in report.gaps]
+    messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in account_troubles]
+    messages += [Text(f"not checked: {gap.why}", "dim" if gap.is_chosen else "warn") for gap in tracker.gaps]
     sections = [
         section
         for section in (
@@ -267,13 +254,13 @@ def _build_pane(state: DomainState, sort: Sort, choice: Choice, place: str) -> P
         messages.append(Text("No Streams defined"))
     elif not sections:
         messages.append(Text("No rows to show", "dim"))
-    bad = sum(row.level == BAD for row in everything) + sum(t.bad for t in report.account)
-    warned = sum(row.level == WARN for row in everything) + sum(not t.bad for t in report.account)
-    is_complete = not any(not gap.is_chosen for gap in report.gaps)
+    bad = sum(row.level == BAD for row in everything) + sum(t.bad for t in account_troubles)
+    warned = sum(row.level == WARN for row in everything) + sum(not t.bad for t in account_troubles)
+    is_complete = not any(not gap.is_chosen for gap in tracker.gaps)
     level = BAD if bad or error else WARN if warned or not is_complete else FINE
     if error:
-        since = format_time(state.history[-1][1].at)
-        summary = Text(f"{_name_state(state)}, as of {since}", "bad")
+        since = format_time(tracker.as_of["streams"] or 0)
+        summary = Text(f"{_name_state(place)}, as of {since}", "bad")
         messages.insert(0, Text(error, "bad"))
     elif bad or warned:
         words = [pluralize(bad, "problem")] if bad else []
@@ -282,11 +269,11 @@ def _build_pane(state: DomainState, sort: Sort, choice: Choice, place: str) -> P
         summary = Text(", ".join(words), STYLES[level])
     elif not is_complete:
         summary = Text("nothing wrong found, but not everything was checked", "warn")
-    elif report.gaps:
-        summary = Text(f"all well, {_describe_choice(report.gaps)}", "good")
+    elif tracker.gaps:
+        summary = Text(f"all well, {_describe_choice(tracker.gaps)}", "good")
     else:
         summary = Text("all well", "good")
-    return Pane(title(state), summary, messages, sections, dim=bool(error), trouble=level)
+    return Pane(title(place), summary, messages, sections, dim=bool(error), trouble=level)
 
 
 def _describe_choice(gaps: Sequence[Gap]) -> str:
@@ -382,11 +369,11 @@ def _format_utc(moment: float | None) -> str | None:
     return None if moment is None else format_rfc3339(seconds_to_ns(moment))
 
 
-def title(state: DomainState) -> str:
+def title(place: Place) -> str:
     """Return the context, or the address without one; with the domain or the API prefix, if there is
     one.
     """
-    name = state.context
-    if state.domain:
-        return f"{name} · domain {state.domain}"
-    return name if state.prefix == "$JS.API" else f"{name} · {state.prefix}"
+    name = place.context
+    if place.domain:
+        return f"{name} · domain {place.domain}"
+    return name if place.prefix == DEFAULT_PREFIX else f"{name} · {place.prefix}"

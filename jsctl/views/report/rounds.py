@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 
-from jsctl.monitor.report.rounds import Round
+from jsctl.monitor.report.places import Round
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.views.events import Events, one_by_one
 from jsctl.views.report import report
@@ -26,7 +26,7 @@ def events(
     """
     return Events(
         batches=one_by_one(rounds),
-        record=lambda current: report.document(current.states, current.at or clock(), queries(), choice),
+        record=lambda current: report.document(current.places, current.at or clock(), queries(), choice),
         snapshot=snapshot,
         limit=count or 0,
         noun="round",
