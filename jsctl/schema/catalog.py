@@ -100,12 +100,20 @@ def _list_messages() -> Iterator[tuple[str, str, Json]]:
                 yield f"{prefix}.{name}", group, definition
 
 
+_REPORT_ROWS = {"ReportStream": "streams", "ReportLink": "replication", "ReportConsumer": "consumers"}
+
+
 @cache
 def _load_definitions() -> Json:
     import yaml
 
+    from jsctl.monitor.report.figures.lists import list_figures  # only where it is needed
+
     text = files("jsctl.schema").joinpath("definitions.yaml").read_text()
     document: Json = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    for name, kind in _REPORT_ROWS.items():
+        figures = {f"{figure.key}!": figure.kind for figure in list_figures(kind)}
+        document["types"][name] = {"closed": True, "fields": figures}
     return document
 
 

@@ -1,4 +1,4 @@
-"""The contributor's page is true: what it names exists, and its steps make a verb."""
+"""The contributor's page is true: what it names exists, and its steps make a verb and a figure."""
 
 import re
 import shutil
@@ -17,6 +17,9 @@ FILES = {
 }
 """The files that the steps write, by path."""
 
+FIGURE_FILES = {path: text for path, text in FILES.items() if "figures" in path or "message_bytes" in path}
+VERB_FILES = {path: text for path, text in FILES.items() if path not in FIGURE_FILES}
+
 NAMED = sorted(set(re.findall(r"(?:jsctl|tests)/[\w/.]*\w/?", PAGE)) - set(FILES) - {"jsctl/commands/<noun>"})
 
 
@@ -25,40 +28,61 @@ def test_what_it_names_exists() -> None:
     assert [path for path in NAMED if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.slow
-def test_its_steps_add_a_verb(tmp_path: Path) -> None:
+def copy_project(tmp_path: Path) -> None:
     skipped = shutil.ignore_patterns("*.pyc.*")  # byte code that another process is about to move into place
     for folder in ("jsctl", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=skipped)
     for file in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / file, tmp_path)
-    registry, *new = FILES
+
+
+def run_in(folder: Path, *args: str) -> None:
+    done = subprocess.run(
+        [sys.executable, *args],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_its_steps_add_a_figure_in_two_files(tmp_path: Path) -> None:
+    copy_project(tmp_path)
+    declaration, test = FIGURE_FILES
+    lines = (tmp_path / declaration).read_text().removesuffix(")\n")
+    text = textwrap.indent(FIGURE_FILES[declaration].rstrip() + ",\n", "    ")
+    (tmp_path / declaration).write_text(f"{lines}{text})\n")
+    (tmp_path / test).write_text(FIGURE_FILES[test])
+    run_in(tmp_path, "-m", "ruff", "check", declaration, test)
+    run_in(tmp_path, "-m", "ruff", "format", "--check", declaration, test)
+    run_in(tmp_path, "-m", "pytest", "-n", "0", test)
+
+
+@pytest.mark.slow
+def test_its_steps_add_a_verb(tmp_path: Path) -> None:
+    copy_project(tmp_path)
+    registry, *new = VERB_FILES
     assert len(new) == 4
     for path in new:
         assert not (tmp_path / path).exists()
-        (tmp_path / path).write_text(FILES[path])
+        (tmp_path / path).write_text(VERB_FILES[path])
     lines = (tmp_path / registry).read_text()
     verbs = "VERBS: dict[str, Entry] = {\n"
     assert verbs in lines
-    (tmp_path / registry).write_text(lines.replace(verbs, verbs + textwrap.indent(FILES[registry], "    ")))
+    (tmp_path / registry).write_text(
+        lines.replace(verbs, verbs + textwrap.indent(VERB_FILES[registry], "    "))
+    )
 
-    def run(*args: str) -> None:
-        done = subprocess.run(
-            [sys.executable, *args],
-            cwd=tmp_path,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    run("-m", "tests.support.readme")
-    run("-m", "ruff", "check", *FILES)
-    run("-m", "ruff", "format", "--check", *FILES)
+    run_in(tmp_path, "-m", "tests.support.readme")
+    run_in(tmp_path, "-m", "ruff", "check", *VERB_FILES)
+    run_in(tmp_path, "-m", "ruff", "format", "--check", *VERB_FILES)
     architecture = ("tests/architecture/test_pages.py", "tests/architecture/test_wording.py")
     folders = ("tests/contract", "tests/commands/stream/test_idle.py", *architecture)
-    run(
+    run_in(
+        tmp_path,
         "-m",
         "pytest",
         "-n",

@@ -7,7 +7,7 @@ names.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from jsctl.jetstream.api import Json
 from jsctl.monitor.exporter import problems as problem_samples
@@ -19,6 +19,8 @@ from jsctl.monitor.exporter.problems import (
     find_ephemeral,
 )
 from jsctl.monitor.exporter.sample import Labels, Sample
+from jsctl.monitor.report.figures.figure import Figure
+from jsctl.monitor.report.figures.lists import FIGURES, list_metrics
 from jsctl.monitor.report.lines import AccountLine, ConsumerLine, LinkLine, Problem, StreamLine
 from jsctl.monitor.report.places import Answers, Place
 from jsctl.units import NEVER, SECOND, compute_age, parse_time_ns, read_known_time
@@ -46,12 +48,6 @@ HELP: Mapping[str, str] = {
     "jetstream_account_max_storage": "File storage that the account may use in bytes, -1 for no limit",
     "jetstream_account_memory_used": "Memory that the account uses in bytes",
     "jetstream_account_storage_used": "File storage that the account uses in bytes",
-    "jetstream_stream_total_messages": "Messages in the stream",
-    "jetstream_stream_total_bytes": "Bytes in the stream",
-    "jetstream_stream_first_seq": "First sequence of the stream",
-    "jetstream_stream_last_seq": "Last sequence of the stream",
-    "jetstream_stream_consumer_count": "Consumers of the stream",
-    "jetstream_stream_subject_count": "Subjects in the stream",
     "jetstream_stream_limit_bytes": "Bytes that the stream may hold, -1 for no limit",
     "jetstream_stream_limit_messages": "Messages that the stream may hold, -1 for no limit",
     "jetstream_stream_source_lag": "Messages that the stream is behind a source",
@@ -70,27 +66,13 @@ HELP: Mapping[str, str] = {
     "jetstream_consumer_last_ack_seconds": "Seconds since the last acknowledgement",
     "jsctl_up": "Whether the context and domain answered in the last round",
     "jsctl_last_answer_timestamp_seconds": "When the context and domain answered last",
-    "jsctl_stream_stored_messages_per_second": "Messages that the stream stores per second",
-    "jsctl_stream_growth_bytes_per_second": "Growth of the stream, negative when it shrinks",
-    "jsctl_stream_full_seconds": "Seconds until a limit of the stream is reached at this growth",
-    "jsctl_stream_used_ratio": "How full the stream is by its nearest limit, 0 to 1",
-    "jsctl_stream_idle_seconds": "Seconds since the stream stored its last message",
-    "jsctl_stream_deleted_messages": "Sequences within the stream whose messages were removed",
-    "jsctl_stream_lost_messages": "Messages that the server has lost",
-    "jsctl_stream_first_timestamp_seconds": "When the stream's first message was stored",
-    "jsctl_stream_offline": "Whether the stream does not answer",
     "jsctl_stream_replica_lag": "Operations that a replica of the stream is behind its leader",
     "jsctl_stream_replica_offline": "Whether a replica of the stream is offline",
     "jsctl_stream_replica_current": "Whether a replica of the stream is up to date",
-    "jsctl_replication_drain_seconds": "Seconds until nothing is left to copy, at this pace",
-    "jsctl_replication_seen_seconds": "Seconds since the origin was heard from",
-    "jsctl_replication_failed": "Whether the copy reports an error",
-    "jsctl_consumer_drain_seconds": "Seconds until nothing is left to deliver, at this pace",
-    "jsctl_consumer_delivered_messages_per_second": "Deliveries per second",
-    "jsctl_consumer_acknowledged_messages_per_second": "Acknowledgements per second",
     "jsctl_consumers": "Consumers behind one series of the other metrics, 1 for a durable one",
     "jsctl_account_full_seconds": "Seconds until the file storage is full at this growth",
     "jsctl_account_api_errors": "Errors of the JetStream API for the account",
+    **{metric.name: metric.help for own in FIGURES.values() for metric in list_metrics(own)},
     **problem_samples.HELP,
 }
 """The help of every metric, in the order of the output."""
@@ -230,30 +212,33 @@ class _ServerTotals:
 _TOTALS = ("streams", "consumers", "messages", "message_bytes")
 
 
+def _build_figure_samples(kind: str, line: Any, labels: Labels) -> Iterator[Sample]:
+    """Yield the known figures of a line that have a metric."""
+    for figure in FIGURES[kind]:
+        if figure.metric is not None:
+            value = _to_number(figure, figure.build_reader()(line))
+            if value is not None:
+                yield Sample(figure.metric.name, labels, value)
+
+
+def _to_number(figure: Figure, value: Any) -> float | None:
+    match figure.kind:
+        case "text":
+            return float(bool(value))
+        case "text?":
+            return float(value is not None)
+        case "ns?":
+            return _to_seconds(value)
+        case "time?":
+            return None if value is None else _to_seconds(parse_time_ns(value))
+    return None if value is None else float(value)
+
+
 def _build_stream_samples(line: StreamLine, labels: Labels) -> Iterator[Sample]:
-    row = line.row
-    yield Sample("jsctl_stream_offline", labels, float(row.offline is not None))
-    if row.offline is not None:
-        return
-    values = {
-        "jetstream_stream_total_messages": row.messages,
-        "jetstream_stream_total_bytes": row.bytes,
-        "jetstream_stream_first_seq": row.first_seq,
-        "jetstream_stream_last_seq": row.last_seq,
-        "jetstream_stream_consumer_count": row.consumers,
-        "jetstream_stream_subject_count": row.subjects,
-        "jsctl_stream_deleted_messages": row.deleted,
-        "jsctl_stream_lost_messages": row.lost,
-        "jsctl_stream_stored_messages_per_second": line.rate,
-        "jsctl_stream_growth_bytes_per_second": line.growth,
-        "jsctl_stream_full_seconds": _to_seconds(line.limit),
-        "jsctl_stream_used_ratio": line.share,
-        "jsctl_stream_idle_seconds": _to_seconds(line.idle),
-        "jsctl_stream_first_timestamp_seconds": _to_seconds(parse_time_ns(row.first_ts))
-        if row.first_ts
-        else None,
-    }
-    yield from _build_known_samples(values, labels)
+    samples = _build_figure_samples("streams", line, labels)
+    if line.row.offline is None:
+        return samples
+    return (sample for sample in samples if sample.metric == "jsctl_stream_offline")
 
 
 def _build_link_samples(line: LinkLine, stream: Labels) -> Iterator[Sample]:
@@ -275,12 +260,7 @@ def _build_link_samples(line: LinkLine, stream: Labels) -> Iterator[Sample]:
         "origin_deliver": row.deliver,
         "origin_filter": row.filters,
     }
-    values = {
-        "jsctl_replication_drain_seconds": _to_seconds(line.drain),
-        "jsctl_replication_seen_seconds": _to_seconds(row.active),
-        "jsctl_replication_failed": float(bool(row.error)),
-    }
-    yield from _build_known_samples(values, common_labels)
+    yield from _build_figure_samples("replication", line, common_labels)
 
 
 def _build_consumer_samples(
@@ -308,12 +288,7 @@ def _build_consumer_samples(
         yield from _build_known_samples(_sum_up_consumers([info]), consumer_labels)
         line = by_key.get((stream, str(info["name"])))
         if line is not None:
-            rates = {
-                "jsctl_consumer_drain_seconds": _to_seconds(line.drain),
-                "jsctl_consumer_delivered_messages_per_second": line.delivered,
-                "jsctl_consumer_acknowledged_messages_per_second": line.acknowledged,
-            }
-            yield from _build_known_samples(rates, consumer_labels)
+            yield from _build_figure_samples("consumers", line, consumer_labels)
     for stream, stream_infos in ephemeral.items():
         consumer_labels = hosts.consumer_labels(labels.get(stream, {}), EPHEMERAL, "", "")
         hosts.count_consumers(consumer_labels, len(stream_infos))

@@ -108,9 +108,9 @@ async def _fetch_all(api: Api, pattern: str, with_consumers: bool) -> Answers:
 class Place(NamedTuple):
     """A context and domain in its present state.
 
-    domain: empty where an API prefix was given. flags: of a command line for it. at: when it answered last,
+    domain: empty with an API prefix. flags: of a command line for it. at: when it answered last,
     in seconds since 1970, None for not yet. error: why it does not answer now, empty when it does. state: a
-    word for the error. prefix: of its API. failure: why the last attempt failed. asked: when it ended.
+    word for the error. prefix: of its API. failure: why the last attempt failed. tried_at: when it ended.
     """
 
     context: str
@@ -122,7 +122,7 @@ class Place(NamedTuple):
     tracker: Tracker
     prefix: str = DEFAULT_PREFIX
     failure: JsctlError | None = None
-    asked: float | None = None
+    tried_at: float | None = None
 
     @property
     def where(self) -> str:

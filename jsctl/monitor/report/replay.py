@@ -76,5 +76,5 @@ class Replay:
             place.state,
             tracker,
             failure=error(place.error) if place.error else None,
-            asked=at,
+            tried_at=at,
         )

@@ -8,29 +8,39 @@ from jsctl.command_lines import Suggestion
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.shape_check import TIME, Shape, check
 from jsctl.jetstream.shapes import CONSUMER_INFO, STATE, STREAM_CONFIG, check_answer, fields
+from jsctl.monitor.report.figures.lists import FIGURES
 from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.report.places import Answers, Place
 from jsctl.monitor.server.shapes import check_reply
-from jsctl.monitor.stream.rows import STREAM_KEYS, ReplicationRow, StreamRow
+from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.units import format_rfc3339, seconds_to_ns, to_datetime
 
-_STREAM = ("context", "domain", *STREAM_KEYS)
-_LINK = ["context", "domain", "stream", "kind", "api_prefix", "origin", "filters", "active", "lag", "error"]
 _GAP = ["part", "why", "is_chosen"]
 _LIMITS = ["messages", "bytes", "retention"]
 _HOSTING = ["leads", "follows", "behind", "offline", "lag"]
 
-_NUMBERS = "replicas consumers messages bytes lost lost_bytes deleted subjects first_seq last_seq api_level"
-_ROW = Shape(
-    {
-        **fields(str, "context domain stream storage placement cluster leader offline"),
-        **fields(int, _NUMBERS),
-        **fields(TIME, "created first_ts last_ts"),
-        "peers": [str],
-    },
-    ("context", "domain", "stream", "storage", "placement", "peers", *_NUMBERS.split()),
-)
+_SHAPES: Mapping[str, Any] = {"natural": int, "ns": int, "time": TIME, "[text]": [str]}
+
+
+def _build_row_shape(kind: str, row: Any) -> tuple[list[str], Shape]:
+    """Return the keys of a list's rows, and their shape. Attributes with a default are newer than some
+    recordings."""
+    stored = [figure for figure in FIGURES[kind] if figure.is_stored]
+    kinds = {figure.attribute: _SHAPES.get(figure.kind.rstrip("?"), str) for figure in stored}
+    required = [
+        one.attribute
+        for one in stored
+        if one.attribute not in row._field_defaults and (one.key == "active_ns" or one.kind[-1] != "?")
+    ]
+    return ["context", "domain", *kinds], Shape(
+        {**fields(str, "context domain"), **kinds}, ["context", "domain", *required]
+    )
+
+
+_STREAM, _ROW = _build_row_shape("streams", StreamRow)
+_LINK, _LINK_ROW = _build_row_shape("replication", ReplicationRow)
+
 _FACTS = Shape(
     {
         "config": Shape(STREAM_CONFIG.fields),
@@ -41,15 +51,7 @@ _FACTS = Shape(
 _OVERVIEW = Shape(
     {
         "at": TIME,
-        "links": [
-            Shape(
-                {
-                    **fields(str, "context domain stream kind api_prefix origin filters error"),
-                    **fields(int, "active lag"),
-                },
-                _LINK,
-            )
-        ],
+        "links": [_LINK_ROW],
         "consumers": [CONSUMER_INFO],
         "consumed": {"*": _FACTS},
         "gaps": [str],
@@ -217,7 +219,7 @@ def _parse_gaps(document: Json) -> list[Gap]:
 
 
 def _parse_stream(row: Json) -> StreamRow:
-    values = _pick_values(row, _STREAM)
+    values = _pick_values(row, [key for key in _STREAM if key in row or key not in StreamRow._field_defaults])
     return StreamRow(**{**values, "peers": tuple(values["peers"])})
 
 

@@ -69,32 +69,6 @@ class StreamRow(NamedTuple):
     raft_group: str = ""  #: empty if there is no cluster
 
 
-STREAM_KEYS = (
-    "stream",
-    "storage",
-    "placement",
-    "created",
-    "replicas",
-    "consumers",
-    "messages",
-    "bytes",
-    "lost",
-    "lost_bytes",
-    "deleted",
-    "subjects",
-    "first_seq",
-    "last_seq",
-    "first_ts",
-    "last_ts",
-    "api_level",
-    "cluster",
-    "leader",
-    "peers",
-    "offline",
-)
-"""Keys of a stream in the JSON of reports and recordings, beside its context and domain."""
-
-
 class ReplicationRow(NamedTuple):
     """A row about a mirror or source: one for each stream and origin."""
 

@@ -1,13 +1,14 @@
 """The tables of `jsctl export reports`: the values of `jsctl report`, with a row for each sample of a stream,
 mirror or source, consumer or server."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.monitor.consumer.rows import build_consumer_row
+from jsctl.monitor.report.figures.lists import FIGURES
 from jsctl.monitor.report.overview import fetch_consumers
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.server.requests import fetch_jetstream
@@ -20,7 +21,7 @@ from jsctl.monitor.stream.rows import (
     build_stream_rows,
     fetch_snapshot,
 )
-from jsctl.spark.export.table_schema import Column, TableSchema
+from jsctl.spark.export.table_schema import Column, TableSchema, Type
 from jsctl.units import NEVER
 
 _SAMPLE = (
@@ -34,48 +35,27 @@ _GROUP = (
     Column("peers", "string", "followers, separated by commas; `!` after one that is offline or behind"),
 )
 
+_TYPES: Mapping[str, Type] = {"natural": "long", "ns": "duration", "time": "timestamp"}
+
+
+def _build_columns(kind: str) -> Iterator[Column]:
+    """Yield a column for each figure that rows of answers have."""
+    for figure in FIGURES[kind]:
+        if figure.is_stored:
+            yield Column(figure.attribute, _TYPES.get(figure.kind.rstrip("?"), "string"), figure.about)
+
+
 STREAMS = TableSchema(
     "streams",
     (
         *_SAMPLE,
-        Column("stream", "string", "its name"),
-        Column("storage", "string", "file or memory"),
-        Column("placement", "string", "cluster and tags that its configuration asks for"),
-        Column("created", "timestamp", "when it was created"),
-        Column("replicas", "long", "configured replicas"),
-        Column("consumers", "long", "consumers on it"),
-        Column("messages", "long", "messages in it"),
-        Column("bytes", "long", "bytes in it"),
-        Column("lost", "long", "messages lost"),
-        Column("lost_bytes", "long", "bytes lost"),
-        Column("deleted", "long", "messages deleted between the first and the last message"),
-        Column("subjects", "long", "distinct subjects in it"),
-        Column("first_seq", "long", "first sequence"),
-        Column("last_seq", "long", "last sequence"),
-        Column("first_ts", "timestamp", "time of the first message"),
-        Column("last_ts", "timestamp", "time of the last message"),
-        Column("api_level", "long", "JetStream API level that its configuration needs"),
-        *_GROUP,
-        Column("offline", "string", "why it cannot be reached, null when it can"),
+        *_build_columns("streams"),
         Column("max_messages", "long", "most messages that it may hold, null without a limit"),
         Column("max_bytes", "long", "most bytes that it may hold, null without a limit"),
     ),
 )
 
-REPLICATION = TableSchema(
-    "replication",
-    (
-        *_SAMPLE,
-        Column("stream", "string", "the stream that copies"),
-        Column("kind", "string", "mirror or source"),
-        Column("api_prefix", "string", "API prefix of the origin, empty for the same domain and account"),
-        Column("origin", "string", "the stream that is copied"),
-        Column("filters", "string", "what is copied and under which subjects, empty for all"),
-        Column("active", "duration", "since the origin was last active, null when it never was"),
-        Column("lag", "long", "messages behind the origin"),
-        Column("error", "string", "the error that the server reports, empty if there is none"),
-    ),
-)
+REPLICATION = TableSchema("replication", (*_SAMPLE, *_build_columns("replication")))
 
 CONSUMERS = TableSchema(
     "consumers",

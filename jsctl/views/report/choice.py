@@ -1,23 +1,27 @@
 """Which rows of `jsctl report` are shown: those of a part, that match a filter, that are wrong."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from jsctl.monitor.report.lines import ConsumerLine, LinkLine, StreamLine
+from jsctl.monitor.report.figures.lists import build_recorder
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Filter
-from jsctl.views.report.records import Line, consumer_line, link_line, stream_line
-
-T = TypeVar("T", StreamLine, LinkLine, ConsumerLine)
+from jsctl.views.report.units import build_table_columns
 
 LISTS = ("streams", "replication", "consumers")
 """The lists of a report, in its order. Each is a part."""
 
-_TEXTS = (
-    *("stream", "consumer", "kind", "api_prefix", "origin", "filters", "mode"),
-    *("storage", "leader", "peers", "error", "trouble"),
-)
+_RECORDERS = {kind: build_recorder(kind) for kind in LISTS}
+_TEXTS = {kind: [column.read for column in build_table_columns(kind)[0] if column.is_text] for kind in LISTS}
+
+
+class Line(NamedTuple):
+    """A row of a table. line: tracked. record: its JSON object. level: FINE, WARN or BAD."""
+
+    line: Any
+    record: Mapping[str, Any]
+    level: int
 
 
 class Lines(NamedTuple):
@@ -52,15 +56,18 @@ def build_lines(tracker: Tracker, sort: str) -> Lines:
     """
     consumers = tracker.consumers
     return Lines(
-        [stream_line(line) for line in _sort_lines("streams", tracker.streams or (), sort)],
-        [link_line(line) for line in _sort_lines("replication", tracker.links or (), sort)],
-        None
-        if consumers is None
-        else [consumer_line(line) for line in _sort_lines("consumers", consumers, sort)],
+        _build_rows("streams", tracker.streams or (), sort),
+        _build_rows("replication", tracker.links or (), sort),
+        None if consumers is None else _build_rows("consumers", consumers, sort),
     )
 
 
-def _sort_lines(kind: str, lines: Sequence[T], sort: str) -> Sequence[T]:
+def _build_rows(kind: str, lines: Sequence[Any], sort: str) -> list[Line]:
+    record = _RECORDERS[kind]
+    return [Line(line, record(line), find_level(line.troubles)) for line in _sort_lines(kind, lines, sort)]
+
+
+def _sort_lines(kind: str, lines: Sequence[Any], sort: str) -> Sequence[Any]:
     """Sort lines that are in the order of their names."""
     if sort == "trouble":
         return sorted(lines, key=lambda line: -find_level(line.troubles))
@@ -92,13 +99,14 @@ class Choice(NamedTuple):
             row
             for row in rows
             if (row.level or not is_wrong_only)
-            and (self.search is None or self.search.takes(_list_words(row, place)))
+            and (self.search is None or self.search.takes(_list_words(kind, row, place)))
         ]
 
 
-def _list_words(row: Line, place: str) -> str:
+def _list_words(kind: str, row: Line, place: str) -> str:
     """Return the texts of a row, as on the screen."""
     words = [place] if place else []
-    for value in map(row.record.get, _TEXTS):
+    for read in _TEXTS[kind]:
+        value = read(row.line)
         words += value if isinstance(value, list) else [value] if value else []
-    return " ".join(words)
+    return " ".join([*words, *row.record["trouble"]])

@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from jsctl.monitor.stream.rows import STREAM_KEYS
-from jsctl.views.report.records import CONSUMER_KEYS
-from jsctl.views.shared.tables import LINK_KEYS
+from jsctl.monitor.report.figures.lists import FIGURES, list_figures
 
-_RATES = ("message_rate", "byte_rate", "lag_rate", "unprocessed_rate")
-_PLACE = ("lag_messages", "context", "domain", "kind")
+_KEYS = (figure.key for kind in FIGURES for figure in list_figures(kind))
+_PLACE = ("context", "domain", "kind")
 _NULL_ROW: Mapping[str, Any] = {
-    **dict.fromkeys((*STREAM_KEYS, *LINK_KEYS, *CONSUMER_KEYS, *_RATES, *_PLACE)),
+    **dict.fromkeys((*_KEYS, *_PLACE)),
     "trouble": [],
     "codes": [],
     "problems": 0,

@@ -82,7 +82,7 @@ def remaining_cell(span: int | None, soon: int = 10 * MINUTE) -> Any:
     return Cell(span, format_exact_duration(span), "warn" if span <= soon else "")
 
 
-def drain_cell(span: int | None, lag: int) -> Any:
+def drain_cell(span: int | None) -> Any:
     """Return a cell for the time (ns) until a lag is gone."""
     if span is not None:
         return Cell(span, format_exact_duration(span), "good")
@@ -116,11 +116,11 @@ def share_cell(value: float | None) -> Any:
     return Cell(value, f"{value * 100:.0f}%", style)
 
 
-def ago_cell(span: int) -> Any:
-    """Return a cell for the time (ns) since something, -1 for never."""
+def ago_cell(span: int | None) -> Any:
+    """Return a cell for the time (ns) since something, None for never."""
     return (
         Cell(None, "never", "dim")
-        if span < 0
+        if span is None
         else Cell(span, format_exact_duration(truncate_to_seconds(span)))
     )
 
@@ -138,8 +138,3 @@ def suggest(place: Place, help: Suggestion | None, verb: str, *names: str) -> st
 def place_keys(row: Row) -> dict[str, Any]:
     """Return the keys of a record that name its place."""
     return {"context": row.place.context, "domain": row.place.domain}
-
-
-def seconds(span: int | None) -> float | None:
-    """Return a span in ns as seconds."""
-    return None if span is None else round(span / SECOND, 1)

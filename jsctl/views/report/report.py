@@ -1,19 +1,16 @@
 """`jsctl report`: several contexts and domains, their streams, replication and consumers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from jsctl.errors import ExitStatus
+from jsctl.monitor.report.figures.lists import list_figures
 from jsctl.monitor.report.places import DEFAULT_PREFIX, Place, name_failure
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.monitor.report.tracking import LOOKED_AT, Tracker
-from jsctl.monitor.rules import objects
 from jsctl.monitor.trouble import BAD, FINE, WARN, Gap
 from jsctl.units import (
-    SECOND,
-    format_bytes,
-    format_duration,
     format_rfc3339,
     format_time,
     pluralize,
@@ -21,56 +18,13 @@ from jsctl.units import (
     to_ns,
 )
 from jsctl.views.report import spark_queries
-from jsctl.views.report.choice import LISTS, Choice, Lines, build_lines
+from jsctl.views.report.choice import LISTS, Choice, Line, Lines, build_lines
 from jsctl.views.report.panes import STYLES, Pane, Section
-from jsctl.views.report.records import KEYS, Line
+from jsctl.views.report.units import build_table_columns
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
-from jsctl.views.shared import columns
 
-_STREAMS = (
-    columns.STREAM,
-    columns.STORAGE,
-    columns.CONSUMERS,
-    columns.MESSAGES,
-    columns.BYTES,
-    Column("Msgs/s", "message_rate", "rate"),
-    Column("Growth", "byte_rate", "bytes"),
-    columns.LOST,
-    columns.DELETED,
-    Column("Replicas", "peers"),
-    Column("Trouble", "trouble", "prose"),
-)
-_REPLICATION = (
-    columns.STREAM,
-    columns.KIND,
-    columns.API_PREFIX,
-    Column("Source Stream", "origin"),
-    Column("Filters", "filters"),
-    Column("Active", "active_ns", "ago"),
-    columns.LAG,
-    Column("Lag Trend", "lag_rate"),
-    columns.ERROR,
-    Column("Trouble", "trouble", "prose"),
-)
-_CONSUMERS = (
-    columns.STREAM,
-    Column("Consumer", "consumer"),
-    Column("Mode", "mode"),
-    Column("Ack Pending", "ack_pending", "count"),
-    Column("Redelivered", "redelivered", "count"),
-    Column("Unprocessed", "unprocessed", "count"),
-    Column("Trend", "unprocessed_rate"),
-    Column("Last Delivery", "last_delivery_ns", "ago"),
-    Column("Trouble", "trouble", "prose"),
-)
-_SPARE = {
-    "streams": ("deleted", "storage", "consumers", "byte_rate", "lost", "bytes", "peers"),
-    "links": ("filters", "api_prefix", "kind", "lag_rate"),
-    "consumers": ("mode", "last_delivery_ns", "redelivered", "unprocessed_rate", "ack_pending"),
-}
-_OPTIONAL = frozenset({"filters", "error", "trouble", "peers"})  #: columns that are left out when all empty
-_WATCHED = frozenset({"message_rate", "byte_rate", "lag_rate", "unprocessed_rate"})
 _ALL = Choice()
+_TITLES = ("Stream Report", "Replication Report", "Consumer Report")
 
 
 def document(
@@ -96,7 +50,7 @@ def document(
             {
                 "context": place.context,
                 "domain": place.domain,
-                "at": _format_utc(place.asked),
+                "at": _format_utc(place.tried_at),
                 "error": outage or None,
                 "trouble": [] if outage else _list_troubles(tracker),
                 "not_checked": [{"part": gap.part, "why": gap.why} for gap in _list_gaps(place)],
@@ -125,9 +79,9 @@ def unchecked(places: Sequence[Place]) -> list[str]:
     sentences = []
     for place in places:
         if (fault := place.fault) is not None:
-            sentences.append(f"{title(place)}: {fault.message}")
+            sentences.append(f"{name_place(place)}: {fault.message}")
         elif not place.outage:
-            sentences += [f"{title(place)}: {gap.why}" for gap in _list_gaps(place) if not gap.is_chosen]
+            sentences += [f"{name_place(place)}: {gap.why}" for gap in _list_gaps(place) if not gap.is_chosen]
     return sentences
 
 
@@ -183,7 +137,7 @@ def flat(places: Sequence[Place], now: float, choice: Choice = _ALL) -> Result:
             for row in report[kind] or ()
         ]
         if rows or kind in ("streams", choice.part):
-            keys = ["context", "domain", *KEYS[kind]]
+            keys = ["context", "domain", *(figure.key for figure in list_figures(kind))]
             parts.append(
                 Table(kind, [Column(key, key) for key in keys], [list(row.values()) for row in rows])
             )
@@ -195,7 +149,7 @@ def failures(places: Sequence[Place]) -> list[str]:
     sentences = []
     for place in places:
         whys = [place.outage] if place.outage else [gap.why for gap in _list_gaps(place) if not gap.is_chosen]
-        sentences += [f"{title(place)}: {why}" for why in whys]
+        sentences += [f"{name_place(place)}: {why}" for why in whys]
     return sentences
 
 
@@ -212,7 +166,7 @@ def _find_status(places: Sequence[Place]) -> ExitStatus:
 
 def _name_place(place: Place, places: Sequence[Place]) -> str:
     """Return what a filter searches beside the rows: the title, if there are several places."""
-    return title(place) if len(places) > 1 else ""
+    return name_place(place) if len(places) > 1 else ""
 
 
 def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
@@ -224,7 +178,7 @@ def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
         waiting = fault is None
         summary = Text("connecting" if waiting else _name_state(place), "dim" if waiting else "bad")
         messages = [] if waiting and not place.error else [Text(error, "bad")]
-        return Pane(title(place), summary, messages, [], trouble=FINE if waiting else BAD)
+        return Pane(name_place(place), summary, messages, [], trouble=FINE if waiting else BAD)
     lines = build_lines(tracker, sort)
     chosen = choice.choose(lines, name)
     watched = tracker.rounds > 1
@@ -233,22 +187,9 @@ def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
     messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in account_troubles]
     messages += [Text(f"not checked: {gap.why}", "dim" if gap.is_chosen else "warn") for gap in tracker.gaps]
     sections = [
-        section
-        for section in (
-            _build_section("Stream Report", _STREAMS, chosen.streams, "streams", watched, _build_stream_cell),
-            _build_section(
-                "Replication Report", _REPLICATION, chosen.replication, "links", watched, _link_cell
-            ),
-            _build_section(
-                "Consumer Report",
-                _CONSUMERS,
-                chosen.consumers or (),
-                "consumers",
-                watched,
-                _build_consumer_cell,
-            ),
-        )
-        if section.table.rows
+        _build_section(title, kind, rows or (), watched)
+        for title, kind, rows in zip(_TITLES, LISTS, chosen, strict=True)
+        if rows
     ]
     if not lines.streams:
         messages.append(Text("No Streams defined"))
@@ -273,103 +214,37 @@ def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
         summary = Text(f"all well, {_describe_choice(tracker.gaps)}", "good")
     else:
         summary = Text("all well", "good")
-    return Pane(title(place), summary, messages, sections, dim=bool(error), trouble=level)
+    return Pane(name_place(place), summary, messages, sections, dim=bool(error), trouble=level)
 
 
 def _describe_choice(gaps: Sequence[Gap]) -> str:
     return f"without {' and '.join(sorted({gap.part for gap in gaps}))}"
 
 
-def _build_section(
-    title: str,
-    columns: Sequence[Column],
-    rows: Sequence[Line],
-    noun: str,
-    watched: bool,
-    cell: Callable[[str, Line], Any],
-) -> Section:
+def _build_section(title: str, kind: str, rows: Sequence[Line], watched: bool) -> Section:
+    columns, spare = build_table_columns(kind)
     visible = [
         column
         for column in columns
-        if (watched or column.key not in _WATCHED)
-        and (
-            column.key not in _OPTIONAL
-            or any(row.record[column.key] or (column.key == "peers" and row.record["leader"]) for row in rows)
-        )
+        if (watched or not column.is_rate)
+        and (not column.is_optional or any(column.read(row.line) for row in rows))
     ]
-    lines = [[cell(column.key, row) for column in visible] for row in rows]
-    return Section(Table(title, visible, lines, spare=_SPARE[noun]), [row.level for row in rows], noun)
-
-
-def _build_stream_cell(key: str, row: Line) -> Any:
-    value = row.record[key]
-    match key:
-        case "storage":
-            return Cell(value, value.capitalize())
-        case "byte_rate" if value is not None:
-            sign = "+" if value > 0 else ""
-            return Cell(value, f"{sign}{format_bytes(round(value))}/s")
-        case "lost" if value:
-            return Cell(value, f"{value:,}", "bad")
-        case "peers":
-            leader = f"{row.record['leader']}*" if row.record["leader"] else ""
-            return Cell(value, ", ".join(filter(None, [leader, *value])))
-    return _build_common_cell(key, row)
-
-
-def _link_cell(key: str, row: Line) -> Any:
-    value = row.record[key]
-    match key:
-        case "kind":
-            return Cell(value, value.capitalize())
-        case "active_ns" if value is None or value >= objects.SILENT:
-            return Cell(value, "never" if value is None else format_duration(value), STYLES[row.level])
-        case "lag_rate":
-            return _build_trend_cell(value, row.record["lag"])
-        case "error":
-            return Cell(value, value, "bad")
-    return _build_common_cell(key, row)
-
-
-def _build_consumer_cell(key: str, row: Line) -> Any:
-    value = row.record[key]
-    match key:
-        case "mode":
-            return Cell(value, value.capitalize())
-        case "last_delivery_ns" if value is None:
-            return Cell(None, "never")
-        case "unprocessed_rate":
-            return _build_trend_cell(value, row.record["unprocessed"])
-    return _build_common_cell(key, row)
-
-
-def _build_common_cell(key: str, row: Line) -> Any:
-    value = row.record[key]
-    if key == "trouble":
-        return Cell(value, ", ".join(value), STYLES[row.level])
-    if key in ("stream", "consumer") and row.level:
-        return Cell(value, value, STYLES[row.level])
-    return value
-
-
-def _build_trend_cell(rate: float | None, remaining: int) -> Any:
-    """Return `↑ 120/s`, or `↓ 50/s, 12s left`; an empty cell for no change."""
-    if rate is None:
-        return None
-    if not rate:
-        return Cell(rate, "")
-    shown = f"{abs(rate):,.0f}/s" if abs(rate) >= 10 else f"{abs(rate):,.1f}/s"
-    if rate > 0:
-        return Cell(rate, f"↑ {shown}", "warn")
-    remaining_note = f", {format_duration(round(remaining / -rate) * SECOND)} left" if remaining else ""
-    return Cell(rate, f"↓ {shown}{remaining_note}", "good")
+    cells = [[column.cell(column.read(row.line), row.level) for column in visible] for row in rows]
+    heads = [column.column for column in visible]
+    if any(row.level for row in rows):
+        heads.append(Column("Trouble", "trouble", "prose"))
+        for line, row in zip(cells, rows, strict=True):
+            words = row.record["trouble"]
+            line.append(Cell(words, ", ".join(words), STYLES[row.level]))
+    noun = "links" if kind == "replication" else kind
+    return Section(Table(title, heads, cells, spare=spare), [row.level for row in rows], noun)
 
 
 def _format_utc(moment: float | None) -> str | None:
     return None if moment is None else format_rfc3339(seconds_to_ns(moment))
 
 
-def title(place: Place) -> str:
+def name_place(place: Place) -> str:
     """Return the context, or the address without one; with the domain or the API prefix, if there is
     one.
     """

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jsctl.command_lines import build_line
+from jsctl.monitor.report.figures.figure import to_seconds
 from jsctl.monitor.report.lines import AccountLine, Problem, ServerLine
 from jsctl.monitor.report.places import Place
 from jsctl.units import MINUTE
@@ -21,7 +22,6 @@ from jsctl.views.report.grid_cells import (
     place_rows,
     rate_cell,
     remaining_cell,
-    seconds,
     share_cell,
     suggest,
 )
@@ -120,7 +120,7 @@ def accounts(places: Sequence[Place]) -> Grid:
         values = {
             column.key: column.raw(row) for column in _ACCOUNTS if column.key not in ("trouble", "limit")
         }
-        values["seconds_to_limit"] = seconds(line.limit)
+        values["seconds_to_limit"] = to_seconds(line.limit)
         return {
             **place_keys(row),
             **values,
@@ -158,7 +158,7 @@ _PROBLEMS = (
 )
 _PROBLEMS_END = (
     GridColumn(
-        "Clears In", "drain", "duration", lambda row: drain_cell(row.line.drain, 1), optional=True, quiet=True
+        "Clears In", "drain", "duration", lambda row: drain_cell(row.line.drain), optional=True, quiet=True
     ),
     GridColumn("Why", "why", "prose", lambda row: Cell(row.line.why, row.line.why, "dim"), optional=True),
 )
@@ -185,7 +185,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
             "code": line.trouble.code,
             "bad": line.trouble.bad,
             "for_seconds": round(now - line.since, 1),
-            "seconds_to_drain": seconds(line.drain),
+            "seconds_to_drain": to_seconds(line.drain),
             "why": line.why or None,
             "help": line.help.at(row.place.flags) if line.help else None,
         }

@@ -15,10 +15,6 @@ def raw_columns(columns: Sequence[Column]) -> list[Column]:
     ]
 
 
-LINK_KEYS = ("stream", "kind", "api_prefix", "origin", "filters", "active_ns", "lag", "error")
-"""Keys of a mirror or source in the JSON of reports."""
-
-
 def recorder(keys: Sequence[str]) -> Callable[[object], dict[str, Any]]:
     """Return a function that returns a JSON object with these keys, from a row's attributes of the same
     names.

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from jsctl.monitor.stream.rows import STREAM_KEYS, ReplicationRow, Report, StreamRow
+from jsctl.monitor.report.figures.lists import ROW_KEYS
+from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
 from jsctl.units import NEVER, format_bytes, format_count
 from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table
 from jsctl.views.shared import columns
 from jsctl.views.shared.leaders import leader_report
-from jsctl.views.shared.tables import LINK_KEYS, raw_columns, recorder, unreachable_streams
+from jsctl.views.shared.tables import raw_columns, recorder, unreachable_streams
 from jsctl.views.shared.text import quote_for_dot
 
 _STREAMS = (
@@ -68,8 +69,8 @@ def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders:
     return Result(
         parts,
         data=lambda: {
-            "streams": map(recorder((*_PLACE_KEYS, *STREAM_KEYS)), rows),
-            "replication": map(recorder((*_PLACE_KEYS, *LINK_KEYS)), links),
+            "streams": map(recorder((*_PLACE_KEYS, *ROW_KEYS["streams"])), rows),
+            "replication": map(recorder((*_PLACE_KEYS, *ROW_KEYS["replication"])), links),
         },
     )
 

@@ -1,0 +1,89 @@
+"""What a figure of a report is. No I/O.
+
+Each is declared once, in the file of its list beside this one. What shows, stores or exports it follows: the
+columns of `jsctl report` and of its screen, its JSON and the schema of that, `--filter` and `--fail-on`,
+recordings, the tables of `jsctl export reports`, and the metrics of the exporter with their help.
+"""
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from jsctl.units import SECOND
+
+Read = str | Callable[[Any], Any]
+
+
+class Shown(NamedTuple):
+    """A column. title, unit, read: of the figure where empty. at: its position. spare: how soon a narrow
+    terminal leaves it out, the highest first, 0 for never. key: for `--sort` on the screen. wide, optional,
+    quiet: see GridColumn."""
+
+    title: str = ""
+    unit: str = ""
+    at: int = 50
+    spare: int = 50
+    key: str = ""
+    read: Read = ""
+    wide: bool = False
+    optional: bool = False
+    quiet: bool = False
+
+
+class Metric(NamedTuple):
+    """A metric of the exporter. Spans and times become seconds, texts whether there is one."""
+
+    name: str
+    help: str
+
+
+class Figure(NamedTuple):
+    """A figure of a line.
+
+    key: its name in JSON, conditions, recordings and tables. kind: its type in JSON, as in
+    `schema/definitions.yaml`; empty for a column alone. title, unit: of its columns; the units are those of
+    `views/report/units.py`. read: the attribute of a line that holds it, or what computes it. about: of the
+    tables' columns. table, screen: its columns in a report and on the screen, None for none. listed: whether
+    the JSON of reports has it; otherwise only the screen knows it.
+    """
+
+    key: str
+    kind: str
+    title: str = ""
+    unit: str = "text"
+    read: Read = ""
+    about: str = ""
+    metric: Metric | None = None
+    table: Shown | None = Shown()
+    screen: Shown | None = Shown()
+    listed: bool = True
+
+    @property
+    def attribute(self) -> str:
+        """The name of what it is in a row of answers."""
+        return self.key.removesuffix("_ns")
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether rows of answers have it, so that recordings and tables do."""
+        return self.read == f"row.{self.attribute}"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether a filter may search it."""
+        return self.kind.strip("[]?") not in ("natural", "real", "ns", "time", "")
+
+    def build_reader(self, shown: Shown | None = None) -> Callable[[Any], Any]:
+        """Return what reads it from a line, for JSON or for a column; -1, for never, is null."""
+        read = (shown.read if shown is not None else "") or self.read or self.key
+        if callable(read):
+            return read
+        get = attrgetter(read)
+        if not self.kind.startswith("ns"):
+            return get
+        return lambda line: None if (span := get(line)) is None or span < 0 else span
+
+
+def to_seconds(span: int | None) -> float | None:
+    """Return a span in ns as seconds."""
+    return None if span is None else round(span / SECOND, 1)

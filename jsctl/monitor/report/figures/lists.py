@@ -1,0 +1,40 @@
+"""The lists of a report, and the figures of each. No I/O."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from jsctl.monitor.report.figures.consumers import CONSUMERS
+from jsctl.monitor.report.figures.figure import Figure, Metric
+from jsctl.monitor.report.figures.replication import LINKS
+from jsctl.monitor.report.figures.streams import STREAMS
+
+_TROUBLE = Figure("trouble", "[text]", read=lambda line: [trouble.words for trouble in line.troubles])
+_CODES = Figure(
+    "codes", "[text]", read=lambda line: list(dict.fromkeys(trouble.code for trouble in line.troubles))
+)
+
+FIGURES: Mapping[str, Sequence[Figure]] = {"streams": STREAMS, "replication": LINKS, "consumers": CONSUMERS}
+"""The figures of each list of a report."""
+
+ROW_KEYS = {kind: [figure.key for figure in own if figure.is_stored] for kind, own in FIGURES.items()}
+"""The keys of the figures that rows of answers have, by list."""
+
+
+def list_figures(kind: str, *, is_screen: bool = False) -> list[Figure]:
+    """Return the figures of a list's JSON objects, in their order. is_screen: of those of the screen."""
+    own = FIGURES[kind]
+    return [*(one for one in own if one.kind and (one.listed or is_screen)), _TROUBLE, _CODES]
+
+
+def build_recorder(kind: str, *, is_screen: bool = False) -> Callable[[Any], dict[str, Any]]:
+    """Return what makes the JSON object of a list's line."""
+    readers = [
+        (one.key, one.build_reader(), one.kind.startswith("["))
+        for one in list_figures(kind, is_screen=is_screen)
+    ]
+    return lambda line: {key: list(read(line)) if many else read(line) for key, read, many in readers}
+
+
+def list_metrics(own: Sequence[Figure]) -> list[Metric]:
+    """Return the metrics of figures."""
+    return [figure.metric for figure in own if figure.metric is not None]
