@@ -93,8 +93,10 @@ _WITH_SPARK = (
 
 
 _FAST = "not slow and not spark and not cluster"
-_NOT_FAST = ("architecture", "commands/bench", "contract", "fuzz", "scenarios", "spark", "unit/spark")
-"""Marks and folders that `--fast` leaves out."""
+"""Marks that `--fast` leaves out; it also leaves out `tests/fuzz`, where a case takes all memory it may."""
+
+_LONG = ("long", "cluster")
+"""Marks of what kills, makes faults, starts clusters or walks demos: it needs `--long`, or a file's name."""
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -117,9 +119,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="with the tests that kill at random for minutes")
     parser.addoption(
-        "--fast", action="store_true", help="one case of each test that does not wait, no property tests"
+        "--long",
+        action="store_true",
+        help="with the tests that kill, make faults, start clusters or walk demos",
+    )
+    parser.addoption(
+        "--fast",
+        action="store_true",
+        help="every contract, one case of each other test that does not wait, no property tests",
     )
     parser.addoption("--fuzz", type=float, metavar="N", help="try N times as many cases in tests/fuzz")
 
@@ -183,7 +191,7 @@ def _use_quick_spark(item: pytest.Item) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Files whose tests all have a mark that `-m 'not slow and not spark'` leaves out are not imported."""
-    if config.getoption("--fast") and any(collection_path == _TESTS / name for name in _NOT_FAST):
+    if config.getoption("--fast") and collection_path == _TESTS / "fuzz":
         return True
     expression = config.option.markexpr
     if not re.fullmatch(r"not \w+( and not \w+)*", expression) or not collection_path.match("test_*.py"):
@@ -195,14 +203,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The slow ones first: workers, which take a file at a time, then end at about the same time. Without
-    those marked long, unless these are asked for, or a file is."""
+    the long ones, unless these are asked for, or a file is."""
     is_file_named = any("::" in arg or arg.endswith(".py") for arg in config.args)
     if not config.getoption("--long") and not is_file_named:
-        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=[item for item in items if _is_long(item)])
+        items[:] = [item for item in items if not _is_long(item)]
     if config.getoption("--fast"):
         first_cases = {
-            (item.path, item.getparent(pytest.Class), _function_name(item)): item
+            _case(item): item
             for item in items[::-1]
             # Without property tests Hypothesis need not read the whole package for its constants.
             if not is_hypothesis_test(getattr(item, "obj", None))
@@ -217,8 +225,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: place(item.path))
 
 
-def _function_name(item: pytest.Item) -> str:
-    return item.originalname if isinstance(item, pytest.Function) else item.name
+def _is_long(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in _LONG)
+
+
+def _case(item: pytest.Item) -> tuple[object, ...]:
+    """Return what cases of one test have in common; contracts hold for every case."""
+    is_contract = item.path.is_relative_to(_TESTS / "contract")
+    name = item.originalname if isinstance(item, pytest.Function) and not is_contract else item.name
+    return item.path, item.getparent(pytest.Class), name
 
 
 def pytest_collection_finish() -> None:

@@ -14,8 +14,6 @@ from jsctl.testing import Network
 from tests.support.processes import children
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 PLUGIN = "jsctl.pytest_plugin"
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
@@ -104,6 +102,7 @@ def test_a_mistake_in_a_file(jsctl_network, tmp_path):
 """
 
 
+@pytest.mark.slow
 def test_an_outside_project(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]], ids=" ".join
 )

@@ -8,8 +8,6 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 LISTS = (
     "stream ls -a",
     "stream ls --names",

@@ -1,4 +1,7 @@
-"""`doctor` on networks that are broken in one way each: it names that, and nothing else."""
+"""`doctor` on networks that are broken in one way each: it names that, and nothing else.
+
+This file is long because each of these networks is described where it is asked about.
+"""
 
 import re
 import shlex
@@ -15,8 +18,6 @@ from tests.support.doctor import ALONE, CREATE, DELIVER, FLOW, INFO, REMOTE, Pat
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_for
-
-pytestmark = pytest.mark.slow
 
 ACROSS = {"api": REMOTE, "deliver": "deliver.acc.hub.imp.copy"}
 MESSAGES = [("orders", b"x" * 200)]
@@ -74,6 +75,7 @@ def mirror(pair: Pair, name: str, origin: str, api: str) -> None:
     js.stream(pair.url, name, domain="leaf", mirror={"name": origin, "external": {"api": api}})
 
 
+@pytest.mark.slow
 def test_a_network_that_is_well(pair: Pair) -> None:
     js.stream(pair.url, "ORDERS", "orders.>")
     js.stream(pair.url, "LOCAL", "local.>", domain="leaf")
@@ -89,6 +91,7 @@ def test_a_network_that_is_well(pair: Pair) -> None:
     assert outcome.out == "Nothing is wrong with 1 context, 2 domains, 5 streams and 2 servers\n"
 
 
+@pytest.mark.slow
 def test_missing_origins(pair: Pair) -> None:
     js.stream(pair.url, "ORDERS", "orders.>")
     mirror(pair, "LOST", "ORDERS", "$JS.nowhere.API")
@@ -105,6 +108,7 @@ def test_missing_origins(pair: Pair) -> None:
     assert pair.codes("--context system") == ["ORIGIN_MISSING"]
 
 
+@pytest.mark.slow
 def test_a_subject_stored_twice(pair: Pair) -> None:
     js.stream(pair.url, "HERE", "orders.*")
     js.stream(pair.url, "THERE", "orders.new", domain="leaf")
@@ -120,6 +124,7 @@ def test_a_subject_stored_twice(pair: Pair) -> None:
     assert pair.codes("--context hub --ignore subject_twice") == []
 
 
+@pytest.mark.slow
 def test_a_loop_of_sources(pair: Pair) -> None:
     """One message would become thousands: the server looks for loops within a domain alone."""
     js.stream(pair.url, "A", "a.>", max_msgs=50)
@@ -152,6 +157,7 @@ def test_sources_in_both_directions_that_are_no_loop(pair: Pair) -> None:
     assert pair.codes() == []
 
 
+@pytest.mark.slow
 def test_a_filter_that_the_origin_of_another_domain_never_matches(pair: Pair) -> None:
     js.stream(pair.url, "ORDERS", "orders.>")
     source = {"name": "ORDERS", "filter_subject": "ordres.>", "external": {"api": "$JS.hub.API"}}
@@ -161,6 +167,7 @@ def test_a_filter_that_the_origin_of_another_domain_never_matches(pair: Pair) ->
         assert (finding["code"], finding["about"]) == ("FILTER_EMPTY", "stream leaf > COPY")
 
 
+@pytest.mark.slow
 def test_a_subject_of_domains_that_are_not_connected(pair: Pair) -> None:
     servers = {"alone-hub": pair.hub, "alone-leaf": pair.leaf}
     for name, server in servers.items():
@@ -179,6 +186,7 @@ def test_a_domain_that_is_missing(pair: Pair) -> None:
     assert pair.codes("--context hub --js-domain nowhere") == ["DOMAIN_MISSING"]
 
 
+@pytest.mark.slow
 def test_contexts_that_fail_do_not_hold_up_the_others(pair: Pair) -> None:
     assert pair.cli("doctor --context hub --context nobodys").status == 3
     pair.context("down", f"nats://acc:acc@127.0.0.1:{free_port()}")
@@ -198,6 +206,7 @@ def test_contexts_that_fail_do_not_hold_up_the_others(pair: Pair) -> None:
         pair.cli("context rm stranger --force", status=0)
 
 
+@pytest.mark.slow
 def test_two_leaf_nodes_of_one_domain(pair: Pair, tmp_path: Path) -> None:
     with running(tmp_path, leaf(pair.port, name="second")):
         wait_for(lambda: pair.codes("--context system") == ["DOMAIN_TWICE"], "no leaf node")
@@ -205,6 +214,7 @@ def test_two_leaf_nodes_of_one_domain(pair: Pair, tmp_path: Path) -> None:
         assert (twice["code"], twice["objects"]) == ("DOMAIN_TWICE", ["server leaf-server", "server second"])
 
 
+@pytest.mark.slow
 def test_leaf_nodes_without_domain_or_system_account(pair: Pair, tmp_path: Path) -> None:
     with running(tmp_path, leaf(pair.port, name="unnamed", domain="")):
         wait_for(lambda: pair.codes() == ["DOMAIN_UNNAMED"], "no leaf node")
@@ -213,6 +223,7 @@ def test_leaf_nodes_without_domain_or_system_account(pair: Pair, tmp_path: Path)
         assert pair.findings()[0]["about"] == "leaf node apart"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("imports", "code"),
     [((CREATE, FLOW), "DELIVERY_NOT_IMPORTED"), ((CREATE, DELIVER), "FLOW_CONTROL_MISSING")],
@@ -274,6 +285,7 @@ def test_imports_through_an_account_between(tmp_path: Path, lacks: str, code: st
         assert not code or "account EXC" in findings[0]["seen"]
 
 
+@pytest.mark.slow
 def test_a_mirror_that_looks_active_and_brings_nothing(tmp_path: Path) -> None:
     """Seen without the system account: the mirror is compared with its origin."""
     patient = Patient(tmp_path)
@@ -302,6 +314,7 @@ def test_a_mirror_that_stalls(tmp_path: Path) -> None:
         assert patient.codes("--context imp") == ["FLOW_CONTROL_MISSING"]
 
 
+@pytest.mark.slow
 def test_a_reload_that_left_imports_dead(tmp_path: Path) -> None:
     patient = Patient(tmp_path)
     late = (
@@ -324,6 +337,7 @@ def test_a_reload_that_left_imports_dead(tmp_path: Path) -> None:
         wait_for(lambda: patient.codes() == [], "the second reload does not help")
 
 
+@pytest.mark.slow
 def test_a_consumer_whose_stream_is_gone(tmp_path: Path) -> None:
     patient = Patient(tmp_path)
     ask = "CONSUMER.MSG.NEXT.ORDERS.dur"
@@ -348,6 +362,7 @@ def test_a_consumer_whose_stream_is_gone(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_limits_that_are_nearly_reached(tmp_path: Path) -> None:
     patient = Patient(tmp_path)
     small = "SMALL: { users: [{user: small, password: small}], jetstream: {max_store: 1GB, max_streams: 2} }"

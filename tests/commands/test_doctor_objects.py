@@ -16,8 +16,6 @@ from tests.support.run import Cli
 from tests.support.subscribing import subscribing
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 
 def findings(cli: Cli) -> list[dict[str, Any]]:
     """The findings about this account."""
@@ -92,6 +90,7 @@ def stored(url: str, stream: str = "ORDERS") -> int:
     return int(js.info(url, stream)["state"]["messages"])
 
 
+@pytest.mark.slow
 def test_a_consumer_at_its_limit_of_acks(cli: Cli, well: str) -> None:
     consumer(well, max_ack_pending=2)
     js.publish(well, "orders.1", count=3)
@@ -105,6 +104,7 @@ def test_a_consumer_at_its_limit_of_acks(cli: Cli, well: str) -> None:
     assert codes(cli) == [] and stored(well) == 3
 
 
+@pytest.mark.slow
 def test_a_push_consumer_without_a_subscriber(cli: Cli, well: str) -> None:
     consumer(well, deliver_subject="to.me")
     js.publish(well, "orders.1", count=3)
@@ -115,6 +115,7 @@ def test_a_push_consumer_without_a_subscriber(cli: Cli, well: str) -> None:
     assert stored(well) == 3
 
 
+@pytest.mark.slow
 def test_messages_that_nobody_pulls(cli: Cli, well: str) -> None:
     consumer(well)
     js.publish(well, "orders.1", count=3)
@@ -124,6 +125,7 @@ def test_messages_that_nobody_pulls(cli: Cli, well: str) -> None:
     assert (info["num_pending"], info["num_ack_pending"]) == (2, 1)  # what was shown comes again
 
 
+@pytest.mark.slow
 def test_messages_that_were_given_up(cli: Cli, well: str) -> None:
     consumer(well, max_deliver=1, ack_wait=200_000_000)
     js.publish(well, "orders.1", count=2)
@@ -135,12 +137,14 @@ def test_messages_that_were_given_up(cli: Cli, well: str) -> None:
     assert codes(cli) == [] and stored(well) == 2
 
 
+@pytest.mark.slow
 def test_a_paused_consumer(cli: Cli, well: str) -> None:
     consumer(well, pause_until="2090-01-01T00:00:00Z")
     paste(cli, only(cli, "CONSUMER_PAUSED")["mend"])
     assert codes(cli) == []
 
 
+@pytest.mark.slow
 def test_a_filter_of_a_source_that_never_matches(cli: Cli, well: str) -> None:
     js.stream(well, "OTHER", "other")
     js.publish(well, "orders.1", count=3)
@@ -157,6 +161,7 @@ def test_a_filter_of_a_source_that_never_matches(cli: Cli, well: str) -> None:
     assert codes(cli) == []
 
 
+@pytest.mark.slow
 def test_a_filter_of_a_mirror_and_of_a_consumer_that_never_matches(cli: Cli, well: str) -> None:
     js.stream(well, "COPY", mirror={"name": "ORDERS", "filter_subject": "ordres.>"})
     assert "create another mirror" in only(cli, "FILTER_EMPTY")["mend"]
@@ -167,6 +172,7 @@ def test_a_filter_of_a_mirror_and_of_a_consumer_that_never_matches(cli: Cli, wel
     assert codes(cli) == []
 
 
+@pytest.mark.slow
 def test_an_interest_stream_without_consumers(cli: Cli, well: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jsctl.monitor.trouble.YOUNG", 0)
     js.stream(well, "EVENTS", "events", retention="interest")
@@ -176,12 +182,14 @@ def test_an_interest_stream_without_consumers(cli: Cli, well: str, monkeypatch: 
     assert codes(cli) == []
 
 
+@pytest.mark.slow
 def test_a_restore_that_has_not_ended(cli: Cli, well: str) -> None:
     js.stream(well, "HALF", "half", metadata={"jsctl.unfinished": "restore 2026-11-23T10:00:00Z"})
     found = only(cli, "STREAM_UNFINISHED")
     assert "2026-11-23T10:00:00Z" in found["seen"]
 
 
+@pytest.mark.slow
 def test_limits(cli: Cli, well: str) -> None:
     js.stream(well, "FULL", "full", discard="new", max_msgs=10)
     js.publish(well, "full", count=9)
@@ -194,6 +202,7 @@ def test_limits(cli: Cli, well: str) -> None:
     assert codes(cli) == []
 
 
+@pytest.mark.slow
 def test_a_missing_origin_costs_the_copy_nothing(cli: Cli, well: str) -> None:
     js.stream(well, "OWN", "own", sources=[{"name": "ORDERS"}, {"name": "ORDRES"}])
     js.publish(well, "own", count=3)
@@ -216,6 +225,7 @@ def test_each_rule_says_what_it_looked_at(cli: Cli, well: str) -> None:
     assert list(rules) == list(BY_CODE)
 
 
+@pytest.mark.slow
 def test_a_healthy_account(cli: Cli, well: str) -> None:
     js.stream(well, "COPY", mirror={"name": "ORDERS"})
     js.stream(well, "SOME", "more.>", sources=[{"name": "ORDERS", "filter_subject": "orders.new.*"}])

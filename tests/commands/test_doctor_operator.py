@@ -10,8 +10,6 @@ import pytest
 from tests.support.operator_site import Site
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 CREATE = "$JS.API.CONSUMER.CREATE.>"
 
 
@@ -45,6 +43,7 @@ def mend(site: Site, finding: dict[str, Any]) -> None:
         site.cli(shlex.split(line)[1:], status=0)
 
 
+@pytest.mark.slow
 def test_what_a_mirror_across_accounts_lacks(site: Site) -> None:
     def run(context: str, line: str) -> None:
         site.cli(f"{line} --context {context}", status=0)
@@ -63,6 +62,7 @@ def test_what_a_mirror_across_accounts_lacks(site: Site) -> None:
     wait_for(lambda: findings(site) == [], "the commands do not mend it")
 
 
+@pytest.mark.slow
 def test_an_import_of_what_is_no_longer_exported(site: Site) -> None:
     wait_for(lambda: site.cli("stream ls --context imp").status == 0, "the account has no JetStream")
     site.cli(f"auth account exports rm {CREATE} ACC --force", status=0)
@@ -72,6 +72,7 @@ def test_an_import_of_what_is_no_longer_exported(site: Site) -> None:
     wait_for(lambda: findings(site) == [], "the commands do not mend it")
 
 
+@pytest.mark.slow
 def test_tokens_that_expire_soon(site: Site) -> None:
     """A user's, which every report sees, and an account's, which the system account sees."""
     site.cli("auth user add brief ACC --expiry 2d --save-context brief", status=0)

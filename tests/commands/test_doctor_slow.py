@@ -11,8 +11,6 @@ from tests.support.doctor import Patient
 from tests.support.servers import RealServer
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 CONFIG = """
 listen: "127.0.0.1:{port}"
 max_payload: 65536
@@ -26,6 +24,7 @@ system_account: SYS
 """
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_read(tmp_path: Path) -> None:
     patient = Patient(tmp_path)
     server = RealServer(tmp_path, CONFIG).start()

@@ -5,8 +5,6 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize(
     ("line", "words"),

@@ -10,8 +10,6 @@ from tests.support.connections import wait_for_subscribers
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 
-pytestmark = pytest.mark.slow
-
 ADVISORIES = ["$JS.EVENT.ADVISORY.>"]
 SAMPLES = ["$JS.EVENT.METRIC.>"]
 CONNECTIONS = ["$SYS.ACCOUNT.*.CONNECT", "$SYS.ACCOUNT.*.DISCONNECT", "$SYS.SERVER.*.CLIENT.AUTH.ERR"]
@@ -87,6 +85,7 @@ def test_cloud_events(cli: Cli, url: str) -> None:
     assert event["data"]["stream"] == "EV" and event["id"] and event["time"]
 
 
+@pytest.mark.slow
 def test_connections_for_the_system_account(tmp_path: Path, system_url: str, url: str) -> None:
     system = Cli(tmp_path / "sys", system_url)
     with Watching(system, "--count", "2", "--filter", '"name":"one-of-mine"') as w:

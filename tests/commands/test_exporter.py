@@ -18,8 +18,6 @@ from tests.support.run import Cli
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 Samples = dict[str, list[tuple[dict[str, str], float]]]
 
 
@@ -176,6 +174,7 @@ def scrape(port: int, path: str = "/metrics", method: str = "GET") -> tuple[int,
             return error.code, "", ""
 
 
+@pytest.mark.slow
 def test_scrapes(running: tuple[subprocess.Popen[str], int], url: str) -> None:
     process, port = running
     wait_for(lambda: 'stream_name="ORDERS"' in scrape(port)[2], "the first round is complete")

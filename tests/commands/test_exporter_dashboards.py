@@ -13,7 +13,7 @@ from tests.support.run import Cli
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 DASHBOARDS = {
     # grafana-jetstream-dash.json, with the login of an account

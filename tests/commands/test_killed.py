@@ -18,7 +18,7 @@ from tests.support.killing import kill_points, print_table
 from tests.support.operator_site import Site
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 REQUESTS: Mapping[Any, Sequence[str]] = {Connection: ["send"]}
 FILES: Mapping[Any, Sequence[str]] = {io: ["open"]}
@@ -46,6 +46,7 @@ def kill_at_each(
     assert len(calls) >= least, calls
 
 
+@pytest.mark.slow
 def test_object_put(cli: Cli, url: str, tmp_path: Path) -> None:
     cli("object add B", status=0)
     old, new = tmp_path / "old", tmp_path / "new"
@@ -181,6 +182,7 @@ def test_the_cache_of_completion(cli: Cli, tmp_path: Path) -> None:
     kill_at_each(work, tmp_path, {}, check, put_back, "cache of completion", 2)
 
 
+@pytest.mark.slow
 def test_the_class_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only files: what the JVM writes is some bytes here. One that is cut is never used."""
     from jsctl.spark.session import class_archive, make_class_archive
@@ -235,6 +237,7 @@ def test_accounts_that_are_pushed(tmp_path: Path) -> None:
         site.server.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.long)])
 def test_a_network_that_is_started(tmp_path: Path, step: int) -> None:
     """`up` again or `down` works, and no server stays."""

@@ -7,8 +7,6 @@ import pytest
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 
-pytestmark = pytest.mark.slow
-
 
 def test_latency(cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) -> None:
     target = tmp_path / "h"
@@ -22,6 +20,7 @@ def test_latency(cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) -> None:
     assert result["messages"] == 300 and 0 < result["min_ns"] <= result["median_ns"] <= result["max_ns"]
 
 
+@pytest.mark.slow
 def test_latency_between_strangers(cli: Cli, hub_leaf: HubLeaf) -> None:
     assert "in the same network" in cli(f"latency --server-b {hub_leaf.url}", status=4).err
 

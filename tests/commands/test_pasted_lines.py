@@ -15,8 +15,6 @@ STREAM = "E;touch${IFS}pwned;#"
 CONSUMER = "`touch${IFS}pwned`"
 CONTEXT = "here; touch pwned"
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def have(cli: Cli, url: str) -> Cli:
@@ -29,6 +27,7 @@ def have(cli: Cli, url: str) -> Cli:
     return cli
 
 
+@pytest.mark.slow
 def test_doctor(have: Cli, tmp_path: Path) -> None:
     findings = have(["doctor", "--context", CONTEXT, "--json"], status=1).json["findings"]
     [finding] = [one for one in findings if one["code"] == "LIMIT_NEAR"]
@@ -48,6 +47,7 @@ def test_consumer_why(have: Cli, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "column", "words"),
     [

@@ -6,8 +6,6 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli, Terminal
 
-pytestmark = pytest.mark.slow
-
 NOTHING = "nothing matches"
 
 
@@ -71,6 +69,7 @@ def test_a_pasted_name_filters(have: Cli) -> None:
     assert end(screen) == 0
 
 
+@pytest.mark.slow
 def test_pasted_answers(cli: Cli) -> None:
     screen = start(cli, "stream add", "Stream Name")
     paste(screen, "PASTED\n")

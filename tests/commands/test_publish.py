@@ -17,8 +17,6 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def stream(cli: Cli, url: str) -> Cli:
@@ -177,12 +175,14 @@ def test_stdin_is_the_body(command: str, stream: Cli, url: str, tmp_path: Path) 
     assert js.ask(url, "STREAM.INFO.S")["state"]["messages"] == 1
 
 
+@pytest.mark.slow
 def test_stdin_is_the_body_under_make(stream: Cli, url: str, tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("publish:\n\t@$(JSCTL) pub s.a --count 2 -J\n")
     run(stream, f"printf 'n {{{{Count}}}}' | make -s -C {tmp_path} publish")
     assert [base64.b64decode(stored(url, seq)) for seq in (1, 2)] == [b"n 1", b"n 2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["pub s.a", "pub s.a --send-on newline", "req s.a", "pub s.a -J --count 3"])
 def test_the_list_of_a_loop_is_no_body(line: str, stream: Cli, url: str, tmp_path: Path) -> None:
     file = tmp_path / "lines"

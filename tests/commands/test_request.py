@@ -12,8 +12,6 @@ from tests.support import js
 from tests.support.replier import Start
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 
 def test_nobody_responds(cli: Cli) -> None:
     failed = cli("request nobody x", status=4)
@@ -67,6 +65,7 @@ def test_the_jetstream_api(cli: Cli, url: str) -> None:
     assert "Status: 404" in cli("""req '$JS.API.CONSUMER.MSG.NEXT.S.C' '{"no_wait":true}'""", status=0).err
 
 
+@pytest.mark.slow
 def test_several_replies(cli: Cli, replier: Start) -> None:
     for number in (1, 2, 3):
         replier("ask", str(number), "--queue", f"g{number}")
@@ -76,6 +75,7 @@ def test_several_replies(cli: Cli, replier: Start) -> None:
     assert sorted(fewer.out.split()) == ["1", "2", "3"] and "3 of 9 replies on ask arrived" in fewer.err
 
 
+@pytest.mark.slow
 def test_until_an_empty_reply(cli: Cli, replier: Start) -> None:
     replier("ask", "--command", "true", "--queue", "a")
     replier("ask", "x", "--queue", "b", "--sleep", "1ms")

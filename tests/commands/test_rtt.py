@@ -1,10 +1,6 @@
 """`rtt`."""
 
-import pytest
-
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_rtt(cli: Cli) -> None:

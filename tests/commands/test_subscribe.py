@@ -17,8 +17,6 @@ from tests.support import js
 from tests.support.connections import wait_for_subscribers
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 EVIL = b"\x1b[31mred"
 
 
@@ -210,6 +208,7 @@ def test_domains(hub_cli: Cli, hub_leaf: object) -> None:
     assert hub_cli("sub --stream LEAF --all -T --js-domain hub", status=3).out == ""
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_it_before_the_next_message(cli: Cli) -> None:
     running = cli.start("sub q")
     assert running.stdout is not None and running.stderr is not None
@@ -221,6 +220,7 @@ def test_a_closed_pipe_ends_it_before_the_next_message(cli: Cli) -> None:
         running.kill()
 
 
+@pytest.mark.slow
 def test_queue_groups_share(cli: Cli, url: str) -> None:
     running = [cli.start("sub q --queue g --wait 2s") for _ in range(2)]
     try:
@@ -302,6 +302,7 @@ def test_reports(stream: Cli) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_graph(cli: Cli, url: str) -> None:
     thread = later(url, "g.*", *[("g.a", b"x")] * 5)
     outcome = cli("sub 'g.*' --graph --wait 1500ms", status=0)

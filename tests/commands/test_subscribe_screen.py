@@ -10,9 +10,8 @@ from tests.support import js
 from tests.support.emulator import Watched
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 def test_a_report_on_a_screen(cli: Cli, url: str) -> None:
     watched = Watched(cli.terminal("sub 's.>' --report-subjects --report-top 3", columns=80, rows=24))
     watched.until("no messages yet")

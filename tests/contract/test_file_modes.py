@@ -13,8 +13,6 @@ from jsctl import app
 from tests.support import js
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 SECRETS = """
 context add C --description x
 context copy C D
@@ -115,6 +113,7 @@ def place(cli: Cli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", [0o022, 0o000])
 def test_secrets_are_private_whatever_the_umask(
     mask: int, cli: Cli, url: str, place: Path, capfd: pytest.CaptureFixture[str]
@@ -133,6 +132,7 @@ def test_secrets_are_private_whatever_the_umask(
     assert len(list_modes(place)) > 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", [0o022, 0o077, 0o000])
 def test_data_follows_the_umask(
     mask: int, cli: Cli, url: str, system_url: str, place: Path, capfd: pytest.CaptureFixture[str]

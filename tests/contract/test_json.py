@@ -1,5 +1,8 @@
 """Every verb of the registry without a terminal: with --json it writes documents and nothing else to stdout,
-and it asks for nothing: what is missing is named in one line."""
+and it asks for nothing: what is missing is named in one line.
+
+This file is long because it has the shortest line of every verb.
+"""
 
 import contextlib
 import json
@@ -32,8 +35,6 @@ from tests.support.operator_site import Site
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Account, AccountServers
 from tests.support.waiting import wait_for
-
-pytestmark = pytest.mark.slow
 
 NO_DOCUMENT = {
     "shell": "its lines have flags of their own",
@@ -278,6 +279,7 @@ def fill(cli: Cli, url: str, here: Path) -> None:
     cli.environ["EDITOR"] = "true"
 
 
+@pytest.mark.slow
 def test_verbs_of_an_account(cli: Cli, url: str, here: Path, service: None) -> None:
     fill(cli, url, here)
     faults = []
@@ -288,6 +290,7 @@ def test_verbs_of_an_account(cli: Cli, url: str, here: Path, service: None) -> N
     assert "\n".join(filter(None, faults)) == ""
 
 
+@pytest.mark.slow
 def test_verbs_about_servers(
     own_account: Account, account_servers: AccountServers, system_url: str, tmp_path: Path, here: Path
 ) -> None:
@@ -312,6 +315,7 @@ def test_verbs_about_servers(
     assert "\n".join(filter(None, faults)) == ""
 
 
+@pytest.mark.slow
 def test_verbs_of_the_store(tmp_path: Path, here: Path) -> None:
     site = Site(tmp_path)
     try:
@@ -378,6 +382,7 @@ def test_every_verb_is_here(here: Path) -> None:
 NEEDS = re.compile(r"[Mm]issing|nothing to change|\b(specify|use|name|say)\b")
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_without_a_terminal(cli: Cli, url: str, here: Path, tmp_path: Path) -> None:
     """Each verb without any argument; `prompter` would refuse to ask, and nothing is read from stdin."""
     fill(cli, url, here)

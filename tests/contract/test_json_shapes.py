@@ -16,8 +16,6 @@ from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 FACTS = Path(__file__).with_name("json_shapes.txt")
 SETUP = """\
 stream add ORDERS --subjects ORDERS.> --defaults
@@ -84,6 +82,7 @@ def test_a_missing_key_and_another_type_are_differences() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_json_has_the_shapes_of_nats(hub_cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) -> None:
     system, archive = Cli(tmp_path / "system", hub_leaf.system_url), tmp_path / "audit.zip"
     logins = {"system": system, "account": hub_cli, "offline": Cli(tmp_path / "offline")}

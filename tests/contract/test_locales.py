@@ -13,8 +13,6 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 TEXT = "Ürün 10 € – größer"
 
 
@@ -56,6 +54,7 @@ def run(cli: Cli, variables: Mapping[str, str], *args: str | bytes, status: int 
     return ended.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(VARIABLES) + 1))
 def test_bytes_stay_as_they_are(
     number: int, latin: Mapping[str, str], cli: Cli, url: str, tmp_path: Path

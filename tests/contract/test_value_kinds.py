@@ -48,6 +48,7 @@ NEW = {
         for kind in ("pinned", "overflow", "prioritized")
     ),
     *(
+        "manual --search",
         "subscribe --queue",
         "reply --queue",
         "auth why --queue",

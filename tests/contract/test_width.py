@@ -8,8 +8,6 @@ from tests.support.run import Cli
 
 LONG = "ORDERS-with-a-name-of-which-nobody-knows-why-it-has-to-be-so-long"
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def wide(cli: Cli, url: str) -> Cli:
@@ -43,6 +41,7 @@ LINES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 60, 40])
 def test_no_line_is_wider_than_the_terminal(wide: Cli, width: int) -> None:
     for line in LINES:

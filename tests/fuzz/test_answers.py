@@ -26,8 +26,6 @@ from tests.support.hostile import Change, Middleman, hostile_server, middleman, 
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Account, free_port
 
-pytestmark = pytest.mark.slow
-
 REFUSED = (0, 1, 2, 3, 4, 5, 64)
 """Statuses with which a command may end."""
 
@@ -110,6 +108,7 @@ def test_commands(
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_system_commands(
     man: Middleman, offline_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +128,7 @@ def test_system_commands(
     assert not faults, "\n".join(map(str, faults))
 
 
+@pytest.mark.slow
 def test_cut_and_drip(man: Middleman, offline_cli: Cli) -> None:
     man.change = None
     with Record("answers cut at a byte") as record:
@@ -201,6 +201,7 @@ def test_lists_without_end(man: Middleman, offline_cli: Cli) -> None:
     assert "malformed" in failed.err and failed.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_no_interrupt_is_lost(man: Middleman, tmp_path: Path) -> None:
     """Wherever a command is: at its start, waiting for an answer, a login, a server that is away, or busy."""
     names = names_page([f"N{number}", "M"] for number in itertools.count())

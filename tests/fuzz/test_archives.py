@@ -13,8 +13,6 @@ from tests.support.hostile import mutate_answer
 from tests.support.run import Cli
 from tests.support.servers import Account
 
-pytestmark = pytest.mark.slow
-
 READING = (
     "audit analyze {}",
     *(f"server report {what} --archive {{}}" for what in ("jetstream", "connections", "accounts", "health")),
@@ -24,6 +22,7 @@ READING = (
 )
 
 
+@pytest.mark.slow
 def test_documents(own_account: Account, offline_cli: Cli, tmp_path: Path) -> None:
     js.stream(own_account.url, "S", "s.>", metadata={"io.nats.monitor.lag-critical": "1"})
     consumer = {"stream_name": "S", "config": {"durable_name": "C", "ack_policy": "explicit"}}

@@ -22,8 +22,6 @@ from tests.fuzz.record import Record, cases
 from tests.fuzz.test_answers import run
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 GLOBAL = {"--creds", "--nkey", "--tlscert", "--tlskey", "--tlsca", "--store"}
 """Flags of many verbs, which are read in one place: tried once."""
 
@@ -62,6 +60,7 @@ def with_file(line: list[str], path: str, parameter: click.Parameter, file: str)
     return [*line[:at], file, *line[at + (at < len(line) and not line[at].startswith("-")) :]]
 
 
+@pytest.mark.slow
 def test_every_file(
     cli: Cli, url: str, offline_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +157,7 @@ CONTENTS = {
 """What a file may hold that is something else, by its name."""
 
 
+@pytest.mark.slow
 def test_files_of_another_kind(
     cli: Cli, url: str, offline_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

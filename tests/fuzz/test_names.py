@@ -17,8 +17,6 @@ from tests.fuzz.test_answers import run
 from tests.support import js
 from tests.support.run import Cli, Outcome
 
-pytestmark = pytest.mark.slow
-
 ARGUMENTS = (
     "\x1b[2J\x1b]0;x\x07",
     "a\nb\r\nc",
@@ -81,6 +79,7 @@ def try_line(cli: Shown, line: list[str], path: str, url: str, record: Record, f
         faults.append(f"{line}: {str(fault)[-900:]!r} {fault!r}"[:1500])
 
 
+@pytest.mark.slow
 def test_arguments(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     cli = Shown(tmp_path, url)
@@ -102,6 +101,7 @@ def test_arguments(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert not (tmp_path / "pwned").exists()
 
 
+@pytest.mark.slow
 def test_what_a_server_holds(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Streams, consumers, keys and objects with such names, descriptions and metadata, for each verb that
     lists or shows them."""

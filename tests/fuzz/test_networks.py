@@ -15,8 +15,6 @@ from tests.fuzz.record import Record, cases
 from tests.support.hostile import middleman, mutate_answer, mutate_bytes, mutate_json
 from tests.support.run import Cli, Outcome
 
-pytestmark = pytest.mark.slow
-
 REFUSED = (0, 1, 2, 3, 4, 5, 64)
 
 
@@ -44,6 +42,7 @@ def line_of(verb: str, folder: Path) -> list[str]:
     return [word.replace("{}", str(folder)) for word in NETWORK_VERBS[verb].split()]
 
 
+@pytest.mark.slow
 def test_answers(folder: Path, tmp_path: Path) -> None:
     """A man in the middle of the network's server and its contexts."""
     state = (folder / "network.json").read_text()

@@ -12,8 +12,6 @@ from tests.fuzz.record import Record, cases
 from tests.fuzz.test_answers import run
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 NUMBERS = ("9" * 20, "9" * 5000, "-" + "9" * 20, "1e400", "0x10", "９", "nan", "-0", "")
 
 
@@ -27,6 +25,7 @@ def flags() -> Iterator[tuple[str, str]]:
                 yield path, param.opts[0]
 
 
+@pytest.mark.slow
 def test_numbers(
     cli: Cli, url: str, offline_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,8 +22,6 @@ from jsctl.nats.server_info import check_info
 from tests.fuzz.record import Record, cases
 from tests.fuzz.test_inputs import SEEDS
 
-pytestmark = pytest.mark.slow
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda below: st.lists(below, max_size=4) | st.dictionaries(st.text(max_size=8), below, max_size=4),
@@ -86,6 +84,7 @@ def test_bytes(name: str) -> None:
     check(name, BYTES[name], LINES | st.binary(max_size=200))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEEDS)
 def test_texts(name: str) -> None:
     parse, seed = SEEDS[name]
@@ -95,6 +94,7 @@ def test_texts(name: str) -> None:
     check(name, parse, st.text(max_size=40) | st.lists(pieces, max_size=12).map(" ".join))
 
 
+@pytest.mark.slow
 def test_answers() -> None:
     def parse(value: Any) -> None:
         parse_response(json.dumps(value).encode(), "$JS.API.STREAM.INFO.S")

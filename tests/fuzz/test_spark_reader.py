@@ -12,8 +12,6 @@ from tests.support import js
 from tests.support.hostile import Middleman, middleman, mutate_answer
 from tests.support.servers import Account
 
-pytestmark = pytest.mark.slow
-
 PATIENCE = {"requestTimeout": "300ms", "retries": "0", "retryTimeout": "100ms"}
 WAYS = ({"fetchMode": "direct"}, {"fetchMode": "consumer"})
 
@@ -55,6 +53,7 @@ def read_stream(options: dict[str, str]) -> None:
         reader.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", [read_batch, read_stream])
 def test_mutated_answers(man: Middleman, read: Callable[[dict[str, str]], None]) -> None:
     with Record(f"mutated answers of Spark's {read.__name__}") as record:

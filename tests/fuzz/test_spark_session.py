@@ -19,7 +19,7 @@ from tests.support.hostile import Middleman, middleman, mutate_answer
 from tests.support.run import Cli
 from tests.support.servers import Account
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 LINES = (
     "export stream S --to {}/stream --force",

@@ -13,8 +13,6 @@ from tests.support import js
 from tests.support.hostile import Middleman, middleman, mutate_answer
 from tests.support.servers import Account
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def man(own_account: Account) -> Iterator[Middleman]:
@@ -33,6 +31,7 @@ def write(job: WriteJob) -> None:
     publish(job, 0, (Row(f"s.{number}", b"x") for number in range(20)))
 
 
+@pytest.mark.slow
 def test_mutated_answers(man: Middleman) -> None:
     job = WriteJob(Settings(url=man.account_url, timeout=300_000_000), "S")
     with Record("mutated answers of Spark's sink") as record:

@@ -20,8 +20,6 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import AccountServers
 
-pytestmark = pytest.mark.slow
-
 NAMES = [f"ORDERS_{number:05}" for number in range(1300)]
 PAGE = 256  #: infos in a page of nats-server
 
@@ -125,6 +123,7 @@ def test_pages_go_when_they_were_read(many: str) -> None:
     assert max(held) <= 2 * PAGE
 
 
+@pytest.mark.slow
 def test_rows_are_kept_and_their_pages_not(many: str) -> None:
     held: list[int] = []
 

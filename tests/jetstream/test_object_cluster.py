@@ -11,8 +11,6 @@ from tests.support.run import Cli
 from tests.support.servers import Cluster, HubLeaf
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.slow]
-
 
 def start(cli: Cli, *args: str) -> subprocess.Popen[str]:
     return cli.start(["object", *args])

@@ -16,8 +16,6 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
-
 OLD = [path for path in os.environ.get("JSCTL_OLD_SERVER", "").split(os.pathsep) if path]
 
 STREAM_FLAGS = {
@@ -93,6 +91,7 @@ def refused(cli: Cli, line: str, level: int, what: str) -> None:
     assert f" needs nats-server {find_server_version(level)} (API level {level})" in outcome.err
 
 
+@pytest.mark.slow
 def test_flags_of_streams(old_cli: Cli) -> None:
     have = level_of(old_cli)
     for flag, (level, words) in STREAM_FLAGS.items():
@@ -108,6 +107,7 @@ def test_flags_of_streams(old_cli: Cli) -> None:
         assert live[key], f"{flag} is lost"
 
 
+@pytest.mark.slow
 def test_flags_of_consumers(old_cli: Cli) -> None:
     have = level_of(old_cli)
     keys = {"pause": "pause_until", "ack": "ack_policy", "pinned-ttl": "priority_timeout"}
@@ -122,6 +122,7 @@ def test_flags_of_consumers(old_cli: Cli) -> None:
         assert live[keys.get(flag, "priority_groups")], f"{flag} is lost"
 
 
+@pytest.mark.slow
 def test_restore_under_another_name(old_cli: Cli, tmp_path: Path) -> None:
     old_cli(f"stream backup S {tmp_path / 'backup'}", status=0)
     assert level_of(old_cli) < 5, "not an old server"
@@ -133,6 +134,7 @@ def test_restore_under_another_name(old_cli: Cli, tmp_path: Path) -> None:
     old_cli(f"stream restore {tmp_path / 'backup'}", status=0)
 
 
+@pytest.mark.slow
 def test_restore(old_cli: Cli, tmp_path: Path) -> None:
     if level_of(old_cli) >= 1:
         pytest.skip("the server knows the setting")
@@ -144,6 +146,7 @@ def test_restore(old_cli: Cli, tmp_path: Path) -> None:
     assert old_cli("stream ls --json", status=0).json == ["S"]
 
 
+@pytest.mark.slow
 def test_verbs(old_cli: Cli) -> None:
     have = level_of(old_cli)
     old_cli("consumer add S OLD --pull --defaults", status=0)
@@ -153,6 +156,7 @@ def test_verbs(old_cli: Cli) -> None:
         refused(old_cli, line, level, what)
 
 
+@pytest.mark.slow
 def test_edits(old_cli: Cli) -> None:
     if level_of(old_cli) >= 1:
         pytest.skip("the server knows the setting")
@@ -161,6 +165,7 @@ def test_edits(old_cli: Cli) -> None:
     assert old_cli("stream info S --json", status=0).json["config"] == before
 
 
+@pytest.mark.slow
 def test_messages_without_batches(old_cli: Cli) -> None:
     assert len(old_cli("stream view S --json", status=0).json) == 100
     assert old_cli("stream view S --match '^5.$' --raw", status=0).out.split() == [

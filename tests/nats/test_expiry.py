@@ -9,9 +9,8 @@ from tests.support.jwt import Operator, write_creds
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["sub orders.>", "stream view ORDERS --follow"])
 def test_a_jwt_that_expires_ends_the_command(
     offline_cli: Cli, signed: RealServer, operator: Operator, tmp_path: Path, line: str

@@ -14,8 +14,6 @@ from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
-
 CONFIG = 'listen: "127.0.0.1:{port}"'
 
 

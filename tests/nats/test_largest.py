@@ -15,8 +15,6 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
-
 CONFIG = 'listen: "127.0.0.1:{port}"\nmax_payload: 400000\njetstream { store_dir: "{store}" }\n'
 
 

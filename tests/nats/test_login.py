@@ -12,7 +12,7 @@ from tests.support.jwt import Key, Operator, new_key, write_creds
 from tests.support.run import Cli, Outcome
 from tests.support.servers import RealServer, free_port
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("each_connection")]
+pytestmark = pytest.mark.usefixtures("each_connection")
 
 OK = "No Streams defined\n"
 SECRET = "Tr0ub4dor"

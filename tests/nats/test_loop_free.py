@@ -25,8 +25,6 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 RIGHTS = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }
@@ -191,6 +189,7 @@ def test_what_servers_refuse(tmp_path: Path) -> None:
         server.stop()
 
 
+@pytest.mark.slow
 def test_ports_without_a_nats_server() -> None:
     away = f"nats://127.0.0.1:{free_port()}"
     assert "connection refused" in same(Settings(url=away), ask_api)

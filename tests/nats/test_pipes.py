@@ -14,7 +14,6 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
 __all__ = ["certs"]  # a fixture
 
 
@@ -92,6 +91,7 @@ def test_certificates(offline_cli: Cli, certs: Certificates, tmp_path: Path) -> 
         assert run(offline_cli, f"$J stream ls -s {server.url} {pipes}") == OK
 
 
+@pytest.mark.slow
 def test_configurations(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "A", "a.>", description="one")
     config = '$J stream info A --json | sed \'s/"A"/"B"/; s/a[.]>/b.>/\''
@@ -111,6 +111,7 @@ def test_configurations(cli: Cli, url: str, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_data(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "A", "a.>")
     cli("kv add B", status=0)

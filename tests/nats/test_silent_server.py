@@ -18,8 +18,6 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 CONFIG = 'listen: "127.0.0.1:{port}"\nhttp: "127.0.0.1:%d"\njetstream { store_dir: "{store}" }\n'
 
 LINES = {
@@ -60,6 +58,7 @@ def server(tmp_path: Path) -> Iterator[tuple[RealServer, int]]:
 TWICE = ("sub --stream S --all", "kv watch B", "reply x --echo", "bench sub x")
 
 
+@pytest.mark.slow
 def test_interrupts(server: tuple[RealServer, int], tmp_path: Path) -> None:
     real, http = server
     environ = {**os.environ, **Cli(tmp_path, real.url).environ, "PYTHONUNBUFFERED": "1"}

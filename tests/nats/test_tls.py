@@ -23,7 +23,7 @@ from tests.support.servers import Account, RealServer, binary, free_port
 from tests.support.socks import socks5
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("each_connection")]
+pytestmark = pytest.mark.usefixtures("each_connection")
 
 OK = "No Streams defined\n"
 
@@ -127,6 +127,7 @@ def test_client_certificate(offline_cli: Cli, certs: Certificates, tmp_path: Pat
         assert "not a certificate and its key" in outcome.err
 
 
+@pytest.mark.slow
 def test_tls_first(offline_cli: Cli, certs: Certificates, tmp_path: Path) -> None:
     with tls_server(tmp_path, certs, "handshake_first: true") as server:
         line = f"stream ls -s {server.url} --tlsca {certs.ca}"
@@ -193,6 +194,7 @@ def mute() -> Iterator[int]:
         yield int(listener.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs(cli: Cli, url: str) -> None:
     with mute() as port:
         started = time.monotonic()
@@ -235,6 +237,7 @@ def test_a_server_that_dies(offline_cli: Cli, tmp_path: Path) -> None:
     assert outcome.err.count("\n") == 1 and "connection refused" in outcome.err
 
 
+@pytest.mark.slow
 def test_a_lost_connection_is_reported_once(tmp_path: Path) -> None:
     """Not once a try: a watch would scroll away."""
     server = RealServer(tmp_path, 'listen: "127.0.0.1:{port}"').start()

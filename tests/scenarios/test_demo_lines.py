@@ -16,8 +16,6 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.slow
-
 # What a present server needs beside the demo's exports: flow control of the mirror.
 _HUB = """
 listen: "127.0.0.1:{port}"
@@ -91,6 +89,7 @@ def until(run: Run, line: str, pattern: str, **replacements: tuple[str, str]) ->
     wait_until(lambda: run(line, **replacements), lambda out: re.search(pattern, out, re.M))
 
 
+@pytest.mark.slow
 def test_the_demo(servers: dict[str, RealServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     cli = Cli(tmp_path / "config")

@@ -17,11 +17,10 @@ from tests.contract.test_commands import parse
 from tests.support import documents
 from tests.support.run import Cli, Terminal
 
-pytestmark = pytest.mark.slow
-
 Run = Callable[..., str]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", [line for lines in documents.LINES.values() for line in lines], ids=lambda line: line[6:60]
 )
@@ -29,6 +28,7 @@ def test_each_line_parses(line: str) -> None:
     parse(line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("line", "what"), documents.REPLACED.items())
 def test_what_servers_no_longer_have(line: str, what: str, offline_cli: Cli) -> None:
     shown = offline_cli(line.removeprefix("jsctl "), status=1).out
@@ -76,6 +76,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_tour_streams(cli: Cli, here: Path) -> None:
     run = runner(cli, documents.TOUR)
     created = "Stream ORDERS was created"
@@ -106,6 +107,7 @@ def test_the_tour_streams(cli: Cli, here: Path) -> None:
     run(documents.ORDERS.removeprefix("jsctl "), created)
 
 
+@pytest.mark.slow
 def test_the_tour_consumers(cli: Cli, here: Path) -> None:
     run = runner(cli, documents.TOUR)
     run("str add ORDERS --subjects")
@@ -155,6 +157,7 @@ def test_the_tour_consumers(cli: Cli, here: Path) -> None:
     run("con info ORDERS MONITOR", "Delivery Subject: monitor.ORDERS")
 
 
+@pytest.mark.slow
 def test_the_tour_acknowledgements(cli: Cli) -> None:
     run = runner(cli, documents.TOUR)
     run("str add ORDERS --subjects")
@@ -174,6 +177,7 @@ def test_the_tour_acknowledgements(cli: Cli) -> None:
     run("con info ORDERS DISPATCH", r"Outstanding Acks: 0 ")
 
 
+@pytest.mark.slow
 def test_the_tour_start_policies(cli: Cli) -> None:
     run = runner(cli, documents.TOUR)
     run("str add ORDERS --subjects")
@@ -198,6 +202,7 @@ def test_the_tour_start_policies(cli: Cli) -> None:
     run("pub CLIENT.acme hello")
 
 
+@pytest.mark.slow
 def test_the_tour_events(cli: Cli) -> None:
     run = runner(cli, documents.TOUR)
     run("str add ORDERS --subjects")
@@ -217,6 +222,7 @@ def test_the_tour_events(cli: Cli) -> None:
                 raise AssertionError(f"{line} shows no sample")
 
 
+@pytest.mark.slow
 def test_the_tour_backups(cli: Cli, here: Path) -> None:
     run = runner(cli, documents.TOUR)
     run("str add ORDERS --subjects")
@@ -233,6 +239,7 @@ def test_the_tour_backups(cli: Cli, here: Path) -> None:
     run("str info ORDERS", "Maximum Age: 1y")
 
 
+@pytest.mark.slow
 def test_the_partitions(cli: Cli) -> None:
     run = runner(cli, documents.PARTITIONS)
     for number in range(10):

@@ -10,8 +10,6 @@ from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.slow
-
 STREAM_QUESTIONS = [
     "Stream Name",
     "Subjects to consume",
@@ -95,6 +93,7 @@ def until(cli: Cli, line: str, pattern: str, seconds: float = 15) -> str:
     return wait_until(lambda: cli(line, status=0).out, matches, seconds)
 
 
+@pytest.mark.slow
 def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
     cli = Cli(tmp_path)
     hub = f"--server {network.url}"
@@ -158,6 +157,7 @@ def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
     assert re.search(rf"{name} +Mirror +JS\.acc@hub\.API +aggregate-test-leaf", report)
 
 
+@pytest.mark.slow
 def test_imports_by_flags(network: HubLeaf, tmp_path: Path) -> None:
     """The same without questions, as a script would write it."""
     cli = Cli(tmp_path, network.url)
@@ -178,6 +178,7 @@ def test_imports_by_flags(network: HubLeaf, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_questionnaire_in_a_terminal(hub_cli: Cli) -> None:
     """A real pseudo-terminal: questionary's own widgets, defaults taken with Enter."""
     with hub_cli.terminal("stream add --js-domain leaf", columns=100) as screen:
@@ -200,6 +201,7 @@ def test_the_questionnaire_in_a_terminal(hub_cli: Cli) -> None:
     assert (config["max_msgs"], config["discard"], config["storage"]) == (-1, "old", "file")
 
 
+@pytest.mark.slow
 def test_leaving_the_questionnaire_creates_nothing(hub_cli: Cli) -> None:
     with hub_cli.terminal("stream add", columns=100) as screen:
         screen.expect("Stream Name")

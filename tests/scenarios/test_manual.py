@@ -17,7 +17,7 @@ import pytest
 from jsctl import manual
 from tests.support.run import Terminal
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 
 class Block(NamedTuple):

@@ -13,8 +13,6 @@ from tests.support.readme import MANUAL
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
-
 PAGE = (MANUAL / "permissions.md").read_text()
 TABLE = next(part for part in PAGE.split("\n\n") if part.startswith("| command "))
 ROWS = [
@@ -82,6 +80,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
         one.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(ROWS)), ids=[commands[0] for commands, _ in ROWS])
 def test_the_permissions_of_a_row_are_enough(number: int, server: RealServer, offline_cli: Cli) -> None:
     for command in ROWS[number][0]:
@@ -92,10 +91,12 @@ def test_the_permissions_of_a_row_are_enough(number: int, server: RealServer, of
         assert done.out or done.err
 
 
+@pytest.mark.slow
 def test_all_commands_of_the_table_are_run() -> None:
     assert {command for commands, _ in ROWS for command in commands} == set(ARGUMENTS)
 
 
+@pytest.mark.slow
 def test_what_doctor_asks_the_system_account(tmp_path: Path, offline_cli: Cli) -> None:
     text = PAGE.split("Its context of the system account needs")[1].split("\n\n")[0]
     rights = {"publish": re.findall(r"`([^`]+)`", text), "subscribe": ["_INBOX.>"]}
@@ -163,6 +164,7 @@ def spark_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServe
         one.stop()
 
 
+@pytest.mark.slow
 def test_spark_rows_are_those_of_the_table() -> None:
     assert len(_SPARK) == len(SPARK_ROWS)
 

@@ -15,7 +15,7 @@ from tests.support.readme import README
 from tests.support.run import Terminal
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.timeout(420)]
 
 TOUR = README.read_text().split("## A tour\n")[1].split("\n## ")[0]
 BLOCKS = re.findall(r"```sh\n(.*?)```", TOUR, re.DOTALL)

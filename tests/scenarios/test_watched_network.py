@@ -22,7 +22,7 @@ from jsctl.views.report.board import board
 from tests.support.emulator import Watched
 from tests.support.run import Cli
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 EVERY = 0.5  #: seconds
 MESSAGES = 500

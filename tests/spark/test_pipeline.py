@@ -14,7 +14,6 @@ from tests.support import js
 
 pytestmark = [
     pytest.mark.spark,
-    pytest.mark.slow,
     pytest.mark.timeout(300),
     pytest.mark.skipif(find_spec("pyspark.pipelines") is None, reason="this Spark has no pipelines"),
 ]

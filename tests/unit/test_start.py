@@ -6,10 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.slow
-
 
 def test_ctrl_c_before_all_is_imported_ends_it_silently(tmp_path: Path) -> None:
     # In the place of a module that jsctl imports first: one that gets ctrl-C on the way.

@@ -67,6 +67,18 @@ def test_text_that_is_not_a_duration(text: str) -> None:
         units.parse_duration(text)
 
 
+def test_a_size_fits_64_bits() -> None:
+    assert units.parse_bytes(str(MAX)) == MAX
+    with pytest.raises(ValueError, match="larger than a signed 64 bit number"):
+        units.parse_bytes(str(MAX + 1))
+
+
+def test_a_text_has_at_most_200_characters() -> None:
+    assert units.parse_bytes("1".rjust(200, "0")) == 1
+    with pytest.raises(ValueError, match="at most 200 are valid"):
+        units.parse_bytes("1".rjust(201, "0"))
+
+
 def test_a_duration_fits_64_bits() -> None:
     assert units.parse_duration(f"{MAX}ns") == MAX
     with pytest.raises(ValueError, match="longer than 292 years"):

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 _HIDE = """
 import asyncio, builtins, concurrent.futures, ctypes, getpass, logging, multiprocessing, os, pathlib, platform
 import runpy, select, selectors, shutil, signal, socket, ssl, subprocess, sys, tempfile
@@ -67,10 +65,12 @@ def _python(code: str, home: Path, *args: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_every_module_can_be_imported(tmp_path: Path) -> None:
     assert _python(_IMPORT, tmp_path) == "imported\n"
 
 
+@pytest.mark.slow
 def test_commands_run(tmp_path: Path) -> None:
     assert "stream" in _python(_RUN, tmp_path, "--help")
     _python(_RUN, tmp_path, "context", "add", "there", "--server", "nats://127.0.0.1:4222")

@@ -3,17 +3,12 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from jsctl.jetstream.backup.account_files import UNFINISHED, open_account_backup
 from tests.support.account_backups import remove_all, statuses
 from tests.support.js import ask, stream
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 from tests.support.stored import stored
-
-pytestmark = pytest.mark.slow
-
 
 RESTRICTED = """
 listen: "127.0.0.1:{port}"

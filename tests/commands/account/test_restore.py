@@ -14,8 +14,6 @@ from tests.support.js import ask, publish
 from tests.support.run import Cli
 from tests.support.stored import stored
 
-pytestmark = pytest.mark.slow
-
 
 def test_broken_entries_are_named(cli: Cli, account: str, tmp_path: Path) -> None:
     cli(f"account backup {tmp_path}/all", status=0)
@@ -47,6 +45,7 @@ def test_a_restore_that_is_resumed(cli: Cli, account: str, tmp_path: Path) -> No
         assert statuses(cli(f"account restore {tmp_path}/all --json", status=1).json)["ORDERS"] == "failed"
 
 
+@pytest.mark.slow
 def test_what_is_newer_than_the_backup(cli: Cli, account: str, tmp_path: Path) -> None:
     cli(f"account backup {tmp_path}/all", status=0)
     config = ask(account, "STREAM.INFO.ORDERS")["config"]
@@ -82,6 +81,7 @@ def test_update_streams(cli: Cli, account: str, tmp_path: Path) -> None:
     assert len(stored(account, "ORDERS")) == 31
 
 
+@pytest.mark.slow
 def test_what_an_unfinished_restore_left(cli: Cli, account: str, tmp_path: Path) -> None:
     cli(f"account backup {tmp_path}/all", status=0)
     config = ask(account, "STREAM.INFO.MEM")["config"]

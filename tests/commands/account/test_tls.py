@@ -11,8 +11,6 @@ import trustme
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def tls(tmp_path: Path) -> Iterator[Cli]:

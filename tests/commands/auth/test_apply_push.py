@@ -9,8 +9,6 @@ from jsctl.nats.connection import Connection
 from tests.support.killing import kill_points
 from tests.support.operator_site import Site
 
-pytestmark = pytest.mark.slow
-
 FILE = """
 label: prod
 account: SALES
@@ -234,6 +232,7 @@ def test_accounts_without_streams_are_sent_when_asked(site: Declared) -> None:
     assert "cannot connect" in site.run("apply", "--push --force", status=4)
 
 
+@pytest.mark.slow
 def test_what_is_wrong(site: Declared) -> None:
     site.file.write_text("account: NONE\nstreams: [{name: A, subjects: [a]}]\n")
     assert "there is no account 'NONE'; declare it below operators" in site.run("diff", status=3)
@@ -273,6 +272,7 @@ def test_the_steps_for_a_new_operator_are_shown(site: Declared) -> None:
     assert "Nothing to change" in site.cli(f"diff -f {site.file} --store '{store}'", status=0).out
 
 
+@pytest.mark.slow
 def test_killed_between_two_writes(site: Declared, tmp_path: Path) -> None:
     """Writes of files, and what is sent to servers."""
     names = set()

@@ -12,9 +12,6 @@ from tests.support.operator_site import Site
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
-
-
 USERS: Mapping[str, tuple[str, Any]] = {
     "bob": ("secret", {"pub": {"allow": ["orders.>", "_INBOX.>"]}, "sub": {"allow": [">"]}}),
     "eve": ("secret", {"pub": {"allow": ["nothing"]}, "sub": {"allow": ["nothing"]}}),
@@ -60,6 +57,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     site.server.stop()
 
 
+@pytest.mark.slow
 def test_a_service_decides_who_gets_in(site: CalloutSite) -> None:
     assert site.cli("auth validate", status=0).out.startswith("Nothing is wrong")
     login = f"--server {site.server.url_for('bob', 'secret')}"

@@ -23,8 +23,6 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer
 from tests.unit.auth.test_check import REFUSED, SERVICE, STREAM, base
 
-pytestmark = pytest.mark.slow
-
 
 class Site:
     """A server with a full resolver, the operator of a store, and users who may not all connect."""
@@ -116,6 +114,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     site.server.stop()
 
 
+@pytest.mark.slow
 def test_who_may_connect(site: Site) -> None:
     environment: Environment = site.store.read()
     outcomes = {}
@@ -129,6 +128,7 @@ def test_who_may_connect(site: Site) -> None:
     assert sum(not refused for _, refused in outcomes.values()) >= 7
 
 
+@pytest.mark.slow
 def test_accounts_that_are_wrong_are_refused(site: Site) -> None:
     store, codes, tokens = site.store, [], []
     for code, change in REFUSED:

@@ -14,7 +14,7 @@ from jsctl.auth.store import AuthStore
 from tests.support.run import Cli
 
 NSC = os.environ.get("JSCTL_NSC") or shutil.which("nsc") or ""
-pytestmark = [pytest.mark.skipif(not NSC, reason="there is no nsc"), pytest.mark.slow]
+pytestmark = pytest.mark.skipif(not NSC, reason="there is no nsc")
 
 
 class Nsc:
@@ -50,6 +50,7 @@ def modes(root: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_jsctl_continues_what_nsc_began(auth_cli: Cli, nsc: Nsc, tmp_path: Path) -> None:
     nsc("add", "operator", "ACME", "--sys", "--generate-signing-key")
     nsc("add", "account", "ORDERS")
@@ -87,6 +88,7 @@ def test_jsctl_continues_what_nsc_began(auth_cli: Cli, nsc: Nsc, tmp_path: Path)
     assert set(modes(tmp_path / "data" / "nats").values()) == {"0o700", "0o600"}
 
 
+@pytest.mark.slow
 def test_nsc_continues_what_jsctl_began(acme: AuthStore, auth_cli: Cli, nsc: Nsc) -> None:
     auth_cli("auth account keys add ORDERS shipper --pub-allow a", status=0)
     assert "ACME" in nsc("list", "operators")
@@ -100,6 +102,7 @@ def test_nsc_continues_what_jsctl_began(acme: AuthStore, auth_cli: Cli, nsc: Nsc
     assert nsc("validate", "-A").count("No issues found") == 3
 
 
+@pytest.mark.slow
 def test_the_same_steps_leave_the_same_files(auth_cli: Cli, tmp_path: Path) -> None:
     home = tmp_path / "other"
     other = Cli(home / "config")
@@ -118,6 +121,7 @@ def test_the_same_steps_leave_the_same_files(auth_cli: Cli, tmp_path: Path) -> N
     assert ours == theirs
 
 
+@pytest.mark.slow
 def test_what_nsc_does_not_know_survives_jsctl(acme: AuthStore, auth_cli: Cli) -> None:
     record = acme.read_account("ORDERS")
     claims = {**record.claims, "nats": {**record.nats, "of_the_future": {"a": [1]}}}
@@ -126,6 +130,7 @@ def test_what_nsc_does_not_know_survives_jsctl(acme: AuthStore, auth_cli: Cli) -
     assert decode_jwt(acme.read_account("ORDERS").token)["nats"]["of_the_future"] == {"a": [1]}
 
 
+@pytest.mark.slow
 def test_the_same_store_operator_and_account(
     auth_cli: Cli, nsc: Nsc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

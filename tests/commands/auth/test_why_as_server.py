@@ -14,8 +14,6 @@ from tests.support.auth_store import FREE, Store
 from tests.support.raw_client import RawClient
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
-
 USERS = 60
 TOKENS = ("a", "b", "c")
 GROUPS = ("q", "v1.x", "v1")

@@ -6,8 +6,6 @@ from tests.support import js
 from tests.support.benching import run
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize(("flag", "limit"), [("", 1 << 30), ("--maxbytes ''", -1)])
 def test_the_limit_of_a_new_bucket(flag: str, limit: int, cli: Cli, url: str) -> None:

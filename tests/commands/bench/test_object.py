@@ -1,11 +1,7 @@
 """`bench object`."""
 
-import pytest
-
 from tests.support.benching import run
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_objects(cli: Cli) -> None:

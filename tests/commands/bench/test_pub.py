@@ -1,13 +1,9 @@
 """`bench pub`."""
 
-import pytest
-
 from tests.support import js
 from tests.support.benching import run
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
-
-pytestmark = pytest.mark.slow
 
 
 def test_publishing_without_acks(cli: Cli) -> None:

@@ -8,9 +8,8 @@ from tests.support.benching import run, start, stop
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 def test_requests_and_their_service(cli: Cli) -> None:
     serving = start(cli, "service serve bench.svc --json --clients 2")
     try:

@@ -7,9 +7,8 @@ import pytest
 from tests.support.benching import run, start, stop
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 def test_a_subscription_measures_what_arrives(cli: Cli) -> None:
     subscribing = start(cli, "sub events --msgs 300 --json --size 1 --multisubject --clients 2")
     try:

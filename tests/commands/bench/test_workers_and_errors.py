@@ -13,8 +13,6 @@ from tests.support.benching import run, workers
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 
 def test_workers_are_processes_of_their_own(filled: Cli, url: str) -> None:
     document = run(

@@ -7,9 +7,10 @@ from tests.support import js
 from tests.support.connections import wait_for_subscribers
 from tests.support.run import Cli
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("orders")]
+pytestmark = pytest.mark.usefixtures("orders")
 
 
+@pytest.mark.slow
 def test_events(cli: Cli, url: str, pull: None) -> None:
     cli("con edit ORDERS C --sample 100 -f", status=0)
     cli("con add ORDERS OTHER --pull --sample 100", status=0)

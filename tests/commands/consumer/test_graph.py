@@ -8,9 +8,10 @@ from tests.support import js
 from tests.support.emulator import Watched
 from tests.support.run import Cli
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("orders")]
+pytestmark = pytest.mark.usefixtures("orders")
 
 
+@pytest.mark.slow
 def test_graph(cli: Cli, url: str, pull: None) -> None:
     js.publish(url, "ORDERS.a", count=3)
     lines = cli("con graph ORDERS C --every 100ms --count 2 --json", status=0).out.splitlines()

@@ -13,8 +13,6 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(autouse=True)
 def stream(url: str) -> None:
@@ -93,6 +91,7 @@ def test_count_fetches_batches_and_never_more(cli: Cli, url: str, pull: None) ->
     assert (info["delivered"]["consumer_seq"], info["num_ack_pending"], info["num_pending"]) == (1201, 0, 99)
 
 
+@pytest.mark.slow
 def test_fewer_than_asked_for(cli: Cli, url: str, pull: None) -> None:
     js.publish(url, "s.a", count=5)
     began = time.monotonic()
@@ -102,6 +101,7 @@ def test_fewer_than_asked_for(cli: Cli, url: str, pull: None) -> None:
     assert done.err == "jsctl: 5 of 10 messages; no more arrived in 1s\n"
 
 
+@pytest.mark.slow
 def test_messages_that_come_later_are_waited_for(cli: Cli, url: str, pull: None) -> None:
     def later() -> None:
         for _ in range(3):
@@ -232,6 +232,7 @@ def test_a_reader_that_disconnects(cli: Cli, url: str, pull: None) -> None:
     assert done.stderr == b""
 
 
+@pytest.mark.slow
 def test_a_denied_next(tmp_path: Path) -> None:
     from tests.support.servers import RealServer
 

@@ -10,8 +10,6 @@ from tests.support.run import Cli
 from tests.support.subscribing import subscribing
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(autouse=True)
 def stream(url: str) -> None:
@@ -72,6 +70,7 @@ def test_no_interest(cli: Cli, url: str) -> None:
         wait_for(lambda: "no interest" not in why(cli), "there is no interest")
 
 
+@pytest.mark.slow
 def test_no_waiting_pulls(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=3)
     add(cli)
@@ -223,6 +222,7 @@ def test_a_filter_of_a_stream_with_sources_may_match(cli: Cli, url: str) -> None
     assert cli("consumer why ALL C --json", status=0).json["verdict"] == "fine"
 
 
+@pytest.mark.slow
 def test_reports_tell_of_redeliveries_and_of_what_was_given_up(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=2)
     add(cli, "--pull --max-deliver 2 --wait 1s")

@@ -17,8 +17,6 @@ from tests.support.demo import DemoProcesses, ending
 from tests.support.processes import children
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 
 class Demo(DemoProcesses):
     """`jsctl demo` in a folder of its own."""
@@ -48,6 +46,7 @@ def lags(out: str) -> list[int]:
     return [int(row[5].replace(",", "")) for row in rows]
 
 
+@pytest.mark.slow
 def test_a_folder_is_never_overwritten(demo: Demo) -> None:
     (demo.work / "jsctl-demo").mkdir()
     (demo.work / "jsctl-demo" / "mine").write_text("mine")
@@ -61,6 +60,7 @@ def test_a_folder_is_never_overwritten(demo: Demo) -> None:
     assert (demo.work / "jsctl-demo" / "mine").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_keep_leaves_the_network_and_stop_ends_it(demo: Demo) -> None:
     out, _ = demo.run("demo", "--keep", "--no-spark", "--json")
     record: dict[str, Any] = json.loads(out)
@@ -77,6 +77,7 @@ def test_keep_leaves_the_network_and_stop_ends_it(demo: Demo) -> None:
     assert list((demo.home / "config" / "nats" / "context").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "there"),
     [
@@ -97,6 +98,7 @@ def test_a_signal_at_any_point_leaves_nothing(demo: Demo, there: str, number: si
     demo.leaves_nothing()
 
 
+@pytest.mark.slow
 def test_kill_9_leaves_no_process(demo: Demo) -> None:
     process = demo.start("demo", "--no-spark")
     wait_for(lambda: len(children(demo.work)) >= 3, "no servers")
@@ -105,6 +107,7 @@ def test_kill_9_leaves_no_process(demo: Demo) -> None:
     wait_for(lambda: not children(demo.work), "a server outlived the demo")
 
 
+@pytest.mark.slow
 def test_without_java_one_line_says_what_to_install(demo: Demo) -> None:
     out, err = demo.run("demo", status=1, environ={"JAVA_HOME": "/nonexistent"})
     assert "# Both domains on one screen" in out
@@ -115,6 +118,7 @@ def test_without_java_one_line_says_what_to_install(demo: Demo) -> None:
     wait_for(lambda: not children(demo.work), "a server is left")
 
 
+@pytest.mark.slow
 def test_no_folder_to_write_to(demo: Demo) -> None:
     _, err = demo.run("demo", "--to", "nope/demo", "--no-spark", status=64)
     assert err == "jsctl: error: there is no folder nope; name a folder in an existing one with --to\n"

@@ -21,6 +21,8 @@ from tests.support.processes import children
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
+pytestmark = pytest.mark.long
+
 ADDRESSES = {"{hub}": "localhost:4222", "{leaf}": "localhost:4111", "auth/keys/": "keys/"}
 """How a walkthrough writes what the documents do."""
 

@@ -8,8 +8,6 @@ from tests.support import js
 from tests.support.objects import put
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 
 def test_buckets(files: Path, cli: Cli, url: str) -> None:
     flags = "--ttl 1h --max-bucket-size 1MB --description D --storage memory --metadata a=b --compress"

@@ -16,8 +16,6 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize("size", [0, 1, 131_072, 131_073, 3_000_000])
 def test_objects_are_read_as_they_were_stored(size: int, files: Path, cli: Cli) -> None:
@@ -98,6 +96,7 @@ def test_a_login_that_may_not_create_consumers_gets_large_objects(tmp_path: Path
         server.stop()
 
 
+@pytest.mark.slow
 def test_a_reader_of_stdout_may_take_longer_than_the_timeout(files: Path, cli: Cli) -> None:
     put(cli, "big", data := os.urandom(40_000_000))
     line = [sys.executable, "-m", "jsctl", "object", "get", "FILES", "big", "-O", "-", "--timeout", "500ms"]

@@ -2,12 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.objects import DATA, put
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_links(files: Path, cli: Cli) -> None:

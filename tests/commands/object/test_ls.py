@@ -1,10 +1,6 @@
 """`object ls`."""
 
-import pytest
-
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_nothing_is_listed_in_words(cli: Cli) -> None:

@@ -12,8 +12,6 @@ from tests.support.objects import DATA, put, start
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 
 def test_stdin_and_stdout(files: Path, cli: Cli) -> None:
     environ = {**os.environ, **cli.environ}
@@ -71,6 +69,7 @@ def test_a_full_bucket_keeps_nothing_of_a_put(files: Path, cli: Cli, url: str) -
     assert js.info(url, "OBJ_SMALL")["state"]["messages"] == 0
 
 
+@pytest.mark.slow
 def test_a_killed_put_continues(files: Path, cli: Cli, url: str) -> None:
     (files / "big").write_bytes(os.urandom(60_000_000))
     running = start(cli, "put", "FILES", "big", "--chunk-size", "4096")

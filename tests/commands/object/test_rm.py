@@ -2,13 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.support import js
 from tests.support.objects import put
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_rm(files: Path, cli: Cli, url: str) -> None:

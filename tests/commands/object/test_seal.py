@@ -2,12 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.objects import put
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_seal(files: Path, cli: Cli) -> None:

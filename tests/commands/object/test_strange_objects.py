@@ -8,8 +8,6 @@ from tests.support import js
 from tests.support.objects import DATA, put, store_info
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize(
     "name", ["../out", "/tmp/x/../../out", "a/b", "-f", " ", "é\u0301", "a\x1b[2Jb", "..", "."]

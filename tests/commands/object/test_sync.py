@@ -11,8 +11,6 @@ from jsctl.jetstream.object.model import ObjectInfo
 from tests.support.objects import DATA, put, store_info
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 
 def test_sync(files: Path, cli: Cli) -> None:
     site = files / "site"

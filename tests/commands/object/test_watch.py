@@ -3,12 +3,8 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.support.objects import put
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_watch(files: Path, cli: Cli) -> None:

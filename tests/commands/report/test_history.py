@@ -6,12 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.support import js
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_history_of_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:

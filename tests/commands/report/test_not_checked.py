@@ -17,8 +17,6 @@ from tests.support.emulator import Watched
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
-
 CONFIG = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }
@@ -101,6 +99,7 @@ def test_nothing_is_known_of_a_place_that_does_not_answer(offline_cli: Cli) -> N
     assert "--fail-on: not checked" in offline_cli(line, status=1).err
 
 
+@pytest.mark.slow
 def test_the_screen_says_it(offline_cli: Cli, server: RealServer) -> None:
     watched = Watched(
         offline_cli.terminal(f"report --watch 200ms --part problems -s {server.url_for('none')}")

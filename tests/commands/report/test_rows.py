@@ -13,8 +13,6 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import free_port
 
-pytestmark = pytest.mark.slow
-
 LISTS = ("streams", "replication", "consumers")
 _ROW = r"^(?:│ )?(?:ORDERS[ │]+(?=work))?(ORDERS|IDLE|FULL|work)\b"
 

@@ -14,9 +14,6 @@ from tests.support.emulator import Watched
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 
-pytestmark = pytest.mark.slow
-
-
 ENTER = "\x1b[?1049h"
 
 
@@ -56,6 +53,7 @@ def both(offline_cli: Cli, east: RealServer, west: RealServer) -> Cli:
     return offline_cli
 
 
+@pytest.mark.slow
 def test_two_domains_on_one_screen(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     js.stream(hub_leaf.url, "test", "test", domain="leaf")
     js.stream(
@@ -74,6 +72,7 @@ def test_two_domains_on_one_screen(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     assert "mirror" in watched.screen.text, "the last picture stays"
 
 
+@pytest.mark.slow
 def test_a_killed_server_keeps_its_numbers_and_comes_back(
     both: Cli, east: RealServer, west: RealServer
 ) -> None:
@@ -95,6 +94,7 @@ def test_a_killed_server_keeps_its_numbers_and_comes_back(
     assert "connection lost" not in watched.written
 
 
+@pytest.mark.slow
 def test_an_account_whose_jetstream_is_taken_away_and_given_back(offline_cli: Cli, tmp_path: Path) -> None:
     server = RealServer(tmp_path / "server", ACCOUNT).start()
     try:
@@ -118,6 +118,7 @@ def test_an_account_whose_jetstream_is_taken_away_and_given_back(offline_cli: Cl
         server.stop()
 
 
+@pytest.mark.slow
 def test_a_server_that_starts_later(both: Cli, east: RealServer, west: RealServer) -> None:
     js.stream(east.url, "going", "going")
     watched = Watched(both.terminal("report --watch 200ms --context west --context east"))
@@ -128,6 +129,7 @@ def test_a_server_that_starts_later(both: Cli, east: RealServer, west: RealServe
     assert watched.end() == 0
 
 
+@pytest.mark.slow
 def test_a_context_that_cannot_be_reached_is_a_problem(both: Cli, east: RealServer, west: RealServer) -> None:
     """A row of its own: counted, and openable. The tabs keep the counts that were last known."""
     js.stream(east.url, "going", "going")
@@ -147,6 +149,7 @@ def test_a_context_that_cannot_be_reached_is_a_problem(both: Cli, east: RealServ
     assert watched.end() == 0
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_delays_nobody(both: Cli, east: RealServer, west: RealServer) -> None:
     west.start()
     js.stream(east.url, "going", "going")
@@ -165,6 +168,7 @@ def test_a_server_that_hangs_delays_nobody(both: Cli, east: RealServer, west: Re
     assert watched.end() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_the_terminal_is_restored_at_a_signal(cli: Cli, number: signal.Signals) -> None:
     watched = Watched(cli.terminal("report --watch 200ms"))
@@ -176,6 +180,7 @@ def test_the_terminal_is_restored_at_a_signal(cli: Cli, number: signal.Signals) 
     assert not watched.screen.cursor_hidden
 
 
+@pytest.mark.slow
 def test_stopped_and_continued(cli: Cli) -> None:
     watched = Watched(cli.terminal("report --watch 200ms"))
     watched.until("there are no streams")
@@ -189,6 +194,7 @@ def test_stopped_and_continued(cli: Cli) -> None:
     assert watched.end() == 0
 
 
+@pytest.mark.slow
 def test_count_on_a_terminal_and_ctrl_c_before_it(cli: Cli) -> None:
     watched = Watched(cli.terminal("report --count 2 --watch 100ms"))
     assert watched.end() == 0
@@ -201,6 +207,7 @@ def test_count_on_a_terminal_and_ctrl_c_before_it(cli: Cli) -> None:
     assert not watched.screen.alternate
 
 
+@pytest.mark.slow
 def test_sizes(cli: Cli, url: str) -> None:
     for number in range(30):
         js.stream(url, f"stream-{number:02}", f"s.{number}")
@@ -218,6 +225,7 @@ def test_sizes(cli: Cli, url: str) -> None:
     assert "Traceback" not in watched.written
 
 
+@pytest.mark.slow
 def test_keys(cli: Cli, url: str) -> None:
     """The everyday: filter, only what is wrong, a stream's page, its consumer's page, the line for a row."""
     js.stream(url, "ORDERS", "orders.>")
@@ -250,6 +258,7 @@ def test_keys(cli: Cli, url: str) -> None:
     assert "jsctl consumer next ORDERS work --no-ack" in watched.screen.text, "what y gave stays"
 
 
+@pytest.mark.slow
 def test_recorded_and_replayed(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "ORDERS", "orders.>")
     config = {"durable_name": "work", "ack_policy": "explicit"}
@@ -283,6 +292,7 @@ def test_recorded_and_replayed(cli: Cli, url: str, tmp_path: Path) -> None:
     assert "shows a recorded file" in cli(f"report --replay {file} --record x", status=64).err
 
 
+@pytest.mark.slow
 def test_pause(cli: Cli, url: str) -> None:
     js.stream(url, "going", "going.>")
     watched = Watched(cli.terminal("report --watch 100ms"))
@@ -300,6 +310,7 @@ def test_pause(cli: Cli, url: str) -> None:
     assert watched.end() == 0
 
 
+@pytest.mark.slow
 def test_counters_that_go_back(cli: Cli, url: str) -> None:
     """A purge and a stream that is made anew: said, and no rate of millions, neither back nor forth."""
     js.stream(url, "going", "going.>")

@@ -3,8 +3,6 @@ import pytest
 from tests.support.run import Cli
 from tests.support.servers import Cluster, HubLeaf
 
-pytestmark = pytest.mark.slow
-
 
 def test_hub_and_leaf(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     line = f"server list --server {hub_leaf.system_url}"

@@ -16,8 +16,6 @@ from tests.support.server_run import Run, fails
 from tests.support.servers import RealServer, binary, free_port
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
@@ -34,6 +32,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
             run.process.communicate(timeout=20)
 
 
+@pytest.mark.slow
 def test_the_next_terminal_needs_only_the_context(start: Callable[..., Run]) -> None:
     run = start("--port", "0")
     network = run.ready()
@@ -45,6 +44,7 @@ def test_the_next_terminal_needs_only_the_context(start: Callable[..., Run]) -> 
     assert Path(network["servers"][0]["log"]).read_text().count("Server is ready") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_stop_it_cleanly(start: Callable[..., Run], number: signal.Signals) -> None:
     run = start("hub-leaf", "--port", "0")
@@ -68,6 +68,7 @@ def test_a_signal_during_the_start_leaves_nothing(start: Callable[..., Run], the
     assert not list(run.home.glob("nats/context/*"))
 
 
+@pytest.mark.slow
 def test_kill_9_leaves_no_server_and_no_context(start: Callable[..., Run]) -> None:
     run = start("hub-leaf", "--port", "0")
     run.ready()
@@ -97,6 +98,7 @@ def test_a_server_that_dies_is_reported(start: Callable[..., Run]) -> None:
     assert not any(alive(pid) for pid in run.pids)
 
 
+@pytest.mark.slow
 def test_hub_and_leaf_answer_for_both_domains(start: Callable[..., Run]) -> None:
     run = start("hub-leaf", "--port", "0")
     network = run.ready()
@@ -110,6 +112,7 @@ def test_hub_and_leaf_answer_for_both_domains(start: Callable[..., Run]) -> None
     assert (folder / "store_server" / "jetstream").is_dir()
 
 
+@pytest.mark.slow
 def test_a_given_port_is_used_and_its_context_stays(start: Callable[..., Run]) -> None:
     port = free_port()
     run = start("--port", str(port), "--name", "mine", "--domain", "edge")
@@ -123,6 +126,7 @@ def test_a_given_port_is_used_and_its_context_stays(start: Callable[..., Run]) -
     assert run.cli()("stream ls --context mine --json", status=0).json == []
 
 
+@pytest.mark.slow
 def test_data_outlives_the_server(start: Callable[..., Run], tmp_path: Path) -> None:
     store = tmp_path / "store"
     run = start("--port", "0", "--store", str(store))
@@ -213,6 +217,7 @@ def test_a_store_in_use(start: Callable[..., Run], tmp_path: Path) -> None:
     assert alive(first.pids[0])
 
 
+@pytest.mark.slow
 def test_two_networks_at_once(start: Callable[..., Run]) -> None:
     first, second = start("--port", "0"), start("--port", "0", "--name", "other")
     urls = {run.ready()["servers"][0]["url"] for run in (first, second)}
@@ -220,6 +225,7 @@ def test_two_networks_at_once(start: Callable[..., Run]) -> None:
     assert {c["context"] for c in second.said["contexts"]} == {"other", "other-system"}
 
 
+@pytest.mark.slow
 def test_a_server_of_a_relative_path(start: Callable[..., Run]) -> None:
     """It starts in a folder of its own, from which the path leads elsewhere."""
     start("--port", "0", environ={"JSCTL_NATS_SERVER": os.path.relpath(binary())}).ready()
@@ -269,6 +275,7 @@ authorization {{ user: joe, password: secret }}
     assert "try:" not in err  # a line that cannot log in
 
 
+@pytest.mark.slow
 def test_a_wrong_configuration(start: Callable[..., Run], tmp_path: Path) -> None:
     config = tmp_path / "my.conf"
     config.write_text(f'jetstream {{ store_dir: "{tmp_path}" }}\n')
@@ -279,6 +286,7 @@ def test_a_wrong_configuration(start: Callable[..., Run], tmp_path: Path) -> Non
     assert "there is no file" in fails(start("--config", str(tmp_path / "none.conf")), status=64)
 
 
+@pytest.mark.slow
 def test_an_edit_that_keeps_the_leaf_out_is_reported(
     start: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,6 +304,7 @@ def test_an_edit_that_keeps_the_leaf_out_is_reported(
     assert not children(tmp_path)
 
 
+@pytest.mark.slow
 def test_what_follows_two_dashes_goes_to_the_server(start: Callable[..., Run]) -> None:
     monitor = free_port()
     run = start("--port", "0", "--", "--http_port", str(monitor), "-D")
@@ -312,6 +321,7 @@ def test_a_server_that_only_says_its_version(offline_cli: Cli, tmp_path: Path) -
     assert "flag provided but not defined: -no-such-flag" in offline_cli(line, status=64).err
 
 
+@pytest.mark.slow
 def test_an_edited_configuration_stays(start: Callable[..., Run], tmp_path: Path) -> None:
     store = tmp_path / "net"
     first = start("hub-leaf", "--port", "0", "--store", str(store))
@@ -345,6 +355,7 @@ def test_wrong_command_lines(offline_cli: Cli, line: str, message: str) -> None:
     assert message in offline_cli(line, status=64).err
 
 
+@pytest.mark.slow
 def test_the_path_goes_before_the_installed_one(start: Callable[..., Run], tmp_path: Path) -> None:
     mine = tmp_path / "bin" / "nats-server"
     mine.parent.mkdir()
@@ -355,6 +366,7 @@ def test_the_path_goes_before_the_installed_one(start: Callable[..., Run], tmp_p
     assert alive(run.pids[0])
 
 
+@pytest.mark.slow
 def test_a_foreign_server_on_the_port_is_not_taken_for_ours(
     start: Callable[..., Run], tmp_path: Path
 ) -> None:
@@ -365,6 +377,7 @@ def test_a_foreign_server_on_the_port_is_not_taken_for_ours(
         foreign.stop()
 
 
+@pytest.mark.slow
 def test_background_returns_and_stop_ends_it(start: Callable[..., Run]) -> None:
     run = start("hub-leaf", "--port", "0", "--name", "tour", "--background")
     network = run.ready()

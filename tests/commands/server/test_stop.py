@@ -2,11 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_servers_to_pick_from(offline_cli: Cli, tmp_path: Path) -> None:

@@ -1,11 +1,7 @@
 """`service info`."""
 
-import pytest
-
 from tests.support.run import Cli
 from tests.support.services import answering, reply
-
-pytestmark = pytest.mark.slow
 
 
 def test_info(cli: Cli, url: str) -> None:

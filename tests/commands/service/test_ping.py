@@ -1,11 +1,7 @@
 """`service ping`."""
 
-import pytest
-
 from tests.support.run import Cli
 from tests.support.services import answering, reply
-
-pytestmark = pytest.mark.slow
 
 
 def test_ping(cli: Cli, url: str) -> None:

@@ -7,8 +7,6 @@ import pytest
 from tests.support.run import Cli
 from tests.support.services import answering, reply
 
-pytestmark = pytest.mark.slow
-
 
 def test_nobody_answers(cli: Cli) -> None:
     assert "No services answered" in cli("service list", status=0).out
@@ -17,6 +15,7 @@ def test_nobody_answers(cli: Cli) -> None:
     assert "not a valid service name" in cli("service serve 'a b'", status=64).err
 
 
+@pytest.mark.slow
 def test_malformed_replies_are_named_and_left_out(cli: Cli, url: str) -> None:
     schema = {"request": json.dumps({"type": "object"})}
     endpoint = {"name": "e", "subject": "w.e", "metadata": schema}

@@ -1,12 +1,8 @@
 """`service request`."""
 
-import pytest
-
 from jsctl.nats.headers import encode_headers
 from tests.support.run import Cli
 from tests.support.services import answering, reply
-
-pytestmark = pytest.mark.slow
 
 
 def test_an_error_of_a_service_is_status_1(cli: Cli, url: str) -> None:

@@ -10,9 +10,8 @@ import pytest
 
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 def test_a_service_is_found_and_used(demo: subprocess.Popen[str], cli: Cli) -> None:
     listed = cli("service list", status=0).out
     assert listed.count("demo") == 2
@@ -39,6 +38,7 @@ def test_a_service_is_found_and_used(demo: subprocess.Popen[str], cli: Cli) -> N
     assert demo.wait(10) == 0
 
 
+@pytest.mark.slow
 def test_a_client_that_reads_no_answers_holds_nothing_up(
     demo: subprocess.Popen[str], cli: Cli, url: str
 ) -> None:

@@ -12,8 +12,6 @@ from jsctl.views.service.documents import rates
 from tests.support.run import Cli
 from tests.support.services import start
 
-pytestmark = pytest.mark.slow
-
 
 def test_rates_and_skew() -> None:
     key = ("S", "e", "1"), ("S", "e", "2")
@@ -28,6 +26,7 @@ def test_rates_and_skew() -> None:
     assert list(rates([idle]).parts[0].rows[0][-2:]) == [Cell(None, "-")] * 2  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_stats_watch(demo: subprocess.Popen[str], cli: Cli) -> None:
     watching = start(cli, "stats", "--watch", "--every", "100ms", "--json")
     assert watching.stdout is not None
@@ -39,6 +38,7 @@ def test_stats_watch(demo: subprocess.Popen[str], cli: Cli) -> None:
     watching.communicate(timeout=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [60, 80, 100, 120])
 def test_no_heading_is_cut(width: int, demo: subprocess.Popen[str], cli: Cli) -> None:
     """Columns are left out instead, and named."""

@@ -4,14 +4,10 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from jsctl.jetstream.backup.files import DATA, MANIFEST, META
 from tests.support.js import ask, publish
 from tests.support.run import Cli
 from tests.support.stored import stored
-
-pytestmark = pytest.mark.slow
 
 
 def test_round_trip(cli: Cli, mixed: str, tmp_path: Path) -> None:

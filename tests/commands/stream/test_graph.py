@@ -10,8 +10,6 @@ from tests.support import js
 from tests.support.emulator import Watched
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 
 def test_in_a_pipe(cli: Cli, url: str) -> None:
     js.stream(url, "G", "g")
@@ -24,6 +22,7 @@ def test_in_a_pipe(cli: Cli, url: str) -> None:
     assert [json.loads(line)["messages"] for line in outcome] == [5, 5]
 
 
+@pytest.mark.slow
 def test_rates(cli: Cli, url: str) -> None:
     js.stream(url, "G", "g", max_msgs=10)
     child = cli.terminal("stream graph G --as plain --every 500ms")
@@ -40,6 +39,7 @@ def test_rates(cli: Cli, url: str) -> None:
     assert child.exitstatus == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", ["ctrl-c", "q"])
 def test_on_a_terminal(cli: Cli, url: str, ends: str) -> None:
     js.stream(url, "G", "g")
@@ -55,6 +55,7 @@ def test_on_a_terminal(cli: Cli, url: str, ends: str) -> None:
     assert not watched.screen.alternate
 
 
+@pytest.mark.slow
 def test_keys(cli: Cli, url: str) -> None:
     """Those of every screen: pause, now, the interval, help, another size; ended streams are said."""
     js.stream(url, "G", "g")
@@ -88,6 +89,7 @@ def test_keys(cli: Cli, url: str) -> None:
     assert not watched.screen.alternate and "Messages Stored" in watched.screen.text, "the last picture stays"
 
 
+@pytest.mark.slow
 def test_a_small_terminal(cli: Cli, url: str) -> None:
     js.stream(url, "G", "g")
     watched = Watched(cli.terminal("stream graph G --every 200ms --count 2", columns=80, rows=10))

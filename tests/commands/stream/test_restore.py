@@ -17,8 +17,6 @@ from tests.support.js import ask, publish, publish_all, stream
 from tests.support.run import Cli
 from tests.support.stored import stored
 
-pytestmark = pytest.mark.slow
-
 
 def test_without_consumers(cli: Cli, mixed: str, tmp_path: Path) -> None:
     cli(
@@ -29,6 +27,7 @@ def test_without_consumers(cli: Cli, mixed: str, tmp_path: Path) -> None:
     assert cli(f"stream restore {tmp_path}/b --json", status=0).json["state"]["consumer_count"] == 0
 
 
+@pytest.mark.slow
 def test_many_chunks(cli: Cli, url: str, tmp_path: Path) -> None:
     stream(url, "BIG", "big")
     data = [os.urandom(50_000) for _ in range(60)]
@@ -175,6 +174,7 @@ def test_existing_stream(cli: Cli, mixed: str, tmp_path: Path) -> None:
     cli(f"stream restore {tmp_path}/b --name OTHER --subjects other", status=0)
 
 
+@pytest.mark.slow
 def test_what_an_unfinished_restore_left(cli: Cli, mixed: str, tmp_path: Path) -> None:
     cli(f"stream backup ORDERS {tmp_path}/b", status=0)
     had = stored(mixed, "ORDERS")
@@ -196,6 +196,7 @@ def test_limits_that_drop_messages_are_reported(cli: Cli, mixed: str, tmp_path: 
     assert "max_msgs" in outcome.err
 
 
+@pytest.mark.slow
 def test_from_a_pipe(cli: Cli, url: str, tmp_path: Path) -> None:
     """And from the file that is stdin; the copy of a pipe is removed, whatever happens."""
     stream(url, "ORDERS", "orders.>")

@@ -12,7 +12,7 @@ from tests.support.run import Cli
 from tests.support.servers import Cluster
 from tests.support.stored import stored
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture

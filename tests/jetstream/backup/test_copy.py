@@ -19,8 +19,6 @@ from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 from tests.support.stored import stored
 
-pytestmark = pytest.mark.slow
-
 _S2_MAGIC = b"\xff\x06\x00\x00S2sTwO"
 
 SERVER = """
@@ -39,6 +37,7 @@ def orders(url: str) -> str:
     return url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direct", [True, False])
 def test_messages_come_along(cli: Cli, orders: str, direct: bool) -> None:
     allowed = "" if direct else " --no-allow-direct"
@@ -66,6 +65,7 @@ def test_json_is_one_document(cli: Cli, orders: str) -> None:
     assert document["info"]["config"]["name"] == "OLD"
 
 
+@pytest.mark.slow
 def test_consumers_are_copied_on_request(cli: Cli, orders: str) -> None:
     config = {"durable_name": "NEW", "ack_policy": "explicit"}
     ask(orders, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": config})
@@ -95,6 +95,7 @@ def test_other_domain(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     assert stored(hub_leaf.url, "SITE", domain="hub") == stored(hub_leaf.url, "SITE", domain="leaf")
 
 
+@pytest.mark.slow
 def test_other_context(cli: Cli, orders: str, tmp_path: Path) -> None:
     """Two servers that know nothing of each other."""
     server = RealServer(tmp_path / "server", SERVER).start()
@@ -124,6 +125,7 @@ def compared(url: str, source: str, target: str) -> Comparison:
     return asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_differences_are_found(cli: Cli, orders: str) -> None:
     cli("stream copy ORDERS OLD --data --subjects old", status=0)
     ask(orders, "STREAM.MSG.DELETE.OLD", {"seq": 300})
@@ -158,6 +160,7 @@ def test_a_wrong_copy_keeps_its_mark(cli: Cli, orders: str) -> None:
     assert MARK in info(orders, "OLD")["config"]["metadata"]
 
 
+@pytest.mark.slow
 def test_a_counter_begins_again(cli: Cli, url: str) -> None:
     """No mirror can be a counter: what a restore of one leaves cannot be gone on with."""
     stream(url, "COUNT", "count.>", allow_msg_counter=True, allow_direct=True)
@@ -170,6 +173,7 @@ def test_a_counter_begins_again(cli: Cli, url: str) -> None:
     assert stored(url, "OLD") == stored(url, "COUNT")
 
 
+@pytest.mark.slow
 def test_what_others_published_to_a_broken_copy_is_not_removed(cli: Cli, orders: str) -> None:
     stream(orders, "OLD", "old", metadata={MARK: "restore x"})
     publish(orders, "old", b"somebody's", count=80)

@@ -25,7 +25,7 @@ from tests.support.servers import Cluster, HubLeaf, RealServer
 from tests.support.stored import stored
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 SERVER = """
 listen: "127.0.0.1:{port}"
@@ -111,6 +111,7 @@ def sent_the_rest(line: Relay, first: int) -> bool:
     return missing * 0.9 < line.up < missing * 1.1 + 100_000
 
 
+@pytest.mark.slow
 def test_one_server(server: RealServer, tmp_path: Path) -> None:
     fill(server.url)
     durable = {"durable_name": "C", "ack_policy": "explicit"}
@@ -142,6 +143,7 @@ def test_one_server(server: RealServer, tmp_path: Path) -> None:
     assert info(server.url, "OLD")["state"]["last_seq"] == COUNT + 1
 
 
+@pytest.mark.slow
 def test_two_servers_and_a_line_that_breaks_twice(
     server: RealServer, other: RealServer, tmp_path: Path
 ) -> None:
@@ -172,6 +174,7 @@ def test_two_servers_and_a_line_that_breaks_twice(
     assert ask(other.url, "STREAM.NAMES")["streams"] == ["BIG"]
 
 
+@pytest.mark.slow
 def test_a_server_that_is_lost(server: RealServer, other: RealServer, tmp_path: Path) -> None:
     fill(server.url)
     cli = Cli(tmp_path / "config")
@@ -194,6 +197,7 @@ def test_a_server_that_is_lost(server: RealServer, other: RealServer, tmp_path: 
     assert stored(other.url, "OLD") == stored(server.url, "BIG")
 
 
+@pytest.mark.slow
 def test_domains(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     fill(hub_leaf.leaf.url_for("acc"), domain="leaf")
     line = "stream copy BIG BIG --data --from-domain leaf --to-domain hub"
@@ -212,6 +216,7 @@ def test_domains(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     assert stored(hub_leaf.url, "BIG", domain="hub") == stored(hub_leaf.url, "BIG", domain="leaf")
 
 
+@pytest.mark.slow
 def test_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     """A cluster keeps nothing of a restore that broke off. What follows goes in pieces, and these stay."""
     url = shared_cluster.url
@@ -242,6 +247,7 @@ def test_pieces(cluster_cli: Cli, shared_cluster: Cluster, monkeypatch: pytest.M
     assert stored(url, "OLD") == stored(url, "BIG")
 
 
+@pytest.mark.slow
 def test_headers_that_a_mirror_loses(server: RealServer, tmp_path: Path) -> None:
     """What a server takes off on the way into a mirror is never lost: the copy begins again."""
     fill(server.url, headers=[("Nats-Expected-Stream", "BIG")])

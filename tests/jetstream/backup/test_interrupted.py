@@ -22,8 +22,6 @@ from tests.support.servers import HubLeaf, RealServer
 from tests.support.stored import stored
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 SIZE, COUNT = 50_000, 1600
 SLOWLY = "--chunk-size 1KB --window-size 1KB"
 
@@ -113,6 +111,7 @@ def test_an_unfinished_backup_of_an_earlier_version(own_cli: Cli, tmp_path: Path
     assert (folder / META).exists()
 
 
+@pytest.mark.slow
 def test_a_killed_replacement_leaves_the_older_backup(own_cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "b"
     own_cli(f"stream backup BIG {folder}", status=0)
@@ -152,6 +151,7 @@ def test_ctrl_c_leaves_nothing(own_cli: Cli, tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_a_restore_that_was_killed_says_so(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     own_cli(f"stream backup BIG {tmp_path}/b", status=0)
     process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
@@ -183,6 +183,7 @@ def test_what_is_restored_takes_no_messages_until_it_is_whole(
     assert "unfinished" not in own_cli("stream ls", tty=True).out
 
 
+@pytest.mark.slow
 def test_what_is_newer_than_the_backup_is_not_removed(
     own_cli: Cli, server: RealServer, tmp_path: Path
 ) -> None:
@@ -215,6 +216,7 @@ def test_ctrl_c_takes_a_restore_back(own_cli: Cli, server: RealServer, tmp_path:
     assert own_cli("stream ls --names", status=0).out == "BIG\n"
 
 
+@pytest.mark.slow
 def test_a_backup_that_the_server_aborted_is_not_one(own_cli: Cli, tmp_path: Path) -> None:
     """It waits 5 s for whoever stands still, and then ends with a status of 408."""
     folder = tmp_path / "b"
@@ -252,6 +254,7 @@ def test_ctrl_c_in_an_account_backup(own_cli: Cli, server: RealServer, tmp_path:
     assert not (tmp_path / "all").exists() and not list(tmp_path.glob(".jsctl-*"))
 
 
+@pytest.mark.slow
 def test_server_killed_in_a_restore(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     own_cli(f"stream backup BIG {tmp_path}/b", status=0)
     process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
@@ -280,6 +283,7 @@ def test_into_another_domain(hub_cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) ->
     assert len(stored(hub_leaf.url, "BACK", domain="leaf")) == 301
 
 
+@pytest.mark.slow
 def test_on_a_terminal(own_cli: Cli, tmp_path: Path) -> None:
     screen = own_cli.terminal(f"stream backup BIG {tmp_path}/b")
     screen.expect("Starting backup of Stream BIG with 1,600 messages")

@@ -22,7 +22,7 @@ from tests.support import js
 from tests.support.killing import kill_points, print_table
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def read_stream(path: Path) -> str:
@@ -47,6 +47,7 @@ def read_account(path: Path) -> str:
     return " ".join(str(backup.state["messages"]) for backup in account.backups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("kind", "older", "exchange", "twice"),
@@ -224,6 +225,7 @@ def messages(url: str) -> dict[str, int]:
     return {info["config"]["name"]: info["state"]["messages"] for info in infos}
 
 
+@pytest.mark.slow
 def test_a_killed_restore_and_copy(cli: Cli, url: str, tmp_path: Path) -> None:
     """Killed before each request, each finishes when it is run again."""
     js.stream(url, "S", "s.>")
@@ -257,6 +259,7 @@ def test_a_killed_restore_and_copy(cli: Cli, url: str, tmp_path: Path) -> None:
     assert not [left for left in tmp_path.rglob("*") if is_temporary(left.name)]
 
 
+@pytest.mark.slow
 def test_a_killed_apply(cli: Cli, url: str, tmp_path: Path) -> None:
     declared = tmp_path / "streams.yaml"
     first = "{name: A, subjects: [a], consumers: [{name: C, ack_policy: explicit}]}"

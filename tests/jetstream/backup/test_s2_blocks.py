@@ -17,8 +17,6 @@ from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameScanner, decompress_bloc
 from tests.support import js
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 COMPRESSED, PLAIN = 0x00, 0x01
 
 words = st.sampled_from([b"order ", b"customer ", b'{"id": ', b"0" * 70, b"\x00" * 300, b"\xff\xfe"])
@@ -61,6 +59,7 @@ def unpacked(data: bytes) -> bytes:
     return bytes(archive)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 @given(messages=st.lists(payloads, min_size=1, max_size=6), cut=st.integers(1, 1 << 20))
 def test_any_messages(cli: Cli, url: str, tmp_path: Path, messages: list[bytes], cut: int) -> None:

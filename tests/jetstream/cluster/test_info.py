@@ -9,7 +9,7 @@ from tests.support.run import Cli
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_the_sheet_in_a_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:

@@ -19,8 +19,6 @@ from jsctl.jetstream.stream.config import STREAM, StreamSchema
 from jsctl.units import DAY, SECOND
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 Json = dict[str, Any]
 
 _numbers = itertools.count()
@@ -197,6 +195,7 @@ class RoundTrip:
         self.cli(f"stream rm {name} --force", status=0)
 
 
+@pytest.mark.slow
 def test_every_key_is_drawn() -> None:
     seen: set[tuple[str, ...]] = set()
 
@@ -218,6 +217,7 @@ def test_every_key_is_drawn() -> None:
     assert {field.path for field in STREAM.by_flag.values()} | origins <= seen
 
 
+@pytest.mark.slow
 @given(config=streams(), unknown=st.sets(st.sampled_from(UNKNOWN)))
 @settings(
     max_examples=20,

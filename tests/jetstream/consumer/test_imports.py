@@ -10,8 +10,6 @@ from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 ACCOUNTS = """
 accounts {
     SYS: { users: [{user: admin, password: admin}] }
@@ -103,6 +101,7 @@ def test_next_needs_next_and_ack_alone(pair: HubLeaf, acc: Cli, tmp_path: Path, 
     assert state(acc) == {"pending": 0, "acks": 0}
 
 
+@pytest.mark.slow
 def test_next_by_domain(acc: Cli) -> None:
     acc(f"consumer add {STREAM} dur --pull --defaults --js-domain hub", status=0)
     assert "hello world" in acc(f"consumer next {STREAM} dur --js-domain hub", status=0).out

@@ -9,8 +9,6 @@ from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 TWO_DOMAINS = """
 label: orders
 streams:
@@ -109,6 +107,7 @@ def test_export_of_two_domains_comes_back(hub_cli: Cli, tmp_path: Path) -> None:
     assert alone.startswith(f"{MODELINE}domain: leaf\nstreams:\n- name: ORDERS\n")
 
 
+@pytest.mark.slow
 def test_on_a_real_terminal(hub_cli: Cli, tmp_path: Path) -> None:
     path = write(tmp_path, TWO_DOMAINS)
     hub_cli(f"apply -f {path}", status=0)

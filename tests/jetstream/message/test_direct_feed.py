@@ -12,8 +12,6 @@ from tests.support.run import Cli
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 
 def fill(url: str, count: int) -> None:
     """The stream S, which allows direct gets, with messages on S.0, S.1 and S.2."""

@@ -17,8 +17,6 @@ from tests.support.run import Cli
 from tests.support.servers import HUB_LEAF_ACCOUNTS, RealServer
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RealServer]:
@@ -75,6 +73,7 @@ class Reading:
         return self.process.stderr.read()
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_when_the_server_restarts_before_the_first_message(
     server: RealServer, tmp_path: Path
 ) -> None:

@@ -9,8 +9,6 @@ from tests.support import js
 from tests.support.emulator import Watched
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 
 def test_ctrl_c_shows_the_summary(cli: Cli, url: str) -> None:
     process = cli.terminal("sub a.>")
@@ -60,6 +58,7 @@ def test_ctrl_c_while_stdin_is_read(cli: Cli) -> None:
     assert ended(process) == 130
 
 
+@pytest.mark.slow
 def test_a_live_report_of_subjects(cli: Cli, url: str) -> None:
     watched = Watched(cli.terminal("sub a.> --report-subjects"))
     watched.until("no messages yet")

@@ -22,8 +22,6 @@ from tests.support.run import Cli, Terminal
 from tests.support.servers import HubLeaf, RealServer
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 CONFIG = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }
@@ -176,6 +174,7 @@ def test_a_stream_that_is_removed_is_an_error(own: Cli, server: RealServer) -> N
     assert process.returncode == 3 and "stream S not found" in err
 
 
+@pytest.mark.slow
 def test_a_reader_that_stalls_is_reported(tmp_path: Path) -> None:
     server = RealServer(tmp_path / "server", CONFIG + 'write_deadline: "1s"\nmax_pending: 1MB\n').start()
     own = Cli(tmp_path / "config", server.url)
@@ -223,6 +222,7 @@ def test_a_pipe_that_is_closed_ends_it(own: Cli, server: RealServer) -> None:
     assert done.returncode == 0 and "Traceback" not in done.stderr and "error" not in done.stderr, done
 
 
+@pytest.mark.slow
 def test_publishing_continues_after_a_killed_server(own: Cli, server: RealServer) -> None:
     process = jsctl(own, "pub", "a", "x", "--count", "20", "--sleep", "200ms")
     try:
@@ -236,6 +236,7 @@ def test_publishing_continues_after_a_killed_server(own: Cli, server: RealServer
     assert err.count("Published 1 bytes") >= 15 and process.returncode == 0, (out, err)
 
 
+@pytest.mark.slow
 def test_publishing_gives_up_in_time(own: Cli, server: RealServer) -> None:
     process = jsctl(own, "pub", "a", "x", "--count", "20", "--sleep", "200ms", "--timeout", "1s")
     try:
@@ -247,6 +248,7 @@ def test_publishing_gives_up_in_time(own: Cli, server: RealServer) -> None:
     assert process.returncode == 4 and err.splitlines()[-1].startswith("jsctl: error: "), err
 
 
+@pytest.mark.slow
 def test_a_line_that_no_longer_accepts_data(own: Cli, server: RealServer) -> None:
     """Nobody says that it is gone: a server behind it is lost after the timeout."""
     with relay(server.port) as line:
@@ -262,12 +264,14 @@ def test_a_line_that_no_longer_accepts_data(own: Cli, server: RealServer) -> Non
     assert "Traceback" not in err and "lost the connection" in err
 
 
+@pytest.mark.slow
 def test_a_quiet_stream_is_not_reported(cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jsctl.jetstream.message.feed._HEARTBEAT", SECOND // 5)
     js.stream(url, "S", "s")
     assert cli("sub --stream S --all --wait 2s", status=0).err == "Subscribing to JetStream Stream S\n"
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_is_reported(
     own: Cli, server: RealServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,8 +14,6 @@ from tests.support.hostile import Middleman, middleman
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
-
 CONFIG = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }
@@ -107,6 +105,7 @@ def list_temporary_consumers(url: str) -> list[str]:
     return [name for name in consumers if name != "D"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 20])
 @pytest.mark.parametrize("line", LINES)
 def test_each_read_ends(line: str, count: int, silent: Middleman, server: RealServer, tmp_path: Path) -> None:
@@ -134,6 +133,7 @@ def test_each_read_ends(line: str, count: int, silent: Middleman, server: RealSe
         assert outcome.err.count("jsctl: error: ") == 1
 
 
+@pytest.mark.slow
 def test_the_line_says_what_is_wrong(silent: Middleman, tmp_path: Path) -> None:
     silence_after(silent, 20)
     outcome = Cli(tmp_path / "config", silent.url)("sub --stream S --all --count 5000 --raw")

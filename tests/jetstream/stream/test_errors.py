@@ -20,8 +20,6 @@ from tests.support.run import Cli, Outcome
 from tests.support.servers import Cluster, RealServer
 from tests.support.subscribing import subscribing
 
-pytestmark = pytest.mark.slow
-
 CONFIG = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }

@@ -13,8 +13,6 @@ from tests.spark.datasource.test_planning import Query, add, batch, fill, read, 
 from tests.support import js
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 
 def test_batches_are_about_as_many_bytes_as_asked(url: str) -> None:
     fill(url, 1000)
@@ -34,6 +32,7 @@ def test_batches_are_about_as_many_bytes_as_asked(url: str) -> None:
     assert len(one.step()) == 1018
 
 
+@pytest.mark.slow
 def test_a_batch_waits_for_enough_messages_but_not_forever(url: str) -> None:
     fill(url, 10)
     query = Query(url, startingOffsets="earliest", minOffsetsPerTrigger="50", maxTriggerDelay="3s")
@@ -51,6 +50,7 @@ def test_a_batch_waits_for_enough_messages_but_not_forever(url: str) -> None:
     assert len(drained.step()) == 5
 
 
+@pytest.mark.slow
 def test_relative_starts(url: str) -> None:
     fill(url, 100)
     time.sleep(2.2)  # "-2s" below is time itself
@@ -76,6 +76,7 @@ def test_several_streams_in_one_frame(url: str) -> None:
         batch(url, streams="LOG_A,NOPE").partitions()
 
 
+@pytest.mark.slow
 def test_streams_that_appear_later_join_in(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jsctl.spark.source.stream_reader.NAMES_POLL", 0)
     fill(url, 10, "LOG_A")

@@ -25,8 +25,6 @@ from tests.support import js
 from tests.support.servers import Cluster, RealServer, free_port
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
 Offset = dict[str, Any]
 
 
@@ -231,6 +229,7 @@ def test_checkpoints_of_something_else_are_refused(url: str) -> None:
 # -- idle queries ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_idle_query_keeps_one_connection_and_asks_rarely(tmp_path: Path) -> None:
     monitor = free_port()
     server = RealServer(
@@ -282,6 +281,7 @@ def restart_later(server: RealServer, seconds: float) -> threading.Timer:
     return timer
 
 
+@pytest.mark.slow
 def test_planning_and_reading_survive_an_offline_server(server: RealServer) -> None:
     """For longer than the attempts last: those are about a second here."""
     fill(server.url, 3000)
@@ -295,6 +295,7 @@ def test_planning_and_reading_survive_an_offline_server(server: RealServer) -> N
     timer.join()
 
 
+@pytest.mark.slow
 def test_retry_timeout_ends_it(server: RealServer) -> None:
     fill(server.url, 10)
     query = Query(server.url, retries="0", retryTimeout="1500ms")
@@ -307,6 +308,7 @@ def test_retry_timeout_ends_it(server: RealServer) -> None:
         batch(server.url, retries="0").partitions()
 
 
+@pytest.mark.slow
 def test_servers_that_others_name_are_used(cluster: Cluster) -> None:
     only = cluster.servers["n1"].url_for("acc")
     js.ask_patiently(

@@ -20,8 +20,6 @@ from tests.spark.datasource.test_planning import batch, read, sequences
 from tests.support import js
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
-
 
 def test_spark_says_nothing_of_columns() -> None:
     """Once it does, `count()` need not read payloads, and the manual need not explain `columns`."""
@@ -43,6 +41,7 @@ def mixed(url: str, count: int) -> list[dict[str, Any]]:
     return [row for part in reader.partitions() for rows in reader.read(part) for row in rows.to_pylist()]
 
 
+@pytest.mark.slow
 def test_sequences_are_known_without_reading(url: str) -> None:
     rows = mixed(url, 400)
     reader = batch(url, columns="sequence,stream")
@@ -51,6 +50,7 @@ def test_sequences_are_known_without_reading(url: str) -> None:
     assert sequences(read(reader, partitions)) == [row["sequence"] for row in rows]
 
 
+@pytest.mark.slow
 def test_a_subject_is_read_many_times_faster(url: str) -> None:
     js.stream(url, "S", "S.>", allow_direct=True)
     js.publish_all(url, ((f"S.{n % 100}", b"x" * 200) for n in range(50_000)))
@@ -85,6 +85,7 @@ print(rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 102
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "head", "size", "most"),
     [(20, 0, 10 << 20, 150), (4000, 50_000, 10, 150), (100_000, 0, 10, 150)],

@@ -19,8 +19,6 @@ from tests.spark.source.test_reader import sequences
 from tests.support.jwt import Operator, new_key, write_creds
 from tests.support.servers import RealServer, free_port
 
-pytestmark = pytest.mark.slow
-
 
 def info(settings: Settings) -> str:
     with contextlib.closing(StreamConnection.open(settings)) as connection:

@@ -11,8 +11,6 @@ from jsctl.spark.source.pull import ConsumerReader
 from tests.spark.source.test_reader import delete, fill, job, planned, reading, sequences
 from tests.support import js
 
-pytestmark = pytest.mark.slow
-
 
 def test_offsets(url: str) -> None:
     fill(url, 100)
@@ -70,6 +68,7 @@ def test_unknown_stream(url: str) -> None:
         planned(url)
 
 
+@pytest.mark.slow
 def test_random_ranges_and_deletions_against_what_was_stored(url: str) -> None:
     """Both readers, many shapes, one truth: the set of what was not deleted."""
     fill(url, 2000)

@@ -25,8 +25,6 @@ from tests.support import js
 from tests.support.lagging import with_client
 from tests.support.servers import RealServer
 
-pytestmark = pytest.mark.slow
-
 BOTH = pytest.mark.parametrize("reader", [DirectReader, ConsumerReader])
 Kind = type[RangeReader]
 
@@ -333,6 +331,7 @@ def test_a_slow_reader_that_is_disconnected_continues(
     assert seen == list(range(1, 401))
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_server_that_is_killed_and_comes_back(
     own_server: Callable[[str], RealServer], reader: Kind
@@ -350,6 +349,7 @@ def test_a_server_that_is_killed_and_comes_back(
     assert range_reader.deleted == range_reader.lost == 0
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_server_that_stays_away_fails_in_the_end(
     own_server: Callable[[str], RealServer], reader: Kind

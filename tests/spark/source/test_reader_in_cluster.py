@@ -22,7 +22,7 @@ from tests.support import js
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 COUNT = 8_000
 

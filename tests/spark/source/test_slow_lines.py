@@ -12,8 +12,6 @@ from tests.support import js
 from tests.support.hostile import Middleman, middleman
 from tests.support.servers import Account
 
-pytestmark = pytest.mark.slow
-
 SIZE, TIMEOUT = 200_000, 300_000_000
 """Bytes of a message, and ns without an answer."""
 
@@ -28,6 +26,7 @@ def man(own_account: Account) -> Iterator[Middleman]:
         yield raised
 
 
+@pytest.mark.slow
 @BOTH
 def test_an_answer_that_drips_is_not_waited_for(reader: Kind, own_account: Account, man: Middleman) -> None:
     man.drip, man.pause, man.unhindered = 1, 0.01, 20_000
@@ -38,6 +37,7 @@ def test_an_answer_that_drips_is_not_waited_for(reader: Kind, own_account: Accou
     assert time.monotonic() - started < 10
 
 
+@pytest.mark.slow
 @BOTH
 def test_messages_on_a_slow_line_take_longer_than_the_timeout(
     reader: Kind, own_account: Account, man: Middleman

@@ -8,9 +8,8 @@ from tests.spark.source.test_reader import delete, fill, job, reading, sequences
 from tests.support import js
 from tests.support.lagging import Lagging
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 def test_a_lagging_replica_is_not_taken_for_a_deletion(url: str) -> None:
     fill(url, 2000)
     deleted = {1000, 1001, 1500, 2000}
@@ -25,6 +24,7 @@ def test_a_lagging_replica_is_not_taken_for_a_deletion(url: str) -> None:
         assert sequences(filtered) == [n for n in range(1, 2001) if n % 3 == 2 and n not in deleted]
 
 
+@pytest.mark.slow
 def test_a_replica_that_lacks_messages_is_not_trusted(url: str) -> None:
     """Servers that lost messages of theirs, or lose some on their way, leave a hole without a word."""
     fill(url, 300)

@@ -37,6 +37,19 @@ def test_a_counter_that_goes_back_has_no_rate() -> None:
     ]
 
 
+def test_a_counter_that_is_back_where_it_was_has_no_rate() -> None:
+    assert rates([("a", 1000), ("a", 10), ("a", 1000), ("a", 1010)]) == [None, None, None, 5.0]
+
+
+def test_what_stands_still_reaches_no_limit() -> None:
+    trends = Trends()
+    for at in range(3):
+        trend = trends.add("bytes", "", at, 60)
+        trends.end_round()
+    assert trend.slope == 0
+    assert trend.seconds_to(100) is None and trend.seconds_to_zero is None
+
+
 def test_what_was_missing_for_a_round_starts_again() -> None:
     counters = Counters()
     counters.rate("key", "a", 0, 10)

@@ -8,9 +8,8 @@ import pytest
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 def test_connections(cli: Cli) -> None:
     (row,) = cli("account report connections --json", status=0).json
     assert row["server"]["name"] == "test-server" and row["kind"] == "Client" and row["lang"] == "python3"

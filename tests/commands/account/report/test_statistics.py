@@ -2,11 +2,7 @@
 
 import re
 
-import pytest
-
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_statistics(cli: Cli) -> None:

@@ -10,13 +10,12 @@ import pytest
 from jsctl.auth.changes import change_account
 from tests.support.operator_site import Site
 
-pytestmark = pytest.mark.slow
-
 
 def set_limits(limits: dict[str, int], nats: dict[str, Any]) -> None:
     nats["limits"].update(limits)
 
 
+@pytest.mark.slow
 def test_users_log_in_after_a_push(site: Site) -> None:
     cli = site.cli
     cli("auth account add ORDERS --jetstream", status=0)

@@ -6,8 +6,6 @@ from tests.support import js
 from tests.support.benching import run
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize(
     "verb",

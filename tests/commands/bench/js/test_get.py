@@ -2,12 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.benching import run
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_getting(filled: Cli) -> None:

@@ -12,9 +12,6 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
-
-
 CONFIG = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
 
 
@@ -67,6 +64,7 @@ def test_throughput(cli: Cli, url: str) -> None:
     assert run(cli, "js pub sync m --stream S --msgs 5 --throughput 0 --processes 0")["messages"] == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clients", [1, 2])
 def test_ctrl_c_shows_what_was_measured(clients: int, cli: Cli, url: str) -> None:
     js.stream(url, "S", "m", storage="memory", max_msgs=10)
@@ -89,6 +87,7 @@ def server(tmp_path: Path) -> Iterator[RealServer]:
     running.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clients", [1, 2])
 def test_a_server_that_dies(clients: int, server: RealServer, tmp_path: Path) -> None:
     js.stream(server.url, "S", "m", storage="memory", max_msgs=10)
@@ -106,6 +105,7 @@ def test_a_server_that_dies(clients: int, server: RealServer, tmp_path: Path) ->
     ]
 
 
+@pytest.mark.slow
 def test_workers_end_with_us(cli: Cli, url: str) -> None:
     js.stream(url, "S", "m", storage="memory", max_msgs=10)
     running = start(cli, "js pub sync m --stream S --msgs 100000000 --clients 2")

@@ -12,7 +12,7 @@ from tests.support.run import Cli
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_report_shows_leaders(replicated: Cli) -> None:

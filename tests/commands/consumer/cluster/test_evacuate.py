@@ -6,7 +6,7 @@ from tests.support.consumer_leaders import leader
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_a_consumer_leaves_a_server(replicated: Cli) -> None:

@@ -5,7 +5,7 @@ import pytest
 from tests.support.consumer_leaders import leader
 from tests.support.run import Cli
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_step_down(replicated: Cli) -> None:

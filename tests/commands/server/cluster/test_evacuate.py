@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.run import Cli
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_what_is_refused(cluster_system: Cli) -> None:

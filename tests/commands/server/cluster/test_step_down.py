@@ -5,7 +5,7 @@ import pytest
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def meta_leader(system: Cli) -> str:

@@ -7,7 +7,7 @@ import pytest
 from jsctl.localserver import processes
 from tests.support.networks import Networks
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_down(networks: Networks) -> None:

@@ -12,7 +12,7 @@ from jsctl.localserver import folder, processes
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from jsctl.testing import Network
 from tests.support.networks import Networks
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 THREE = """
 name: three

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.networks import Networks
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_a_slow_link(networks: Networks, pair: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.networks import Networks
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_ls(networks: Networks, pair: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from jsctl.localserver import processes
 from tests.support.networks import Networks
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_a_server_in_lame_duck_mode_is_restarted(networks: Networks, pair: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.networks import Networks
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_env(networks: Networks, pair: str) -> None:

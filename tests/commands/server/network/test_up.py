@@ -13,7 +13,7 @@ from jsctl.localserver import processes
 from tests.support.networks import Networks, networks_below
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 # jsctl that is killed when the last server has its lock and has not written its number.

@@ -11,8 +11,6 @@ import pytest
 from jsctl.localserver import processes
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 ONE = """
 name: one
 accounts:
@@ -46,6 +44,7 @@ def network(tmp_path: Path) -> Iterator[Cli]:
         os.kill(process.pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", ["", "operator: OP"])
 def test_accounts_and_remotes_that_changed(network: Cli, tmp_path: Path, operator: str) -> None:
     file = tmp_path / "one.yaml"
@@ -75,6 +74,7 @@ def test_accounts_and_remotes_that_changed(network: Cli, tmp_path: Path, operato
     assert "has other servers than the running network: leaf, leaf-1, leaf-2" in error
 
 
+@pytest.mark.slow
 def test_what_auth_has_changed_stays_while_the_file_does(network: Cli, tmp_path: Path) -> None:
     file = tmp_path / "one.yaml"
     file.write_text(ONE + "operator: OP")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.networks import Networks
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_wait_for_mirrors_and_faults(networks: Networks, pair: str) -> None:

@@ -11,7 +11,7 @@ from jsctl.errors import JsctlError
 from jsctl.localserver.process import build_module_command
 from jsctl.testing import Network
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def count(net: Network, stream: str, domain: str = "") -> int:

@@ -7,7 +7,7 @@ from tests.support.run import Cli
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_downgrade(cluster_system: Cli, shared_cluster: Cluster) -> None:

@@ -9,8 +9,6 @@ from tests.support.emulator import Watched
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def system(tmp_path: Path, hub_leaf: HubLeaf) -> Cli:
@@ -88,6 +86,7 @@ def test_without_the_system_account(cli: Cli) -> None:
     assert "login of the system account" in failed.err and failed.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_watch(system: Cli) -> None:
     watched = Watched(system.terminal("server report jetstream --watch 200ms"))
     watched.until("JetStream Summary")

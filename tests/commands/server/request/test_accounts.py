@@ -1,11 +1,7 @@
 """`server request accounts`."""
 
-import pytest
-
 from tests.support.run import Cli
 from tests.support.server_requests import answers
-
-pytestmark = pytest.mark.slow
 
 
 def test_accounts(system: Cli) -> None:

@@ -1,11 +1,7 @@
 """`server request jetstream-health`."""
 
-import pytest
-
 from tests.support.run import Cli
 from tests.support.server_requests import answers
-
-pytestmark = pytest.mark.slow
 
 
 def test_jetstream_health(system: Cli) -> None:

@@ -1,11 +1,7 @@
 """`server request routes`."""
 
-import pytest
-
 from tests.support.run import Cli
 from tests.support.server_requests import answers
-
-pytestmark = pytest.mark.slow
 
 
 def test_routes(system: Cli) -> None:

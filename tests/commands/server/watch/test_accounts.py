@@ -2,13 +2,9 @@
 
 import json
 
-import pytest
-
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
-
-pytestmark = pytest.mark.slow
 
 
 def test_accounts_and_jetstream(system: Cli, hub_leaf: HubLeaf) -> None:

@@ -4,8 +4,6 @@ import pytest
 
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize(
     ("line", "words"),

@@ -2,11 +2,7 @@
 
 import json
 
-import pytest
-
 from tests.support.run import Cli
-
-pytestmark = pytest.mark.slow
 
 
 def test_servers(system: Cli) -> None:

@@ -11,7 +11,7 @@ from tests.support.leaders import lead, leader
 from tests.support.run import Cli
 from tests.support.servers import Cluster
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_balance(cluster_cli: Cli, shared_cluster: Cluster) -> None:

@@ -7,7 +7,7 @@ from tests.support.leaders import leader
 from tests.support.run import Cli
 from tests.support.servers import Cluster
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_step_down(cluster_cli: Cli, shared_cluster: Cluster) -> None:

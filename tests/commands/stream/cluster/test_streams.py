@@ -7,7 +7,7 @@ from tests.support.leaders import lead
 from tests.support.run import Cli
 from tests.support.servers import Cluster
 
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 
 
 def test_find_in_a_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:

@@ -11,8 +11,6 @@ import pytest
 from jsctl.spark.session import task_archive
 from tests.support.jwt import new_key
 
-pytestmark = pytest.mark.slow
-
 SIGN = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -46,6 +44,7 @@ def seed() -> str:
     return new_key(nkeys.PREFIX_BYTE_USER).seed
 
 
+@pytest.mark.slow
 def test_a_task_signs_with_the_pynacl_of_the_archive(tmp_path: Path, seed: str) -> None:
     archive = task_archive.write_archive(tmp_path / "jsctl.zip")
     expected = nkeys.from_seed(bytearray(seed.encode())).sign(b"nonce").hex()

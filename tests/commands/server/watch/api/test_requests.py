@@ -11,9 +11,8 @@ from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 def test_api_requests(system: Cli, hub_leaf: HubLeaf) -> None:
     stop = threading.Event()
 
