@@ -60,7 +60,6 @@ VERBS = (
 HEAVY = {
     *("asyncio", "nats", "ssl", "rich", "random", "secrets", "subprocess", "platform"),
     *("inspect", "ast", "uuid", "gettext", "locale"),  # click imports them
-    "difflib",  # click looks for flags similar to -n with it
     "encodings.idna",
     *("jsctl.monitor.check.servers", "jsctl.monitor.consumer.rows"),
 }

@@ -16,7 +16,6 @@ from jsctl.commands.cli.global_flags import (
 )
 from jsctl.commands.cli.group_callback import make_group_callback
 from jsctl.commands.cli.help_text import BUILT_IN, Context, show_help, simplify_row, suggest_command
-from jsctl.commands.cli.parser import Parser
 from jsctl.commands.cli.results import finish, finish_early
 from jsctl.commands.cli.values import check_integers
 from jsctl.errors import DryRun, JsctlError
@@ -37,16 +36,6 @@ class _GlobalFlagsCommand(click.Command):
     sections: Mapping[str, Sequence[str]] = MappingProxyType({})
     summary: str = ""
     loop_free = False
-    _parser: Parser | None = None
-
-    def make_parser(self, ctx: click.Context) -> Parser:
-        """Return the parser, which is built once: a shell of jsctl runs the same commands repeatedly."""
-        if self._parser is None:
-            parser = Parser(ctx)
-            for param in self.get_params(ctx):
-                param.add_to_parser(parser, ctx)
-            self._parser = parser
-        return self._parser.copy_for(ctx)  # the shell may be completing in another thread
 
     def get_short_help_str(self, limit: int = 45) -> str:
         return self.summary or super().get_short_help_str(limit)

@@ -45,7 +45,7 @@ def find() -> Path | None:
     if os.environ.get(SWITCH) == "off":
         return None
     try:
-        binary, jars = java.find_java(), _find_jars()
+        binary, jars = java.find_java(), find_home() / "jars"
         parts = [str(binary), java.read_release(binary), *_build_identity(binary), *_build_identity(jars)]
         parts += [part for jar in sorted(jars.glob("*.jar")) for part in _build_identity(jar)]
     except (OSError, MissingDependency):
@@ -113,15 +113,15 @@ def start_making() -> None:
         )
 
 
-def _find_jars() -> Path:
-    """Return the folder with the jars of the Spark that PySpark starts."""
+def find_home() -> Path:
+    """Return the folder of the Spark that PySpark starts."""
     home = os.environ.get("SPARK_HOME")
     if home:
-        return Path(home, "jars")
+        return Path(home)
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise OSError("PySpark is not installed")
-    return Path(spec.origin).parent / "jars"
+    return Path(spec.origin).parent
 
 
 def _build_identity(path: Path) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from jsctl.errors import BadInput, MissingDependency, Unreachable
+from jsctl.spark.session.context import find_context
 from jsctl.spark.session.task_progress import cancel_jobs
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def is_local(master: str) -> bool:
 
 def runs_elsewhere(spark: "SparkSession") -> bool:
     """Return whether a session's tasks may be on other machines."""
-    context: Any = getattr(spark, "_sc", None)
-    return context is None or not context._jsc.sc().isLocal()
+    context = find_context(spark)
+    return context is None or not is_local(context.master)
 
 
 def strip_url_secrets(url: str) -> str:
@@ -79,7 +80,7 @@ def watch_connection(spark: "SparkSession", url: str) -> Iterator[None]:
     ever."""
     losses: list[str] = []
     has_ended = threading.Event()
-    context: Any = getattr(spark, "_sc", None)  # None with Spark Connect
+    context = find_context(spark)
     thread = threading.Thread(
         target=_watch, args=(spark, context, url, has_ended, losses.append), daemon=True
     )

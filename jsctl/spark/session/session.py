@@ -191,7 +191,6 @@ def _start(
     master: str, name: str, conf: Mapping[str, str], folder: str, new_archive: Path | None
 ) -> Iterator["SparkSession"]:
     from pyspark import SparkConf, SparkContext
-    from pyspark.find_spark_home import _find_spark_home
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
@@ -229,7 +228,7 @@ def _start(
                 with log.open("wb") as output, _our_python_first():
                     gateway = launch_gateway(settings, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
                 importing.join()
-                SparkContext._ensure_initialized(gateway=gateway, conf=settings)
+                SparkContext(gateway=gateway, conf=settings)
                 spark = SparkSession.builder.config(conf=settings).getOrCreate()
                 application = spark.sparkContext.applicationId
             except Exception as error:
@@ -246,7 +245,7 @@ def _start(
             spark.stop()
         _end(gateway, _WRITE_TIMEOUT if new_archive else _END_TIMEOUT)
         if not local and master.startswith("local-cluster"):  # its workers keep the archive
-            shutil.rmtree(Path(_find_spark_home(), "work", application), ignore_errors=True)
+            shutil.rmtree(class_archive.find_home() / "work" / application, ignore_errors=True)
     if not archive:
         class_archive.start_making()
 

@@ -14,6 +14,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, MissingDependency
 from jsctl.json_text import parse_json
 from jsctl.spark.session import task_archive
+from jsctl.spark.session.context import find_context
 
 if TYPE_CHECKING:
     from nacl.secret import SecretBox
@@ -36,7 +37,7 @@ def prepare_settings_for_tasks(spark: "SparkSession", settings: Settings) -> Set
 
     Only tasks may read the result: in this process it may lack the attributes of Settings.
     """
-    if getattr(spark, "_sc", None) is not None or not _has_secrets(settings):
+    if find_context(spark) is not None or not _has_secrets(settings):
         return settings
     return cast(Settings, BoxedSettings(settings))
 

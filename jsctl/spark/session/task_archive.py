@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 import jsctl
 from jsctl.errors import MissingDependency
 from jsctl.files import temporary_folder
+from jsctl.spark.session.context import find_context
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,7 +52,7 @@ def ship(spark: "SparkSession", folder: Path | None = None) -> None:
         folder = stack.enter_context(temporary_folder("jsctl-spark-"))
         atexit.register(stack.close)
     archive = write_archive(folder / "jsctl.zip")
-    if getattr(spark, "_sc", None) is None:
+    if find_context(spark) is None:
         spark.addArtifacts(str(archive), pyfile=True)
         with contextlib.suppress(ValueError):  # PySpark adds it here, too, where it is soon removed
             sys.path.remove(str(archive))

@@ -6,6 +6,8 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from jsctl.spark.session.context import find_context
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -26,7 +28,7 @@ def report_task_progress(
         advance(done + share * (1 - done))
 
     report(0)
-    context: Any = getattr(spark, "_sc", None)
+    context = find_context(spark)
     if context is None:
         with _report_over_connect(spark, report):
             yield
@@ -61,7 +63,7 @@ def _report_over_connect(spark: Any, report: Callable[[float], None]) -> Iterato
 def cancel_jobs(spark: "SparkSession") -> None:
     """End all running jobs; what waits for them gets an error. May be called from any thread."""
     with contextlib.suppress(Exception):  # the JVM may be gone, or Spark stopped already
-        context: Any = getattr(spark, "_sc", None)
+        context = find_context(spark)
         if context is None:
             spark.interruptAll()
         else:
