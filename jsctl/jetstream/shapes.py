@@ -4,8 +4,9 @@ Unknown fields are kept as they are (ADR-1; nats-server: jetstream_api.go, strea
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from jsctl.jetstream.shape_check import BASE64, TIME, Fields, Malformed, Shape, check
@@ -19,39 +20,41 @@ def fields(kind: Any, names: str) -> Fields:
 _TRANSFORM = Shape(fields(str, "src dest"))
 _EXTERNAL = Shape(fields(str, "api deliver"))
 _TEXTS = {"*": str}
-_SOURCE = Shape(
-    {
-        **fields(str, "name filter_subject domain"),
-        "opt_start_seq": int,
-        "opt_start_time": TIME,
-        "external": _EXTERNAL,
-        "subject_transforms": [_TRANSFORM],
-    },
-    ("name",),
-)
 _ERROR = Shape({"code": int, "err_code": int, "description": str})
 SOURCE_INFO = Shape(
-    {**_SOURCE.fields, **fields(int, "lag active"), "error": _ERROR},
+    {
+        **fields(str, "name filter_subject"),
+        **fields(int, "lag active"),
+        "external": _EXTERNAL,
+        "subject_transforms": [_TRANSFORM],
+        "error": _ERROR,
+    },
     ("name",),
 )
-STREAM_CONFIG = Shape(
-    {
-        **fields(str, "name description retention storage discard compression persist_mode"),
-        **fields(int, "max_consumers max_msgs max_msgs_per_subject max_bytes max_age max_msg_size"),
-        **fields(int, "num_replicas duplicate_window first_seq subject_delete_marker_ttl"),
-        **fields(bool, "no_ack sealed deny_delete deny_purge allow_rollup_hdrs allow_direct mirror_direct"),
-        **fields(bool, "discard_new_per_subject allow_msg_ttl allow_msg_counter allow_atomic"),
-        **fields(bool, "allow_msg_schedules allow_batched"),
-        "subjects": [str],
-        "placement": Shape({"cluster": str, "tags": [str], "preferred": str}),
-        "mirror": _SOURCE,
-        "sources": [_SOURCE],
-        "republish": Shape({**fields(str, "src dest"), "headers_only": bool}),
-        "subject_transform": _TRANSFORM,
-        "consumer_limits": Shape(fields(int, "inactive_threshold max_ack_pending")),
-        "metadata": _TEXTS,
-    },
-    ("name", "retention", "storage", "max_msgs", "max_bytes", "max_age", "num_replicas"),
+
+
+class _ConfigShape(Shape):
+    """The shape of a configuration, which its fields tell; they are imported when the first is checked."""
+
+    __slots__ = ("_fields", "_noun")
+
+    def __init__(self, noun: str, required: Iterable[str]) -> None:
+        self._noun = noun
+        self._fields: Fields | None = None
+        self.required = frozenset(required)
+
+    @property
+    def fields(self) -> Fields:  # type: ignore[override]
+        if self._fields is None:
+            from jsctl.jetstream.config.schema import Object
+
+            module = import_module(f"jsctl.jetstream.{self._noun}.fields")
+            self._fields = Object(module.FIELDS).shape.fields
+        return self._fields
+
+
+STREAM_CONFIG = _ConfigShape(
+    "stream", ("name", "retention", "storage", "max_msgs", "max_bytes", "max_age", "num_replicas")
 )
 STATE = Shape(
     {
@@ -89,22 +92,7 @@ _STREAM_INFO = Shape(
     },
     ("config", "state", "created"),
 )
-_CONSUMER_CONFIG = Shape(
-    {
-        **fields(str, "name durable_name description deliver_policy ack_policy replay_policy sample_freq"),
-        **fields(str, "filter_subject deliver_subject deliver_group priority_policy"),
-        **fields(int, "opt_start_seq ack_wait max_deliver rate_limit_bps max_waiting max_ack_pending"),
-        **fields(int, "idle_heartbeat max_batch max_expires max_bytes inactive_threshold num_replicas"),
-        "priority_timeout": int,
-        **fields(bool, "flow_control headers_only mem_storage direct"),
-        **fields(TIME, "opt_start_time pause_until"),
-        "filter_subjects": [str],
-        "priority_groups": [str],
-        "backoff": [int],
-        "metadata": _TEXTS,
-    },
-    ("deliver_policy", "ack_policy", "replay_policy"),
-)
+_CONSUMER_CONFIG = _ConfigShape("consumer", ("deliver_policy", "ack_policy", "replay_policy"))
 _PLACE = Shape(
     {**fields(int, "consumer_seq stream_seq"), "last_active": TIME}, ("consumer_seq", "stream_seq")
 )

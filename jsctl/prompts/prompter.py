@@ -4,7 +4,7 @@
 `interview.Interview`, in which the user can go back.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
@@ -134,24 +134,41 @@ class RefusingPrompter(Prompter):
 
 
 class ScriptedPrompter(Prompter):
-    """A prompter with a list of answers, in order, which it checks. `...` stands for the default, GoBack for
-    going back.
+    """A prompter with prepared answers, which it checks. `...` stands for the default, GoBack for going back.
 
-    asked: the messages of all questions.
+    answers: in order; or by the question's message, a list for a question that is asked several times, where
+    any other question gets its default. asked: the messages of all questions.
     """
 
-    def __init__(self, answers: Sequence[Any]) -> None:
-        self._answers = list(answers)
+    def __init__(self, answers: Sequence[Any] | Mapping[str, Any]) -> None:
+        self._in_order: list[Any] | None = None
+        self._by_message: dict[str, list[Any]] = {}
+        if isinstance(answers, Mapping):
+            self._by_message = {
+                message: list(answer) if isinstance(answer, list) else [answer]
+                for message, answer in answers.items()
+            }
+        else:
+            self._in_order = list(answers)
         self.asked: list[str] = []
+
+    @property
+    def unused(self) -> list[str]:
+        """The messages of questions that were not asked as often as there are answers."""
+        return [message for message, answers in self._by_message.items() if answers]
 
     async def ask(self, question: Question) -> Any:
         self.asked.append(question.message)
-        if not self._answers:
+        if self._in_order == []:
             raise BadInput(f"there is no prepared answer for {question.message!r}")
-        answer = self._answers.pop(0)
+        answers = self._by_message.get(question.message) if self._in_order is None else self._in_order
+        answer = answers.pop(0) if answers else ...
+        return await self.accept(question, question.default if answer is ... else answer)
+
+    async def accept(self, question: Question, answer: Any) -> Any:
+        """Return the value of an answer. Raises BadInput when it is not valid, GoBack."""
         if answer is GoBack:
             raise GoBack
-        answer = question.default if answer is ... else answer
         match question.form:
             case Form.SELECT:
                 return self._choose(question, answer)

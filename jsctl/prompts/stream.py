@@ -12,6 +12,9 @@ from jsctl.prompts.fields import ask_field
 from jsctl.prompts.prompter import Prompter
 from jsctl.units import format_exact_duration, parse_time
 
+_WITH_RULES = ("subjects", "max_msgs_per_subject", "duplicate_window")
+"""Keys that are asked for only of some streams."""
+
 _NAME_HELP = "A name without dots, spaces, wildcards or slashes"
 
 
@@ -66,6 +69,9 @@ async def ask_rest(prompter: Prompter, draft: Json, *, size_needed: bool = False
             "duplicate_window", format_exact_duration(choose_window(answered["max_age"])).replace("m0s", "m")
         )
     await ask("num_replicas")
+    for field in STREAM.fields:
+        if field.question and field.key not in _WITH_RULES:
+            await ask(field.key)
     if mirror:
         answered["mirror"] = await _ask_origin(prompter, answered["mirror"], _MirrorWords())
     if has_sources:

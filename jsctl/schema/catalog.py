@@ -4,11 +4,14 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsctl import registry
 from jsctl.errors import NotFound
 from jsctl.patterns import compile_pattern
+
+if TYPE_CHECKING:
+    from jsctl.jetstream.config.field import Field
 
 Json = dict[str, Any]
 
@@ -119,8 +122,7 @@ def _load_definitions() -> Json:
 
 def _build_object(definition: Json, types: Mapping[str, Json]) -> Json:
     """Return the schema of a type or message."""
-    fields, closed, noun = _flatten(definition, types)
-    described = _get_field_help(noun) if noun else {}
+    fields, closed, described = _flatten(definition, types)
     properties = {}
     for key, kind in fields.items():
         name = key.rstrip("!")
@@ -135,25 +137,42 @@ def _build_object(definition: Json, types: Mapping[str, Json]) -> Json:
     return schema
 
 
-def _flatten(definition: Json, types: Mapping[str, Json]) -> tuple[dict[str, str], bool, str]:
-    """Return the fields, whether others are excluded, and the noun whose flags describe them."""
-    fields: dict[str, str] = {}
-    noun = str(definition.get("describes") or "")
+def _flatten(definition: Json, types: Mapping[str, Json]) -> tuple[dict[str, str], bool, dict[str, str]]:
+    """Return the fields, whether others are excluded, and the descriptions of fields that have one."""
+    inherited, closed, described = _flatten_parent(definition, types)
+    fields = dict(definition.get("fields") or {})
+    if path := definition.get("describes"):
+        keys = _list_keys(path)
+        written = {key.rstrip("!") for key in fields}
+        fields |= {key: field.kind.schema for key, field in keys.items() if key not in written}
+        described = {key: field.help for key, field in keys.items() if field.help}
+    return {**inherited, **fields}, closed, described
+
+
+def _flatten_parent(
+    definition: Json, types: Mapping[str, Json]
+) -> tuple[dict[str, str], bool, dict[str, str]]:
     closed = bool(definition.get("closed"))
-    if parent := definition.get("extends"):
-        fields, parent_closed, parent_noun = _flatten(types[parent], types)
-        closed = closed or (parent_closed and not definition.get("open"))
-        noun = noun or parent_noun
-    return {**fields, **(definition.get("fields") or {})}, closed, noun
+    if not (parent := definition.get("extends")):
+        return {}, closed, {}
+    fields, parent_closed, described = _flatten(types[parent], types)
+    return fields, closed or (parent_closed and not definition.get("open")), described
 
 
-def _get_field_help(noun: str) -> dict[str, str]:
-    """Return the help of a noun's flags by key of its configuration."""
+def _list_keys(path: str) -> "dict[str, Field]":
+    """Return the keys of a configuration, or of an object in it, without those that are objects of several
+    keys. path: `stream`, `stream.placement`."""
+    from jsctl.jetstream.config.schema import Object
     from jsctl.jetstream.consumer.fields import FIELDS as CONSUMER_FIELDS
     from jsctl.jetstream.stream.fields import FIELDS as STREAM_FIELDS
 
-    fields = STREAM_FIELDS if noun == "stream" else CONSUMER_FIELDS
-    return {field.key: field.help for field in fields if field.help and "." not in field.key}
+    noun, *names = path.split(".")
+    node = Object(STREAM_FIELDS if noun == "stream" else CONSUMER_FIELDS)
+    for name in names:
+        kind = node.kinds[name]
+        assert isinstance(kind, Object), path
+        node = kind
+    return {field.key: field for field in node.fields if "." not in field.key}
 
 
 def _build_kind(kind: str, types: Mapping[str, Json]) -> Json:

@@ -46,7 +46,7 @@ def test_starts(orders: Cli, tmp_path: Path) -> None:
     assert orders("consumer info ORDERS D --json").json["config"]["opt_start_time"] == THEN
     orders(["stream", "add", "M", "--mirror", f"ORDERS,start={EARLIER}", "--defaults"], status=0)
     assert orders("stream info M --json").json["config"]["mirror"]["opt_start_time"] == THEN
-    answers = [*[...] * 8, True, "0", EARLIER, False, False]
+    answers = {"Adjust mirror start": True, "Mirror Start Sequence": "0", "Mirror Start Time": EARLIER}
     orders("stream add N --mirror ORDERS", answers=answers, status=0)
     assert orders("stream info N --json").json["config"]["mirror"]["opt_start_time"] == THEN
     file = tmp_path / "f.yaml"

@@ -65,7 +65,6 @@ HEAVY = {
 }
 
 UNNEEDED = {
-    "consumer ls ORDERS": "jsctl.jetstream.config",
     "kv get CONFIG key": "jsctl.jetstream.message.compose",
     "server check stream --stream ORDERS": "jsctl.jetstream.message",
 }

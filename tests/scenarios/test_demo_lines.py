@@ -7,6 +7,7 @@ accounts between the domains, which need the operator's accounts.
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,6 +71,12 @@ system_account: SYS
 SPOKES = ("spoke-1", "spoke-2")
 
 
+def mirror_of(domain: str) -> dict[str, Any]:
+    """The answers for a mirror of a stream in another domain."""
+    question = "Import mirror from a different JetStream domain"
+    return {question: True, "Foreign JetStream domain name": domain}
+
+
 @pytest.fixture
 def servers(tmp_path: Path) -> Iterator[dict[str, RealServer]]:
     leafs = str(free_port())
@@ -102,7 +109,7 @@ def test_the_demo(servers: dict[str, RealServer], tmp_path: Path, monkeypatch: p
 
     run("--context=hub stream add cnc", "Stream cnc was created")
     run('--context=hub pub cnc "hello world" --count 10')
-    answers = [*[...] * 7, False, True, "hub", ""]
+    answers = mirror_of("hub")
     run("--context=hub stream add recv-cnc", "recv-cnc", answers=answers)
     for spoke in SPOKES:
         domain = ("spoke-1", spoke)
@@ -121,18 +128,25 @@ def test_the_demo(servers: dict[str, RealServer], tmp_path: Path, monkeypatch: p
     for spoke in SPOKES:
         until(run, f"--context={spoke} s report", r"^test +File +0 +20 ")
 
-    from_spokes = [False, True, "spoke-1", "", False, True, "spoke-2", ""]
-    run("--context=hub stream add aggregate", "aggregate was created", answers=[*[...] * 8, *from_spokes])
+    from_spokes = {
+        'Import "test" from a different JetStream domain': [True, True],
+        "test Source foreign JetStream domain name": ["spoke-1", "spoke-2"],
+    }
+    run("--context=hub stream add aggregate", "aggregate was created", answers=from_spokes)
     until(run, "--context=hub s report", r"^aggregate +File +0 +40 ")
     run(
         "--context=hub stream add backup-test-spoke-1",
         r"Mirror: test, API Prefix: \$JS.spoke-1.API",
-        answers=[*[...] * 7, False, True, "spoke-1", ""],
+        answers=mirror_of("spoke-1"),
     )
     until(run, "--context=spoke-2 s report", r"^backup-test-spoke-1 +File +0 +20 ")
 
     importer = ("--creds keys/creds/OP/IMPORTER/iuser.creds", "--user iuser --password iuser")
-    across = [*[...] * 7, False, False, True, "JS.test@hub.API", "deliver.importer.crossacc"]
+    across = {
+        "Import mirror from a different account": True,
+        "Foreign account API prefix": "JS.test@hub.API",
+        "Foreign account delivery prefix": "deliver.importer.crossacc",
+    }
     run(
         "--context=hub --creds keys/creds/OP/IMPORTER/iuser.creds s add crossacc",
         "Stream crossacc was created",

@@ -5,7 +5,7 @@ The guide runs in test_guide and test_consumer_imports.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ def runner(cli: Cli, lines: Sequence[str]) -> Run:
         words: str = "",
         *,
         status: int = 0,
-        answers: Sequence[Any] | None = None,
+        answers: Sequence[Any] | Mapping[str, Any] | None = None,
         with_: str = "",
         replaced: tuple[str, str] = ("jsctl", "jsctl"),
     ) -> str:
@@ -85,7 +85,7 @@ def test_the_tour_streams(cli: Cli, here: Path) -> None:
         run(f"con add ORDERS {consumer}", f"Information for Consumer ORDERS > {consumer}")
     run("account info", r"Streams: 1")
     run("str rm ORDERS", "was removed")
-    run("str add ORDERS", created, answers=["ORDERS.*", *[...] * 10])
+    run("str add ORDERS", created, answers={"Subjects to consume": "ORDERS.*"})
     run("str rm ORDERS", "was removed")
     run("str add ORDERS --subjects", created)
     (here / "orders.json").write_text(json.dumps(json.loads(run("str info ORDERS -j"))["config"]))

@@ -103,7 +103,11 @@ def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
         until(cli, f"--server {network.system_url} server report jetstream", row)
 
     for domain in ("", "--js-domain leaf"):
-        outcome = cli(f"{hub} stream add {domain}", answers=["test", "test", *[...] * 10], status=0)
+        outcome = cli(
+            f"{hub} stream add {domain}",
+            answers={"Stream Name": "test", "Subjects to consume": "test"},
+            status=0,
+        )
         assert outcome.asked == STREAM_QUESTIONS
         assert outcome.out.startswith("Stream test was created\n\nInformation for Stream test created ")
         assert re.search(r"Subjects: test\n", outcome.out)
@@ -117,7 +121,11 @@ def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
 
     outcome = cli(
         f"{hub} stream add --js-domain hub --mirror test",
-        answers=["backup-test-leaf", *[...] * 9, True, "leaf", ""],
+        answers={
+            "Stream Name": "backup-test-leaf",
+            "Import mirror from a different JetStream domain": True,
+            "Foreign JetStream domain name": "leaf",
+        },
         status=0,
     )
     assert outcome.asked == [*MIRROR_QUESTIONS, "Foreign JetStream domain name", "Delivery prefix"]
@@ -125,7 +133,11 @@ def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
 
     outcome = cli(
         f"{hub} stream add --js-domain hub --source test",
-        answers=["aggregate-test-leaf", *[...] * 10, True, "leaf", ""],
+        answers={
+            "Stream Name": "aggregate-test-leaf",
+            'Import "test" from a different JetStream domain': True,
+            "test Source foreign JetStream domain name": "leaf",
+        },
         status=0,
     )
     assert outcome.asked == SOURCE_QUESTIONS
@@ -141,7 +153,12 @@ def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
     prefix = f"deliver.acc.hub.import_mirror.hub.{name}"
     outcome = cli(
         f"{importer} stream add --js-domain hub --mirror aggregate-test-leaf",
-        answers=[name, *[...] * 9, False, True, "JS.acc@hub.API", prefix],
+        answers={
+            "Stream Name": name,
+            "Import mirror from a different account": True,
+            "Foreign account API prefix": "JS.acc@hub.API",
+            "Foreign account delivery prefix": prefix,
+        },
         status=0,
     )
     assert outcome.asked == [

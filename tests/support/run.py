@@ -70,7 +70,7 @@ class Cli:
         line: str | Sequence[str],
         *,
         tty: bool = False,
-        answers: Sequence[Any] | None = None,
+        answers: Sequence[Any] | Mapping[str, Any] | None = None,
         stdin: str = "",
         width: int = 160,
         environ: Mapping[str, str] | None = None,

@@ -81,34 +81,20 @@ class _Tee(io.StringIO):
 
 
 class ShownPrompter(ScriptedPrompter):
-    """A prompter that answers questions by their messages and shows both; a list answers a repeated
-    question.
-    """
+    """A scripted prompter that shows the questions with their answers."""
 
     has_keys = False
 
     def __init__(self, answers: Mapping[str, Any]) -> None:
-        super().__init__(())
-        self._by_message = {
-            message: list(answer) if isinstance(answer, list) else [answer]
-            for message, answer in answers.items()
-        }
+        super().__init__(answers)
         self.out: TextIO = io.StringIO()
 
-    @property
-    def unused(self) -> list[str]:
-        """The messages of questions that were not asked as often as there are answers."""
-        return [message for message, answers in self._by_message.items() if answers]
-
-    async def ask(self, question: Question) -> Any:
-        answers = self._by_message.get(question.message)
-        answer = answers.pop(0) if answers else ...
-        self._answers = [answer]
-        shown = question.default if answer is ... else answer
+    async def accept(self, question: Question, answer: Any) -> Any:
+        shown = answer
         if question.form is Form.CONFIRM:
             shown = "Yes" if shown else "No"
         self.out.write(f"? {question.message} {shown}".rstrip() + "\n")
-        return await super().ask(question)
+        return await super().accept(question, answer)
 
 
 @contextmanager

@@ -40,13 +40,16 @@ class Kind:
 
     metavar: the placeholder for a value in help. takes: a description of valid values, for errors.
     repeatable: whether the flag may be repeated. sheet: how an information sheet shows a value, as a kind of
-    `views.result`.
+    `views.result`. shape: of a value in a server's answer, as in `shape_check`. schema: the same in the words
+    of schema/definitions.yaml.
     """
 
     metavar = "TEXT"
     takes = "text"
     repeatable = False
     sheet = "text"
+    shape: Any = str
+    schema = "text"
 
     def parse(self, text: str) -> Any:
         """Parse the text of a flag or an answer. Raises ValueError."""

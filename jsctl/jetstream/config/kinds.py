@@ -6,8 +6,12 @@ from typing import Any
 from jsctl.jetstream.config.kind import KeepKey, Kind, is_server_metadata, merge, refuse_unknown, shorten
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Duration
+from jsctl.jetstream.shape_check import TIME
 from jsctl.nats.subjects import is_subject, split_subjects
 from jsctl.units import format_rfc3339
+
+_LIST_OF_TEXTS = [str]
+_TEXT_VALUES = {"*": str}
 
 
 class Subject(Kind):
@@ -48,6 +52,8 @@ class Texts(Kind):
 
     takes = "a list of strings"
     repeatable = True
+    shape = _LIST_OF_TEXTS
+    schema = "[text]?"
 
     def parse(self, text: str) -> list[str]:
         return split_subjects([text])
@@ -114,6 +120,8 @@ class Switch(Kind):
 
     takes = "true or false"
     sheet = "bool"
+    shape = bool
+    schema = "bool"
 
     def __init__(
         self, *, negatable: bool = True, inverse_flag: bool = False, inverse_label: bool = False
@@ -158,6 +166,7 @@ class Choice(Kind):
         self._accepted = {**choices, **{value: value for value in stored}}
         self._stored = frozenset(stored)
         self.takes = f"one of {', '.join(stored)}"
+        self.schema = "|".join(stored)
 
     def parse(self, text: str) -> str:
         if text.lower() not in self._accepted:
@@ -187,6 +196,8 @@ class Map(Kind):
     metavar = "KEY=VALUE"
     takes = "an object with text values"
     repeatable = True
+    shape = _TEXT_VALUES
+    schema = "{text}?"
 
     def parse(self, text: str) -> dict[str, str]:
         key, mark, value = text.partition("=") if "=" in text else text.partition(":")
@@ -222,6 +233,8 @@ class Time(Kind):
 
     metavar = "TIME"
     takes = "a time such as 2026-11-21T06:57:05Z"
+    shape = TIME
+    schema = "time"
 
     def parse(self, text: str) -> str:
         """Return the time as servers write it: in UTC, without zeros at the end of the fraction. Raises
@@ -247,6 +260,8 @@ class ListOf(Kind):
         self.item = item
         self.metavar = item.metavar
         self.takes = "a list"
+        self.shape = [item.shape]
+        self.schema = f"[{item.schema}]?"
 
     def parse(self, text: str) -> list[Any]:
         return [self.item.parse(text)]

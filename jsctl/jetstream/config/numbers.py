@@ -14,9 +14,11 @@ class Number(Kind):
     metavar = "NUMBER"
     takes = "a whole number"
     sheet = "count"
+    shape = int
 
     def __init__(self, least: int | None = 0) -> None:
         self._least = least
+        self.schema = "int" if least is None else "natural"
 
     def parse(self, text: str) -> int:
         try:
@@ -63,6 +65,7 @@ class Limit(Number):
 
     def __init__(self) -> None:
         super().__init__(least=None)
+        self.schema = "size"
 
     def parse(self, text: str) -> int:
         try:
@@ -117,6 +120,10 @@ class Size(_Unit):
     units = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
     unlimited = -1
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.schema = "size"
+
     def parse(self, text: str) -> int:
         return parse_bytes(text)
 
@@ -135,6 +142,7 @@ class Duration(_Unit):
     def __init__(self, *, forever: bool = False) -> None:
         super().__init__()
         self.sheet = "span_limit" if forever else "span"
+        self.schema = "ns"
 
     def parse(self, text: str) -> int:
         if text.strip() == "-1":

@@ -23,6 +23,7 @@ from jsctl.jetstream.config.kind import (
 )
 from jsctl.jetstream.config.kinds import Map, Switch
 from jsctl.jetstream.config.nodes import Node
+from jsctl.jetstream.shape_check import Shape
 from jsctl.nats.subjects import validate_name
 from jsctl.similar_names import find_nearest
 
@@ -48,6 +49,7 @@ class Object(Kind):
                 inner.setdefault(head, []).append(field._replace(key=rest))
             self.kinds[head] = field.kind
         self.kinds |= {head: Object(below) for head, below in inner.items()}
+        self.shape = Shape({name: kind.shape for name, kind in self.kinds.items()}, needs)
 
     def read(
         self, node: Node, key: str, *, keep: KeepKey = refuse_unknown, ignored: frozenset[str] = frozenset()

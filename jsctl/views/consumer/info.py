@@ -16,12 +16,17 @@ from jsctl.units import (
     truncate_to_seconds,
 )
 from jsctl.views.result import Field, Result, Section, Sheet
-from jsctl.views.shared.config import config_lines
+from jsctl.views.shared.config import config_lines, list_other_labels
 from jsctl.views.stream.info import cluster_section, present
 
 Json = dict[str, Any]
 
 _RESERVED = "_nats."
+_SPECIAL = (
+    *("name", "durable_name", "deliver_subject", "deliver_policy", "ack_wait", "rate_limit_bps"),
+    *("flow_control", "backoff", "pause_until", "priority_policy", "priority_groups", "priority_timeout"),
+)
+"""Keys whose lines depend on others, or have words of their own."""
 _TARGETS = (("Mirror Target", "_nats.mirror."), ("Source Target", "_nats.src."))
 
 
@@ -61,10 +66,13 @@ def _build_configuration_fields(info: Json) -> list[Field]:
     groups = ("priority_policy", "priority_groups") if policy not in (None, "", "none") else ()
     pinned = ("priority_timeout",) if policy == "pinned_client" else ()
 
+    shown = set(_SPECIAL)
+
     def lines(*keys: str) -> list[Field]:
+        shown.update(keys)
         return config_lines(CONSUMER, config, *keys)
 
-    return [
+    fields = [
         Field("Name", name),
         *(lines("durable_name") if durable != name else []),
         *lines("description"),
@@ -81,6 +89,7 @@ def _build_configuration_fields(info: Json) -> list[Field]:
         *present(Field("Paused Until Deadline", _format_pause(info))),
         *lines(*groups, *pinned),
     ]
+    return fields + lines(*list_other_labels(CONSUMER, *shown))
 
 
 def _format_delivery(config: Json) -> str:

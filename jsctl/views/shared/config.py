@@ -20,6 +20,11 @@ _COLUMNS = (
 )
 
 
+def list_other_labels(schema: Schema, *keys: str) -> list[str]:
+    """Return the keys that have a label for sheets, besides these, in the order of the fields."""
+    return [field.key for field in schema.fields if field.label and field.key not in keys]
+
+
 def config_lines(schema: Schema, config: Json, *keys: str) -> list[result.Field]:
     """Return the lines of a sheet for these keys, with the labels of their fields.
 

@@ -15,7 +15,7 @@ from jsctl.units import (
     read_known_time,
 )
 from jsctl.views.result import Field, Result, Section, Sheet
-from jsctl.views.shared.config import config_lines
+from jsctl.views.shared.config import config_lines, list_other_labels
 
 Json = dict[str, Any]
 
@@ -32,20 +32,6 @@ _BASICS = (
     "placement.tags",
     "placement.preferred",
 )
-_OPTIONS = (
-    "duplicate_window",
-    "allow_direct",
-    "mirror_direct",
-    "allow_atomic",
-    "allow_batched",
-    "allow_msg_counter",
-    "deny_delete",
-    "allow_msg_ttl",
-    "deny_purge",
-    "allow_msg_schedules",
-    "subject_delete_marker_ttl",
-    "allow_rollup_hdrs",
-)
 _LIMITS = (
     "max_msgs",
     "max_msgs_per_subject",
@@ -56,6 +42,7 @@ _LIMITS = (
     "consumer_limits.inactive_threshold",
     "consumer_limits.max_ack_pending",
 )
+_OPTIONS = list_other_labels(STREAM, *_BASICS, "retention", "no_ack", "discard", *_LIMITS)
 _RESERVED = "_nats."
 
 

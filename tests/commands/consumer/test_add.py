@@ -327,7 +327,7 @@ def test_impossible_answers_are_reported_at_their_question(cli: Cli) -> None:
     ],
 )
 def test_the_command_line_makes_the_same_consumer(cli: Cli, flags: str) -> None:
-    answered = cli(f"consumer add ORDERS C {flags}", answers=[...] * 7, status=0)
+    answered = cli(f"consumer add ORDERS C {flags}", answers={}, status=0)
     assert answered.asked
     line = answered.err.splitlines()[-1]
     config = cli("consumer info ORDERS C --json", status=0).json["config"]

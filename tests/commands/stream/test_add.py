@@ -122,11 +122,15 @@ def test_defaults_ask_nothing(cli: Cli) -> None:
 
 def test_a_start_is_asked_for_and_kept(cli: Cli) -> None:
     cli("stream add O --subjects o --defaults", status=0)
-    rest = [...] * 7
-    cli("stream add M --mirror O", answers=[*rest, "1", True, "5", False, False], status=0)
+    cli(
+        "stream add M --mirror O",
+        answers={"Adjust mirror start": True, "Mirror Start Sequence": "5"},
+        status=0,
+    )
     assert cli("stream info M --json").json["config"]["mirror"] == {"name": "O", "opt_start_seq": 5}
     moment = "2026-01-01T00:00:00Z"
-    cli("stream add T --source O", answers=[*rest, "2m", "1", True, "0", moment, False, False], status=0)
+    answers = {'Adjust source "O" start': True, "O Source Start Time": moment}
+    cli("stream add T --source O", answers=answers, status=0)
     assert cli("stream info T --json").json["config"]["sources"] == [{"name": "O", "opt_start_time": moment}]
 
 

@@ -114,7 +114,7 @@ def test_what_the_command_line_has_is_looked_at_before_the_first_question(
 
 
 def test_nothing_is_looked_up_for_a_file(have: Cli) -> None:
-    outcome = have("stream add HAVE --subjects have.a --output -", answers=[...] * 12, status=0)
+    outcome = have("stream add HAVE --subjects have.a --output -", answers={}, status=0)
     assert outcome.json["name"] == "HAVE"
 
 
@@ -197,7 +197,7 @@ def test_ctrl_d_says_that_nothing_was_changed(screen: Terminal, answers: list[st
 
 def test_the_command_line_says_where(cli: Cli, url: str) -> None:
     cli("context add here --server " + url, status=0)
-    outcome = cli("stream add --context here", answers=["NEW", "new.>"] + [...] * 30)
+    outcome = cli("stream add --context here", answers={"Stream Name": "NEW", "Subjects to consume": "new.>"})
     assert "--context here" in outcome.err.splitlines()[-1], outcome
 
 
@@ -205,7 +205,8 @@ def test_the_line_to_repeat_has_the_user_and_names_what_takes_the_password(cli: 
     user, address = url.removeprefix("nats://").split("@")
     user = user.partition(":")[0]
     del cli.environ["NATS_URL"]
-    shown = cli(["stream", "add", "--server", url], answers=["NEW", "new.>", *[...] * 11], status=0).err
+    answers = {"Stream Name": "NEW", "Subjects to consume": "new.>"}
+    shown = cli(["stream", "add", "--server", url], answers=answers, status=0).err
     assert "The same without questions, with the secret in NATS_PASSWORD:\n" in shown
     line = shown.splitlines()[-1].split("jsctl ", 1)[1]
     assert f"--server nats://{address} --user {user}" in line
