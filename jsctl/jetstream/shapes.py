@@ -6,7 +6,6 @@ Unknown fields are kept as they are (ADR-1; nats-server: jetstream_api.go, strea
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 from jsctl.jetstream.shape_check import BASE64, TIME, Fields, Malformed, Shape, check
@@ -46,10 +45,11 @@ class _ConfigShape(Shape):
     @property
     def fields(self) -> Fields:  # type: ignore[override]
         if self._fields is None:
+            from jsctl.jetstream.config import consumer_fields, stream_fields
             from jsctl.jetstream.config.schema import Object
 
-            module = import_module(f"jsctl.jetstream.{self._noun}.fields")
-            self._fields = Object(module.FIELDS).shape.fields
+            of_noun = stream_fields if self._noun == "stream" else consumer_fields
+            self._fields = Object(of_noun.FIELDS).shape.fields
         return self._fields
 
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream.api import Api
+from jsctl.jetstream.config.origins import pair_origins
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import read_last_active
 from jsctl.jetstream.stream import requests as streams
-from jsctl.jetstream.stream.origins import pair_origins
 from jsctl.monitor.doctor.snapshot import api_to_domain
 from jsctl.nats.message import Message
 from jsctl.units import NEVER, SECOND, parse_time_ns, pluralize

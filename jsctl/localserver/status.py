@@ -7,8 +7,8 @@ from typing import Any
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
+from jsctl.jetstream.config.origins import pair_origins
 from jsctl.jetstream.state import read_last_active
-from jsctl.jetstream.stream.origins import pair_origins
 from jsctl.localserver.copies import CONTACT
 from jsctl.localserver.network import open_private_store
 from jsctl.localserver.networks import LocalNetwork

@@ -4,9 +4,9 @@ Each question fills one key of the draft; a key that the draft has is not asked 
 """
 
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.origins import has_start, import_from, is_imported, with_start
 from jsctl.jetstream.stream.availability import check_name_is_free, check_subjects_are_free
 from jsctl.jetstream.stream.config import STREAM, choose_window
-from jsctl.jetstream.stream.origins import has_start, import_from, is_imported, with_start
 from jsctl.nats.subjects import split_subjects, validate_name
 from jsctl.prompts.fields import ask_field
 from jsctl.prompts.prompter import Prompter

@@ -162,9 +162,9 @@ def _flatten_parent(
 def _list_keys(path: str) -> "dict[str, Field]":
     """Return the keys of a configuration, or of an object in it, without those that are objects of several
     keys. path: `stream`, `stream.placement`."""
+    from jsctl.jetstream.config.consumer_fields import FIELDS as CONSUMER_FIELDS
     from jsctl.jetstream.config.schema import Object
-    from jsctl.jetstream.consumer.fields import FIELDS as CONSUMER_FIELDS
-    from jsctl.jetstream.stream.fields import FIELDS as STREAM_FIELDS
+    from jsctl.jetstream.config.stream_fields import FIELDS as STREAM_FIELDS
 
     noun, *names = path.split(".")
     node = Object(STREAM_FIELDS if noun == "stream" else CONSUMER_FIELDS)

@@ -6,11 +6,11 @@ from typing import Any
 from jsctl.jetstream.config.kind import Kind
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Switch, Texts
 from jsctl.jetstream.config.numbers import Duration, Number, Size
+from jsctl.jetstream.config.origins import Origin
 from jsctl.jetstream.config.schema import Object, Schema
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.buckets import KEY_VALUE, KINDS
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.jetstream.stream.origins import Origin
 
 Json = dict[str, Any]
 

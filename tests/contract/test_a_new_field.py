@@ -20,7 +20,7 @@ WITH_FIELD = """
 import sys
 from jsctl.jetstream.config.field import Field, FieldQuestion
 from jsctl.jetstream.config.numbers import Duration
-from jsctl.jetstream.stream import fields
+from jsctl.jetstream.config import stream_fields as fields
 fields.FIELDS = (*fields.FIELDS, Field("max_idle", Duration(), flag="max-idle", help="Longest idle time",
                                        label="Maximum Idle Time", question=FieldQuestion("Idle time", "1h")))
 """

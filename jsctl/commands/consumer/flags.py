@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from jsctl.commands.shared.field_flags import ConfigFlags, config_flags, extra_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.config.consumer_fields import EXTRA_FLAGS, GROUP_FLAGS
 from jsctl.jetstream.consumer.config import (
     CONSUMER,
     as_pull,
@@ -15,7 +16,6 @@ from jsctl.jetstream.consumer.config import (
     with_priority_groups,
     with_start,
 )
-from jsctl.jetstream.consumer.fields import EXTRA_FLAGS, GROUP_FLAGS
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from jsctl.commands.cli import option
 from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.config.origins import import_from
 from jsctl.jetstream.kv.config import BUCKET, BucketOrigin
-from jsctl.jetstream.stream.origins import import_from
 
 F = TypeVar("F", bound=Callable[..., Any])
 

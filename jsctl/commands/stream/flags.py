@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from jsctl.commands.shared.field_flags import ConfigFlags, config_flags, extra_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.config.origins import IMPORT_FLAGS, import_from, parse_origin
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.jetstream.stream.origins import IMPORT_FLAGS, import_from, parse_origin
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -16,7 +16,7 @@ from jsctl.files import CONFIG_SIZE, is_temporary, read_bytes, write_atomically
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.target import find_present_path
-from jsctl.jetstream.stream.origins import list_origins
+from jsctl.jetstream.config.origins import list_origins
 from jsctl.json_text import parse_json
 
 UNFINISHED = "unfinished.json"

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jsctl.errors import BadInput
+from jsctl.jetstream.config.consumer_fields import FIELDS
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.schema import Schema
-from jsctl.jetstream.consumer.fields import FIELDS
 from jsctl.nats.subjects import split_subjects
 from jsctl.units import (
     MINUTE,

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.declared.compare import fetch_stream
 from jsctl.jetstream.declared.model import Place, Stream
 from jsctl.jetstream.declared.step import Target
 from jsctl.jetstream.stream import requests as streams
-from jsctl.jetstream.stream.origins import list_origins
 from jsctl.nats.awaiting import gather_or_cancel
 
 _PAUSE_SECONDS = 0.25

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.origins import domain_to_api, list_origins
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared.compare import Rules, Stale, build_summary, compare_again, plan_again
 from jsctl.jetstream.declared.handover import list_handovers, list_releasing
@@ -17,7 +18,6 @@ from jsctl.jetstream.declared.step import Key, Step
 from jsctl.jetstream.declared.values import store_values
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.jetstream.stream.origins import domain_to_api, list_origins
 from jsctl.nats.awaiting import gather_or_cancel
 
 MAX_PARALLEL = 16

@@ -30,6 +30,7 @@ from jsctl.jetstream.config.documents import parse_documents
 from jsctl.jetstream.config.kind import Json, merge
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Duration, Number
+from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.config.schema import Object, Schema
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.buckets import KEY_VALUE, KINDS, BucketKind
@@ -44,7 +45,6 @@ from jsctl.jetstream.declared.variables import (
     resolve_variables,
 )
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.jetstream.stream.origins import list_origins
 from jsctl.jetstream.stream.protection import PROTECT
 from jsctl.nats.subjects import validate_name
 from jsctl.units import MS, pluralize

@@ -4,11 +4,11 @@ import json
 import time
 
 from jsctl.jetstream.config.kind import Json, merge, without_empty
+from jsctl.jetstream.config.origins import Origin
 from jsctl.jetstream.config.schema import Object
 from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_filters
 from jsctl.jetstream.declared.buckets import BucketKind
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.jetstream.stream.origins import Origin
 from jsctl.units import parse_time_ns
 
 _KEPT_FOR_CONSUMERS = ("deliver_policy", "ack_policy", "replay_policy", "max_waiting", "name")

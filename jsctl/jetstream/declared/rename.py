@@ -12,6 +12,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.copy import CopyOptions, copy_stream
 from jsctl.jetstream.backup.copy_transfer import Endpoint
 from jsctl.jetstream.backup.events import Advance, Event, Phase, Question
+from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.declared.compare import (
     Rules,
     compare_consumer,
@@ -25,7 +26,6 @@ from jsctl.jetstream.declared.step import Step, Target
 from jsctl.jetstream.message.data_loss import NOTHING
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.jetstream.stream.origins import list_origins
 from jsctl.nats.awaiting import gather_or_cancel
 
 

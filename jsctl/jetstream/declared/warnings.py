@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.origins import domain_to_api, list_origins
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.declared.buckets import find_bucket_kind
 from jsctl.jetstream.declared.step import Key, Step
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import find_warnings
-from jsctl.jetstream.stream.origins import domain_to_api, list_origins
 from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import overlaps

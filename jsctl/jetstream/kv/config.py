@@ -14,12 +14,12 @@ from jsctl.jetstream.config.kind import Json, KeepKey, Text, is_server_metadata,
 from jsctl.jetstream.config.kinds import ListOf, Map, Switch, Texts
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Duration, Number, Size
+from jsctl.jetstream.config.origins import Origin, is_imported
 from jsctl.jetstream.config.schema import Schema, without_metadata
+from jsctl.jetstream.config.stream_fields import FIELDS as STREAM_FIELDS
+from jsctl.jetstream.config.stream_fields import STORAGE
 from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix, stream_to_bucket, validate_bucket
 from jsctl.jetstream.stream.config import choose_window
-from jsctl.jetstream.stream.fields import FIELDS as STREAM_FIELDS
-from jsctl.jetstream.stream.fields import STORAGE
-from jsctl.jetstream.stream.origins import Origin, is_imported
 
 MAX_HISTORY = 64
 """Maximum number of values of a key that other clients keep; the server accepts any number."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from jsctl.command_lines import build_flag, build_line
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import build_api_prefix
-from jsctl.jetstream.stream.origins import pair_origins
+from jsctl.jetstream.config.origins import pair_origins
 from jsctl.monitor.trouble import Gap, is_away
 
 Json = dict[str, Any]

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.paging import Memory, fetch_items
 from jsctl.jetstream.state import format_origin_filters
 from jsctl.jetstream.stream import requests as streams
-from jsctl.jetstream.stream.origins import list_origins
 from jsctl.monitor.consumer.facts import select_stream_facts
 from jsctl.monitor.report.turns import Turns
 from jsctl.monitor.rules import objects

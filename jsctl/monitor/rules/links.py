@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from jsctl.command_lines import Suggestion, build_flag
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.stream.origins import format_origin
+from jsctl.jetstream.config.origins import format_origin
 from jsctl.monitor.trouble import Trouble
 from jsctl.nats.subjects import overlaps
 

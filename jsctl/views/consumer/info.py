@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from jsctl.jetstream.config.consumer_fields import DELIVER_POLICY
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.consumer.fields import DELIVER_POLICY
 from jsctl.units import (
     NEVER,
     compute_age,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jsctl.jetstream.consumer.fields import ACK_POLICY
+from jsctl.jetstream.config.consumer_fields import ACK_POLICY
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.monitor.consumer.rows import Row
 from jsctl.units import NEVER, format_count, format_exact_duration, format_server_time, pluralize

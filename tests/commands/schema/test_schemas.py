@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.contexts.settings import Settings
-from jsctl.jetstream.consumer.fields import FIELDS as CONSUMER_FIELDS
-from jsctl.jetstream.stream.fields import FIELDS as STREAM_FIELDS
+from jsctl.jetstream.config.consumer_fields import FIELDS as CONSUMER_FIELDS
+from jsctl.jetstream.config.stream_fields import FIELDS as STREAM_FIELDS
 from jsctl.monitor.events import KINDS
 from jsctl.nats.connection import Connection
 from jsctl.schema import catalog

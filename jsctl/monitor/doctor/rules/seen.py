@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from jsctl.jetstream.stream.origins import list_origins
+from jsctl.jetstream.config.origins import list_origins
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts, select_stream_facts
 from jsctl.monitor.doctor.finding import Finding

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.errors import BadInput
+from jsctl.jetstream.config import origins
 from jsctl.jetstream.config.differences import find_differences
-from jsctl.jetstream.stream import origins
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.nats.subjects import is_subject, validate_name
 

@@ -4,7 +4,7 @@ from jsctl.jetstream.config.field import Change, Field, FieldQuestion
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Subjects, Switch, Texts
 from jsctl.jetstream.config.numbers import Duration, Limit, Number, Size
-from jsctl.jetstream.stream.origins import Origin
+from jsctl.jetstream.config.origins import Origin
 
 REMOVALS = {"no-mirror": "mirror", "no-transform": "subject_transform", "no-republish": "republish"}
 """Flags of `edit` that remove a key, and the key."""
