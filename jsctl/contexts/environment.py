@@ -13,6 +13,6 @@ def forget_secrets(environ: MutableMapping[str, str]) -> None:
     for name in _SECRETS:
         environ.pop(name, None)
     if "@" in environ.get(_URL, ""):
-        from jsctl.contexts.model import strip_login  # takes 8 ms to import
+        from jsctl.contexts.model import drop_login  # takes 8 ms to import
 
-        environ[_URL] = strip_login(environ[_URL])
+        environ[_URL] = drop_login(environ[_URL])

@@ -69,6 +69,9 @@ _SERVER_SCHEMES = ("nats", "tls", "ws", "wss", "socks5", "socks5h", "sc", "spark
 _ADDRESS = r"""'[\w+.-]+://[^'\n]*'|"[\w+.-]+://[^"\n]*"|[\w+.-]+://(?:\S*@)?[^\s'"]*[^\s'".,:;)\]]"""
 """An address in a message, within quotes or without; a password may contain anything."""
 
+_BETWEEN_ADDRESSES = r",\s*(?=[\w+.-]+://)"
+"""What separates addresses; a comma before anything else may be part of a password."""
+
 _BARE_LOGIN = r"""[^\s'":@/]+:[^\s'"@]+@(?=[\w\[])"""
 """The login in an address without a scheme: user:password@host."""
 
@@ -97,18 +100,21 @@ class Context(NamedTuple):
         return document if show_secrets else {key: _hide(key, value) for key, value in document.items()}
 
 
-def strip_login(url: str, mask: str = "") -> str:
-    """Return a URL, or several separated by commas, without user and password.
+def strip_login(address: str) -> str:
+    """Return an address of servers, a proxy or Spark, or several separated by commas: nothing of it but
+    schemes, hosts and ports. Whatever shows an address calls this."""
+    return ",".join(_strip_one(part) for part in re.split(_BETWEEN_ADDRESSES, address.strip()))
 
-    mask: what replaces the password; empty removes the user too.
-    """
-    shown = ",".join(_without_login(part.strip(), mask) for part in url.split(","))
-    return _without_parameters(shown, mask or HIDDEN) if "=" in shown else shown
+
+def drop_login(url: str) -> str:
+    """Return addresses to connect to, without their logins; unlike `strip_login`, it is not for showing."""
+    parts = map(_split_schemes, url.split(","))
+    return ",".join(schemes + rest.rpartition("@")[2] for schemes, rest in parts)
 
 
 def strip_logins(text: str) -> str:
-    """Return a message in which nothing is left of an address of a server or proxy but its host and port, and
-    nothing of the login in any other address.
+    """Return a message with `strip_login` applied to the addresses in it of servers, and to any other address
+    with a login; other addresses lose parameters that hold secrets.
 
     Every message for people goes through it: an address may stand in the place of any name.
     """
@@ -117,29 +123,40 @@ def strip_logins(text: str) -> str:
     return re.sub(_BARE_LOGIN, "", text) if "@" in text else text
 
 
+def _strip_one(address: str) -> str:
+    schemes, rest = _split_schemes(address)
+    hosts = re.split("[/?#;]", rest.rpartition("@")[2])[0]  # a password may contain anything, a host no @
+    return schemes + ",".join(map(_strip_password, hosts.split(",")))
+
+
+def _strip_password(host: str) -> str:
+    """Return a host without what follows it, if that is no port: a password without @, or a mistake."""
+    name, _, port = host.strip().rpartition(":")
+    return name if name and not port.isdigit() and not host.endswith("]") else host.strip()
+
+
+def _split_schemes(address: str) -> tuple[str, str]:
+    """Return `k8s://https://` and the rest of such an address."""
+    match = re.match(r"(?:[\w+.-]+://)*", address)
+    schemes = match[0] if match else ""
+    return schemes, address[len(schemes) :]
+
+
 def _hide_address(text: str) -> str:
     quote = text[0] if text[0] in "'\"" else ""
-    shown = []
-    for address in re.split(r",(?=[\w+.-]+://)", text.strip(quote) if quote else text):
-        scheme, separator, rest = address.partition("://")
-        if scheme.lower() not in _SERVER_SCHEMES and "@" not in rest:
-            return text
-        hosts = rest.rpartition("@")[2]  # a password may contain anything, an address no @
-        shown.append(f"{scheme}{separator}{re.split('[/?#;]', hosts)[0]}")
-    return f"{quote}{','.join(shown)}{quote}"
+    address = text.strip(quote) if quote else text
+    known = {scheme.lower() for scheme in re.findall(r"([\w+.-]+)://", address)} & set(_SERVER_SCHEMES)
+    if not known and "@" not in address:
+        return _without_parameters(text, HIDDEN)
+    return f"{quote}{strip_login(address)}{quote}"
 
 
-def _without_login(url: str, mask: str) -> str:
-    scheme, separator, rest = url.rpartition("://")
-    login, at, host = rest.rpartition("@")
-    name, _, port = host.rpartition(":")
-    if name and not port.rstrip("/").isdigit() and not host.endswith("]"):
-        # No port: part of a password that contains a comma, or a typing mistake. Hide it.
-        host = name
-    if not at or not mask:
-        return f"{scheme}{separator}{host}"
+def _mask_login(address: str) -> str:
+    """Return an address with stars for its password, as a context shows its own."""
+    schemes, rest = _split_schemes(address)
+    login, at, hosts = rest.rpartition("@")
     user, colon, _ = login.partition(":")
-    return f"{scheme}{separator}{user + colon if colon else ''}{mask}@{host}"
+    return f"{schemes}{f'{user}{colon}' if colon else ''}{HIDDEN}@{hosts}" if at else address
 
 
 def _hide(key: str, value: Any) -> Any:
@@ -159,7 +176,7 @@ def _hide(key: str, value: Any) -> Any:
     if is_secret(value):
         return HIDDEN
     if "@" in value and (key in ("url", "socks_proxy") or "://" in value):
-        value = strip_login(value, HIDDEN)
+        value = ",".join(map(_mask_login, re.split(_BETWEEN_ADDRESSES, value)))
     return _without_parameters(value, HIDDEN)
 
 

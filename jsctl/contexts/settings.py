@@ -11,7 +11,7 @@ from typing import Any
 
 from jsctl.command_lines import build_flag
 from jsctl.contexts import schemes
-from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, Context, is_secret, strip_login
+from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, Context, drop_login, is_secret, strip_login
 from jsctl.errors import BadInput
 from jsctl.units import SECOND
 
@@ -171,7 +171,7 @@ def merge(values: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]
         for setting in METHODS[name]:
             result.pop(setting, None)
     if methods and "url" not in layer and "@" in str(result.get("url", "")):
-        result["url"] = strip_login(result["url"])
+        result["url"] = drop_login(result["url"])
     if "js_domain" in layer or "js_api_prefix" in layer:
         # Either one replaces both, so that the two never come from different places.
         result.pop("js_domain", None)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from jsctl.contexts.model import strip_login
 from jsctl.errors import BadInput, MissingDependency, Unreachable
 from jsctl.spark.session.context import find_context
 from jsctl.spark.session.task_progress import cancel_jobs
@@ -34,18 +35,13 @@ def runs_elsewhere(spark: "SparkSession") -> bool:
     return context is None or not is_local(context.master)
 
 
-def strip_url_secrets(url: str) -> str:
-    """Return a URL of Spark without the parts that may be secret (sc://host:port/;token=...)."""
-    return re.sub(r"^([\w-]+://)(?:[^/@]*@)?([^/;]*).*$", r"\1\2", url)
-
-
 def find_local_address(url: str) -> str:
     """Return the address of this machine from which it reaches a master or Connect server; empty for other
     URLs. Raises Unreachable when no server listens there, BadInput."""
     kind = url.partition("://")[0]
     if kind not in _DEFAULT_PORTS:
         return ""
-    for address in strip_url_secrets(url).removeprefix(f"{kind}://").split(","):
+    for address in url.removeprefix(f"{kind}://").split(","):
         try:
             parts = urlsplit(f"//{address}")
             host, port = parts.hostname, parts.port or _DEFAULT_PORTS[kind]
@@ -53,14 +49,14 @@ def find_local_address(url: str) -> str:
             host = None
         if not host:
             raise BadInput(
-                f"{strip_url_secrets(url)} is not a valid address of Spark",
+                f"{strip_login(url)} is not a valid address of Spark",
                 f"use one such as {kind}://host:{_DEFAULT_PORTS[kind]}",
             )
         with contextlib.suppress(OSError), socket.create_connection((host, port), _CONNECT_TIMEOUT) as probe:
             return str(probe.getsockname()[0])
     server, flag = ("Spark master", "--master") if kind == "spark" else ("Spark Connect server", "--remote")
     raise Unreachable(
-        f"no {server} answers at {strip_url_secrets(url)}",
+        f"no {server} answers at {strip_login(url)}",
         f"check the address: {flag} {kind}://host:{_DEFAULT_PORTS[kind]}",
     )
 
@@ -94,10 +90,10 @@ def watch_connection(spark: "SparkSession", url: str) -> Iterator[None]:
         if losses:
             raise Unreachable(losses[0]) from None
         if context is None and not is_reachable(url):
-            raise Unreachable(f"the Spark Connect server at {strip_url_secrets(url)} went away") from None
+            raise Unreachable(f"the Spark Connect server at {strip_login(url)} went away") from None
         if context is not None and _is_stopped(context):
             raise Unreachable(
-                f"Spark at {strip_url_secrets(url)} ended this application",
+                f"Spark at {strip_login(url)} ended this application",
                 "the logs of its master and workers say why",
             ) from None
         raise
@@ -126,9 +122,9 @@ def _watch(
             is_gone = now - last_good > 3 and not is_reachable(url)
             if is_gone or (now - last_good > _EXECUTOR_TIMEOUT and url.startswith(("spark:", "local"))):
                 report_loss(
-                    f"the Spark master at {strip_url_secrets(url)} went away, and its executors with it"
+                    f"the Spark master at {strip_login(url)} went away, and its executors with it"
                     if is_gone
-                    else f"Spark at {strip_url_secrets(url)} gives no executor: check that workers have a"
+                    else f"Spark at {strip_login(url)} gives no executor: check that workers have a"
                     " free core and enough memory"
                 )
                 while not has_ended.wait(0.5):

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jsctl.contexts.model import strip_login
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
 from jsctl.files import temporary_folder
 from jsctl.spark.session import class_archive, cluster, java, jvm_start, task_archive
@@ -78,7 +79,7 @@ def check_environment(master: str = "", remote: str = "") -> None:
         raise BadInput("--master and --remote cannot be used together", "use one of them")
     if remote and not remote.startswith("sc://"):
         raise BadInput(
-            f"--remote {cluster.strip_url_secrets(remote)} is not the URL of a Spark Connect server",
+            f"--remote {strip_login(remote)} is not the URL of a Spark Connect server",
             "use one such as sc://host:15002",
         )
     for module, package in {**_PACKAGES, **(_CONNECT_PACKAGES if remote else {})}.items():
@@ -159,7 +160,7 @@ def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
 
     # The warning repeats the error.
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")
-    public_url = cluster.strip_url_secrets(remote)
+    public_url = strip_login(remote)
     try:
         channel = DefaultChannelBuilder(remote).toChannel()
         with contextlib.closing(channel):

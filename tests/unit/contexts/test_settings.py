@@ -152,7 +152,17 @@ def test_secrets_are_not_in_repr() -> None:
         ("nats://t@[::1]:4222,tls://u:p@h:1", "nats://[::1]:4222,tls://h:1"),
         ("nats://u:p@ss@h:1", "nats://h:1"),
         ("nats://u:p/ss@h:1", "nats://h:1"),
-        ("nats://u:p,ss@h:1", "nats://u,h:1"),
+        ("nats://u:p,ss@h:1", "nats://h:1"),
+        ("nats://u:12,34@h:1", "nats://h:1"),
+        ("nats://u:p://ss@h:1", "nats://h:1"),
+        ("nats://u:pass", "nats://u"),
+        ("wss://h:443/secret?token=secret", "wss://h:443"),
+        ("nats://h:1, nats://u:p@i:2", "nats://h:1,nats://i:2"),
+        ("sc://h:15002/;token=secret;user_id=me", "sc://h:15002"),
+        ("spark://h:7077,i:7077", "spark://h:7077,i:7077"),
+        ("k8s://https://u:p@h:443/x", "k8s://https://h:443"),
+        ("local[4,2]", "local[4,2]"),
+        ("yarn", "yarn"),
     ],
 )
 def test_public_url(url: str, shown: str) -> None:
