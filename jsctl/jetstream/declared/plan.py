@@ -123,14 +123,20 @@ async def _plan_removals(
     def extract(info: Json) -> Json | None:
         if not declared.is_selected(str(info["config"]["name"])):
             return None
-        return info if is_surplus(info) or info["state"].get("consumer_count") else None
+        is_of_interest = is_surplus(info) or info["state"].get("consumer_count") or is_silent(info)
+        return info if is_of_interest else None
+
+    def is_silent(info: Json) -> bool:
+        """Whether another server lists the stream in place of its own, which are offline, without a state."""
+        return bool(info.get("cluster")) and not info["cluster"].get("leader")
 
     def is_surplus(info: Json) -> bool:
         key = (target.key, str(info["config"]["name"]), "", "")
         return key not in declared_keys and get_label(info["config"]) in labels
 
     collected = await streams.collect(target.api, extract)
-    _refuse_silent("stream", [*collected.missing, *collected.offline], target)
+    silent = [name for name, info in collected.items.items() if is_silent(info)]
+    _refuse_silent("stream", [*collected.missing, *collected.offline, *silent], target)
     surplus = [info for info in collected.items.values() if is_surplus(info)]
     surplus_names = {str(info["config"]["name"]) for info in surplus}
     steps = []
