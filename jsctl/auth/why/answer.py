@@ -1,11 +1,13 @@
 """The answer to `why`: what a user may do, and the checks that a server makes when the user connects."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from jsctl.auth.check.across import build_add_import_line
-from jsctl.auth.check.fixes import build_user_line
+from jsctl.auth.check.fixes import build_owner_line, build_user_line
 from jsctl.auth.check.model import find_owner
+from jsctl.auth.check.repairs import find_period
 from jsctl.auth.claims import as_object, as_text, as_texts
 from jsctl.auth.environment import Account, Environment, User
 from jsctl.auth.scopes import find_scope
@@ -64,6 +66,38 @@ def answer(
     environment: Environment, account: Account | None, user: User | None, question: Question, visit: Visit
 ) -> Answer:
     """Return the answer to a question."""
+    given = _answer_as_given(environment, account, user, question, visit)
+    if user is None or not user.file or given.allowed:
+        return given
+    fix = _find_file_fix(environment, account, user, question, visit)
+    checks = [check._replace(fix=fix if check.problem else "") for check in given.checks]
+    return given._replace(checks=checks, fix=fix if given.verdict and not given.verdict.allowed else "")
+
+
+def _find_file_fix(
+    environment: Environment, account: Account | None, user: User, question: Question, visit: Visit
+) -> str:
+    """Return the command line that mends a credentials file; empty if its user is not in the store.
+
+    The file is written from the store: as it is if the user in the store may do what is asked, else after
+    that is mended."""
+    stored = next((each for each in account.users if each.public == user.public), None) if account else None
+    if account is None or stored is None:
+        return ""
+    written = replace(stored, file=user.file)
+    now = _answer_as_given(environment, account, written, question, visit)
+    if now.refused or not now.allowed:
+        return (now.refused.fix if now.refused else "") or now.fix
+    owner = find_owner(environment.operator, account, stored)
+    # Credentials for some time only are for as long again.
+    ends = ["--expire", find_period(user.claims)] if user.expires and user.expires != stored.expires else []
+    names = user.file, stored.name, account.name
+    return build_owner_line(owner, "user credential", *names, flags=[*ends, "--force"])
+
+
+def _answer_as_given(
+    environment: Environment, account: Account | None, user: User | None, question: Question, visit: Visit
+) -> Answer:
     checks = explain_connection(environment, account, user, visit) if user else []
     verdict, fix, routes = None, "", []
     if account and user and question.action in (PUBLISH, SUBSCRIBE):

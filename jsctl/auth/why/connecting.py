@@ -8,12 +8,13 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from jsctl.auth.check.accounts import check_account
-from jsctl.auth.check.fixes import build_operator_line, build_owner_line
-from jsctl.auth.check.model import Finding, find_owner
+from jsctl.auth.check.fixes import build_edit_line, build_operator_line, build_owner_line
+from jsctl.auth.check.model import Finding, Owner, find_owner
 from jsctl.auth.check.permissions import CONNECTION_TYPES, is_zone, list_networks
+from jsctl.auth.check.repairs import find_period
 from jsctl.auth.check.users import check_user
 from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, find_revocation
-from jsctl.auth.environment import Account, Environment, User
+from jsctl.auth.environment import Account, Claimed, Environment, User
 from jsctl.auth.scopes import expand_template, find_scope
 from jsctl.units import SECOND, format_time
 
@@ -97,7 +98,8 @@ def _make_checks(
     environment: Environment, account: Account | None, user: User, visit: Visit
 ) -> Iterator[Check]:
     if account is None:
-        yield _check_expiry(user, visit.now)
+        where = f"user {user.name}"
+        yield _check_expiry("the time of the JWT", "the JWT", user, where, 0 < user.expires < visit.now)
         if visit.trust:
             fix = build_owner_line(find_owner(environment.operator), "account push", flags=["--all"])
             yield Check("the account", visit.trust, f"user {user.name}", "issuer_account", fix)
@@ -105,18 +107,23 @@ def _make_checks(
         reason = f"account {user.issuer_account} is not in the store, and servers may not have it either"
         yield Check("the account", reason, f"user {user.name}", "issuer_account")
         return
-    findings = [f for f in check_user(environment, account, user, visit.now) if f.severity == "error"]
+    where = f"user {account.name}/{user.name}"
+    owner, account_owner = (find_owner(environment.operator, account, each) for each in (user, None))
+    everything = list(check_user(environment, account, user, visit.now))
+    findings = [finding for finding in everything if finding.severity == "error"]
     yield _build_check("the JWT of the user", findings)
-    yield _check_expiry(user, visit.now)
+    has_expired = 0 < user.expires < visit.now
+    yield _check_expiry("the time of the JWT", "the JWT", user, where, has_expired, owner)
     yield _check_account_signer(environment, account, visit.now)
     fix = build_operator_line(find_owner(environment.operator), "config")
     yield Check("the operator of the servers", visit.trust, f"account {account.name}", "iss", fix)
     yield _build_check("the key that signed the user", findings)
     yield _build_check("the role of the user", findings)
-    yield _check_account_expiry(account, visit.now)
+    has_expired = 0 < account.expires <= visit.now
+    name = f"account {account.name}"
+    yield _check_expiry("the time of the account", "the account", account, name, has_expired, account_owner)
     yield _build_check("bearer tokens", findings)
     claims = user.nats if find_scope(account, user) is None else expand_template(account, user).claims
-    where = f"user {account.name}/{user.name}"
     kinds = [kind.upper() for kind in as_texts(claims.get("allowed_connection_types"))]
     known_kinds = [kind for kind in kinds if kind in CONNECTION_TYPES]
     refused = bool(kinds) and visit.kind not in known_kinds
@@ -127,7 +134,8 @@ def _make_checks(
     subject = "all users are" if key == "*" else "the user is"
     issued = format_time(user.issued * SECOND)
     reason = f"{subject} revoked as of {format_time(revoked_at * SECOND)}, and the JWT was signed at {issued}"
-    yield Check("revocations", reason * bool(key), f"account {account.name}", f"revocations.{key}")
+    fix = next((finding.fix for finding in everything if finding.code == "user-revoked"), "")
+    yield Check("revocations", reason * bool(key), f"account {account.name}", f"revocations.{key}", fix)
     yield Check("the source address", _find_source_problem(claims, visit.host), where, "src")
     yield Check("the hours", _find_time_problem(claims, visit.now), where, "times")
     limit = account.limits.get("conn", 0)
@@ -143,17 +151,16 @@ def _build_check(name: str, findings: list[Finding]) -> Check:
     return Check(name)
 
 
-def _check_expiry(user: User, now: float) -> Check:
-    expired = 0 < user.expires < now
-    reason = f"the JWT expired at {format_time(user.expires * SECOND)}"
-    where = f"user {user.account}/{user.name}" if user.account else f"user {user.name}"
-    return Check("the time of the JWT", reason * expired, where, "exp")
-
-
-def _check_account_expiry(account: Account, now: float) -> Check:
-    expired = 0 < account.expires <= now
-    reason = f"the account expired at {format_time(account.expires * SECOND)}"
-    return Check("the time of the account", reason * expired, f"account {account.name}", "exp")
+def _check_expiry(
+    name: str, what: str, claimed: Claimed, where: str, has_expired: bool, owner: Owner | None = None
+) -> Check:
+    """Return the check of the time until which a JWT is valid. owner: whose it is; None if the store does not
+    have it, so that no command line mends it."""
+    if not has_expired:
+        return Check(name)
+    reason = f"{what} expired at {format_time(claimed.expires * SECOND)}"
+    fix = build_edit_line(owner, "--expiry", find_period(claimed.claims)) if owner else ""
+    return Check(name, reason, where, "exp", fix)
 
 
 def _check_account_signer(environment: Environment, account: Account, now: float) -> Check:

@@ -156,4 +156,4 @@ def _read_credentials(environment: Environment, path: str) -> User:
         raise BadInput(f"{path} contains no user JWT", "use a credentials file")
     user = User(str(claims.get("name") or path), token, claims, "")
     account = environment.get_account(user.issuer_account)
-    return User(user.name, token, claims, account.name if account else "")
+    return User(user.name, token, claims, account.name if account else "", file=path)

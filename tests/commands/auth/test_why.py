@@ -78,6 +78,53 @@ def test_why_a_connection_is_refused(auth_cli: Cli, store: Store, tmp_path: Path
     assert "is not in the store, and servers may not have it either" in result.out
 
 
+def mend(auth_cli: Cli, question: str) -> None:
+    """Paste the line that the answer offers: then the answer is yes."""
+    answer = auth_cli(f"{question} --json", status=1).json
+    fixes = [check["fix"] for check in answer["connection"] if not check["passed"]]
+    fixes = fixes or [answer["permission"]["fix"]]
+    assert len(fixes) == 1 and fixes[0].startswith("jsctl auth "), answer
+    for line in fixes[0].split(" && "):
+        auth_cli(line.removeprefix("jsctl "), status=0)
+    auth_cli(question, status=0)
+
+
+def test_the_line_for_a_user_lets_it_connect(auth_cli: Cli, store: Store) -> None:
+    store.user("SHOP", "alice", top={"exp": int(time.time()) - 5}, pub={"allow": ["pay.*"]})
+    mend(auth_cli, "auth why --user alice")
+    store.account("SHOP", revocations={store.users["SHOP/alice"].public: int(time.time())})
+    mend(auth_cli, "auth why --user alice")
+    auth_cli("auth why --user alice --pub other", status=1)
+    store.account("SHOP", top={"exp": 1}, revocations={})
+    mend(auth_cli, "auth why --user alice")
+
+
+def test_the_line_for_credentials_writes_the_file(auth_cli: Cli, store: Store, tmp_path: Path) -> None:
+    """Those of a user who is well are written anew; else the user is mended, and then they are."""
+    path = tmp_path / "my alice.creds"
+    question = f"auth why --user '{path}'"
+    well = store.user("SHOP", "alice", pub={"allow": ["pay.*"]}, src=["10.0.0.0/8"]).read_text()
+    expired = store.user("SHOP", "alice", top={"iat": 1, "exp": 86401}).read_text()
+    path.write_text(expired)
+    mend(auth_cli, question)
+    assert auth_cli("auth why --user alice").status == 0
+    store.user("SHOP", "alice", pub={"allow": ["pay.*"]}, src=["10.0.0.0/8"])
+    before = store.files.get_user_path("SHOP", "alice").read_text()
+    path.write_text(expired)
+    mend(auth_cli, question)
+    assert store.files.get_user_path("SHOP", "alice").read_text() == before
+    auth_cli(f"{question} --pub other", status=1)
+    mend(auth_cli, f"{question} --pub other")
+    auth_cli(f"{question} --host 192.0.2.1 --pub other", status=1)
+    path.write_text(well)
+    mend(auth_cli, f"{question} --pub other")
+    store.account("SHOP", revocations={store.users["SHOP/alice"].public: int(time.time())})
+    mend(auth_cli, question)
+    store.files.get_user_path("SHOP", "alice").unlink()
+    path.write_text(expired)
+    assert not any(check["fix"] for check in auth_cli(f"{question} --json").json["connection"])
+
+
 @pytest.mark.parametrize(
     ("line", "status"),
     [

@@ -1,5 +1,6 @@
 """What is wrong with users, credentials and JWTs, and what a push refuses."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,32 +9,52 @@ import pytest
 from jsctl.auth.check import Finding, check, check_for_push
 from jsctl.auth.keys import ACCOUNT, create_key
 from tests.support.auth_store import UNLIMITED, Store
+from tests.support.run import Cli
 from tests.unit.auth.test_check import SERVICE, Change, assert_line_fixes, assert_lines_parse, found, user
 
 
 def role_of(store: Store, **template: Any) -> Any:
     key = create_key(ACCOUNT)
+    store.files.write_seed(key)
     scope = {"kind": "user_scope", "key": key.public, "role": "app", "template": template}
     store.account("IMP", signing_keys=[scope])
     return key
 
 
-def test_users_of_a_role(store: Store) -> None:
+def mend(store: Store, folder: Path, code: str, *, loses: bool = False) -> None:
+    """Paste the line of the only finding: then there is none, and no claim is lost. loses: what is at fault
+    is among claims that are compared as one, and goes."""
+    [finding] = check(store.read())
+    assert (finding.code, finding.where) == (code, "user IMP/app")
+    if loses:
+        Cli(folder / "config")(f"{finding.fix.removeprefix('jsctl ')} --store {store.root}", status=0)
+    else:
+        assert_line_fixes(store, folder, finding)
+    assert found(store) == []
+
+
+def test_users_of_a_role(store: Store, tmp_path: Path) -> None:
     key = role_of(store, subs=5)
     store.user("IMP", "app", signer=key)
-    assert found(store) == [("scoped-user-with-permissions", "user IMP/app")]
+    mend(store, tmp_path, "scoped-user-with-permissions", loses=True)
     store.user("IMP", "app", signer=key, nats={"pub": {"allow": []}})
-    assert found(store) == [("scoped-user-with-permissions", "user IMP/app")]
+    mend(store, tmp_path, "scoped-user-with-permissions", loses=True)
+    [app] = store.read().find_users("app")
+    assert app.issuer == key.public
     store.user("IMP", "app", signer=key, nats={"pub": {}, "sub": {}})
     assert found(store) == []
 
 
-def test_a_role_that_needs_a_tag(store: Store) -> None:
+def test_a_role_that_needs_a_tag(store: Store, tmp_path: Path) -> None:
     key = role_of(store, pub={"deny": ["x.{{tag(team)}}"]})
-    store.user("IMP", "app", signer=key, nats={})
-    assert found(store) == [("scope-template", "user IMP/app")]
-    store.user("IMP", "app", signer=key, nats={"tags": ["team:red"]})
+    store.user("IMP", "app", signer=key, nats={"tags": ["color:blue"]})
+    [finding] = check(store.read())
+    assert (finding.code, finding.where) == ("scope-template", "user IMP/app")
+    line = f"{finding.fix.removeprefix('jsctl ')} --store {store.root}"
+    Cli(tmp_path / "config")(line, answers=["red"], status=0)  # it asks for the tag
     assert found(store) == []
+    [app] = store.read().find_users("app")
+    assert app.nats["tags"] == ["color:blue", "team:red"]
     key = role_of(store, pub={"allow": ["x.{{color()}}"]})
     store.user("IMP", "app", signer=key, nats={})
     assert found(store) == [("scope-template", "user IMP/app")]
@@ -70,11 +91,19 @@ def test_users(store: Store, tmp_path: Path, code: str, change: Change) -> None:
         assert_line_fixes(store, tmp_path, errors[0])
 
 
-def test_bearer_tokens_and_revocations(store: Store) -> None:
+def test_bearer_tokens_and_revocations(store: Store, tmp_path: Path) -> None:
     store.account("IMP", limits={**UNLIMITED, "disallow_bearer": True})
     store.user("IMP", "app", bearer_token=True)
-    assert found(store) == [("bearer-disallowed", "user IMP/app")]
-    store.user("IMP", "app")
+    mend(store, tmp_path, "bearer-disallowed")
+    key = role_of(store, bearer_token=True, pub={"allow": ["a"]}, subs=5, data=-1, payload=-1)
+    store.user("IMP", "app", signer=key, nats={})
+    mend(store, tmp_path, "bearer-disallowed", loses=True)
+    [scope] = store.read().find_account("IMP").nats["signing_keys"]
+    assert (scope["template"]["pub"], scope["template"]["subs"]) == ({"allow": ["a"]}, 5)
+    store.account("IMP", signing_keys=[])
+    store.user("IMP", "app", pub={"allow": ["a"]})
+    store.account("IMP", revocations={store.users["IMP/app"].public: int(time.time())})
+    mend(store, tmp_path, "user-revoked")
     store.account("IMP", revocations={store.users["IMP/app"].public: 1 << 40})
     assert found(store) == [("user-revoked", "user IMP/app")]
     store.account("IMP", revocations={"*": 1})
@@ -89,11 +118,13 @@ def test_a_changed_jwt(store: Store) -> None:
     assert found(store) == [("unreadable", "account IMP")]
 
 
-def test_credentials_of_another_jwt(store: Store) -> None:
+def test_credentials_of_another_jwt(store: Store, tmp_path: Path) -> None:
     creds = store.user("IMP", "app").read_text()
     store.user("IMP", "app", payload=5)
     store.files.get_creds_path("IMP", "app").write_text(creds)
-    assert found(store) == [("credentials-differ", "user IMP/app")]
+    mend(store, tmp_path, "credentials-differ")
+    [app] = store.read().find_users("app")
+    assert app.nats["payload"] == 5
 
 
 def test_before_a_push(store: Store) -> None:
