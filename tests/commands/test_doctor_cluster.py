@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -19,7 +20,7 @@ from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.doctor import Patient
 from tests.support.run import Cli
-from tests.support.servers import Cluster
+from tests.support.servers import Cluster, RealServer
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.cluster
@@ -159,7 +160,7 @@ def test_replicas_and_leaders_that_are_offline(shared_cluster: Cluster, tmp_path
     snapshot = snapshot._replace(at=snapshot.at + timedelta(minutes=1))
     [few] = diagnose(snapshot)
     assert (few.code, few.objects) == ("REPLICAS_FEW", ["stream DOCTOR"])
-    assert "jsctl stream edit DOCTOR --replicas 1" in few.mend
+    assert "jsctl stream edit DOCTOR --replicas 3" in few.mend
     cluster["replicas"] = others
     cluster["leader"] = ""
     assert [finding.code for finding in diagnose(snapshot)] == ["STREAM_NO_LEADER"]
@@ -194,3 +195,81 @@ def test_servers_that_are_offline(cluster: Cluster, tmp_path: Path) -> None:
         lambda: patient.codes("--all-contexts --timeout 2s") == ["META_NO_LEADER"], "a leader is there", 40
     )
     assert patient.codes("--context app") == ["META_NO_LEADER"]
+
+
+def list_lines(mend: str, verb: str) -> list[list[str]]:
+    """The command lines of a finding from the first one with this verb on, without `jsctl`."""
+    _, found, rest = mend.partition(f"jsctl {verb}")
+    assert found, mend
+    return [shlex.split(line.removeprefix("jsctl ")) for line in f"{found}{rest}".split(" && ")]
+
+
+def test_the_lines_for_a_server_that_does_not_come_back(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is removed; when another is there, the stream has its replicas and messages again."""
+    monkeypatch.setattr("jsctl.monitor.trouble.YOUNG", 0)
+    patient = Patient(tmp_path / "home")
+    js.stream(cluster.url, "ORDERS", "orders", num_replicas=3)
+    js.publish(cluster.url, "orders", count=5)
+    leader = js.info(cluster.url, "ORDERS")["cluster"]["leader"]
+    patient.context("app", cluster.servers[leader].url_for("acc"))
+    patient.context("system", cluster.servers[leader].url_for("admin"))
+    name, lost = next((name, server) for name, server in cluster.servers.items() if name != leader)
+    lost.kill()
+    wait_for(
+        lambda: any("stream ORDERS" in one["objects"] for one in patient.findings()), "nothing is missed", 40
+    )
+    [away] = patient.findings()
+    assert (away["code"], away["about"]) == ("REPLICA_OFFLINE", f"server {name}")
+    [line] = list_lines(away["mend"], "server cluster peer-remove")
+    patient.cli([*line, "--force"], status=0)
+    wait_for(lambda: patient.codes() == ["REPLICAS_FEW"], "it is not removed", 40)
+    [few] = patient.findings()
+    [line] = list_lines(few["mend"], "stream edit")
+    refused = patient.cli(line)
+    assert refused.status == 1 and "nothing was changed" in refused.err  # there is no server yet
+    assert patient.codes() == ["REPLICAS_FEW"]
+    assert js.ask(cluster.url, "STREAM.NAMES")["streams"] == ["ORDERS"]
+    config = lost.config.read_text().replace(f"server_name: {name}", "server_name: new")
+    another = RealServer(tmp_path, config.replace(f":{lost.port}", ":{port}"), name="another")
+    another.config.write_text(
+        another.config.read_text().replace(str(lost.folder / name), str(tmp_path / "new"))
+    )
+    another.start()
+    try:
+        wait_for(lambda: patient.cli(line).status == 0, "there is no server", 60)
+        wait_for(lambda: patient.codes() == [], "it has too few replicas", 40)
+        info = js.info(cluster.url, "ORDERS")
+        assert (info["state"]["messages"], info["config"]["num_replicas"]) == (5, 3)
+        assert len(info["cluster"]["replicas"]) == 2
+    finally:
+        another.stop()
+
+
+def test_the_lines_for_a_copy_that_does_not_reach_its_origin(cluster: Cluster, tmp_path: Path) -> None:
+    patient = Patient(tmp_path / "home")
+    js.stream(cluster.url, "ORDERS", "orders")
+    origin = js.info(cluster.url, "ORDERS")["cluster"]["leader"]
+    stays = next(server for name, server in cluster.servers.items() if name != origin)
+    patient.context("app", stays.url_for("acc"))
+    js.stream(cluster.url, "COPY", mirror={"name": "ORDERS"}, num_replicas=3)
+    js.publish(cluster.url, "orders", count=5)
+    wait_for(lambda: js.info(cluster.url, "COPY")["state"]["messages"] == 5, "nothing is copied")
+    cluster.servers[origin].kill()
+
+    def failed() -> list[dict[str, Any]]:
+        return [finding for finding in patient.findings() if finding["code"] == "LINK_FAILED"]
+
+    wait_for(lambda: bool(failed()), "the copy is well", 60)
+    [line] = list_lines(failed()[0]["mend"], "stream info")
+    assert patient.cli(line).status  # it says what is wrong with the origin
+    cluster.servers[origin].start()
+    wait_for(lambda: js.is_up(stays.url_for("acc")), "there is no leader", 40)
+    wait_for(lambda: patient.cli(line).status == 0, "the origin does not answer", 40)
+    for finding in failed():  # if the server has not tried again yet
+        [again] = list_lines(finding["mend"], "stream cluster step-down")
+        patient.cli(again, status=0)
+    wait_for(lambda: patient.codes() == [], "it does not reach its origin", 60)
+    js.publish(cluster.url, "orders")
+    wait_for(lambda: js.info(cluster.url, "COPY")["state"]["messages"] == 6, "nothing is copied", 60)

@@ -8,10 +8,15 @@ from jsctl.commands.shared.editing import Editable, EditOptions, edit_config, ed
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
+from jsctl.errors import ExitStatus
+from jsctl.jetstream.api import Api
 from jsctl.jetstream.message.data_loss import estimate_stream_loss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
-from jsctl.views.result import Result
+from jsctl.jetstream.stream.replicas import count_replicas, make_again
+from jsctl.units import pluralize
+from jsctl.views.intent import Intent
+from jsctl.views.result import Result, Text
 from jsctl.views.stream import info as view
 
 
@@ -38,10 +43,14 @@ class Options:
 @edit_flags("stream")
 @stream_flags("edit")
 async def edit(env: Env, options: Options) -> Result:
-    """Change what the flags name; other settings stay as they are."""
+    """Change what the flags name; other settings stay as they are. --replicas with the number that a stream
+    should have makes those again that it has lost.
+    """
     file = options.edit.read_config(env, STREAM, changed=bool(options.flags.fields))
     api = await env.jetstream()
     name = await pick_stream(env, api, options.stream or STREAM.get_name(file or {}))
+    if result := await _make_replicas(env, api, name, options):
+        return result
     target = Editable(
         schema=STREAM,
         label=f"Stream {name}",
@@ -54,3 +63,23 @@ async def edit(env: Env, options: Options) -> Result:
         find_warnings=partial(find_warnings, domain=api.own_domain),
     )
     return await edit_config(env, target, file, options.edit)
+
+
+async def _make_replicas(env: Env, api: Api, name: str, options: Options) -> Result | None:
+    """Make the replicas that the stream should have and has lost; None if anything else is asked for."""
+    wanted = options.flags.values.get("replicas")
+    if len(options.flags.fields) != 1 or not wanted or options.edit.config_file or options.edit.interactive:
+        return None
+    info = await streams.fetch_info(api, name)
+    configured, existing = count_replicas(info)
+    if configured != wanted or existing >= wanted:
+        return None
+    missing = f"{existing} of {pluralize(wanted, 'replica')}"
+    intent = Intent(f"make the replicas of Stream {name} again, which has {missing}", {"stream": name})
+    if options.edit.dry_run:
+        return intent.result()._replace(status=ExitStatus.DIFFERENT)
+    await env.confirm(intent, force=options.edit.force)
+    made = await make_again(api, info)
+    return Result(
+        [Text(f"Stream {name} had {missing}; the others are made now"), *view.sheet(made).parts], data=made
+    )

@@ -29,6 +29,7 @@ _CHECKS: Mapping[str, Check] = {
     "JETSTREAM_SILENT": contexts.jetstream_silent,
     "DOMAIN_TWICE": domains.domain_twice,
     "DOMAIN_UNNAMED": domains.domain_unnamed,
+    "SERVER_SILENT": leaf_links.server_silent,
     "SYSTEM_NOT_LINKED": leaf_links.system_not_linked,
     "IMPORT_INVALID": accounts.import_invalid,
     "IMPORT_DEAD": accounts.import_dead,

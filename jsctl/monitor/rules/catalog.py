@@ -40,6 +40,7 @@ RULES = (
         why="from then on the server refuses it",
         mend="use new credentials",
     ),
+    Rule("SERVER_SILENT", "a server that others are connected with does not answer", "servers"),
     Rule("DOMAIN_MISSING", "nobody answers in a domain that a context names", "contexts"),
     Rule("META_NO_LEADER", "the servers of a domain have no majority", "servers"),
     Rule("JETSTREAM_SILENT", "a domain does not answer in time", "contexts", ("META_NO_LEADER",)),
@@ -59,7 +60,7 @@ RULES = (
         "ORIGIN_SILENT",
         "nobody answers where mirrors and sources copy from",
         "links",
-        ("IMPORT_DEAD", "DOMAIN_MISSING", "META_NO_LEADER", "JETSTREAM_SILENT"),
+        ("SERVER_SILENT", "IMPORT_DEAD", "DOMAIN_MISSING", "META_NO_LEADER", "JETSTREAM_SILENT"),
     ),
     Rule(
         "DELIVERY_NOT_IMPORTED",
@@ -107,7 +108,14 @@ RULES = (
         "links",
         (
             *("DELIVERY_NOT_IMPORTED", "FLOW_CONTROL_MISSING", "CONSUMER_ORPHANED", "ORIGIN_SILENT"),
-            *("IMPORT_DEAD", "ORIGIN_MISSING", "LINK_IDLE", "META_NO_LEADER", "JETSTREAM_SILENT"),
+            *(
+                "SERVER_SILENT",
+                "IMPORT_DEAD",
+                "ORIGIN_MISSING",
+                "LINK_IDLE",
+                "META_NO_LEADER",
+                "JETSTREAM_SILENT",
+            ),
         ),
         mend="see the origin",
     ),

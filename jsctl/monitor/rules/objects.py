@@ -15,6 +15,7 @@ from typing import Any
 from jsctl.command_lines import Suggestion
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.state import count_lost, get_mark
+from jsctl.jetstream.stream.replicas import count_replicas
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts
 from jsctl.monitor.stream.rows import ReplicationRow
@@ -178,19 +179,16 @@ def _check_lost(info: Json) -> Iterator[Trouble]:
 
 
 def _check_replica_count(info: Json, now: datetime) -> Iterator[Trouble]:
-    config, group = info["config"], info.get("cluster") or {}
-    configured, existing = int(config.get("num_replicas") or 1), 1 + len(group.get("replicas") or ())
-    if group.get("leader") and existing < configured and is_settled(info.get("created"), now):
-        edits = [
-            Suggestion("stream edit", [config["name"]], ["--replicas", str(count), "--force"])
-            for count in (existing, configured)
-        ]
+    config = info["config"]
+    configured, existing = count_replicas(info)
+    if existing < configured and is_settled(info.get("created"), now):
+        edit = Suggestion("stream edit", [config["name"]], ["--replicas", str(configured), "--force"])
         yield Trouble(
             f"{existing} of {pluralize(configured, 'replica')}",
             False,
             "REPLICAS_FEW",
             f"it has {existing} of {pluralize(configured, 'replica')}, as after an evacuation of servers",
-            edits,
+            [edit],
         )
 
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from jsctl.monitor.doctor.finding import Finding
+from jsctl.monitor.doctor.rules.origins import is_unanswered
 from jsctl.monitor.doctor.snapshot import Snapshot
 
 
@@ -32,3 +33,32 @@ def system_not_linked(snapshot: Snapshot) -> Iterator[Finding]:
                 " stay apart, ignore this: --ignore SYSTEM_NOT_LINKED",
                 [f"server {name}"],
             )
+
+
+def server_silent(snapshot: Snapshot) -> Iterator[Finding]:
+    """Yield servers with which leaf nodes, or whose leaf nodes, are connected and that do not answer.
+
+    A machine that hangs keeps its connections for minutes; only the links of the system account show that it
+    should answer.
+    """
+    answering = {server.name for server in snapshot.servers}
+    linked: dict[str, set[str]] = defaultdict(set)
+    for server in snapshot.servers:
+        for leaf in server.leafz.get("leafs") or ():
+            name = str(leaf.get("name") or "")
+            if name not in ("", *answering) and leaf.get("account") == server.varz.get("system_account"):
+                linked[name].add(server.name)
+    for name, others in sorted(linked.items()):
+        verb = "is" if len(others) == 1 else "are"
+        # Which domain it has is not known: whatever is not answered may be its.
+        cut_off = [link.object for link in snapshot.links() if is_unanswered(link)]
+        yield Finding(
+            "SERVER_SILENT",
+            f"server {name}",
+            f"{', '.join(sorted(others))} {verb} connected with it, and it does not answer",
+            "nothing passes through it, although its connections look open; mirrors and sources on the other"
+            " side get nothing, and show lag 0 and no error",
+            f"see whether server {name} hangs or its machine is suspended; if it does not go on by itself,"
+            f" restart it: {snapshot.build_system_line('server list')} shows which answer",
+            [f"server {name}", *cut_off],
+        )
