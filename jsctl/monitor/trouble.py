@@ -42,8 +42,8 @@ def find_level(troubles: Sequence[Trouble]) -> int:
 class Gap(NamedTuple):
     """What was not looked at, and so is neither well nor wrong.
 
-    part: streams, consumers, account (its limits), accounts (their imports) or servers. why: a sentence.
-    is_chosen: whether a flag left it out.
+    part: streams, consumers, origins (of mirrors, elsewhere), account (its limits), accounts (their imports)
+    or servers. why: a sentence. is_chosen: whether a flag left it out, or the login may not know of it.
     """
 
     part: str

@@ -5,10 +5,8 @@ This file is long because each of these networks is described where it is asked 
 
 import re
 import shlex
-import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,6 @@ from jsctl.monitor.doctor.diagnosis import diagnose
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from tests.support import js
 from tests.support.doctor import ALONE, CREATE, DELIVER, FLOW, INFO, REMOTE, Patient, hub, leaf, running
-from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_for
 
@@ -47,6 +44,16 @@ class Pair(Patient):
     def sees_both(self) -> bool:
         """Whether the system account of the hub reaches the leaf node."""
         return len(self.cli("server list --json --context system").json or ()) == 2
+
+    def reported(self, context: str) -> set[str]:
+        """Return the codes in a report on a context, which are those of the exporter and of --fail-on."""
+        place = f"--context {context}"
+        (report,) = self.cli(f"report --json {place}").json["reports"]
+        found = {code for row in [*report["streams"], *report["replication"]] for code in row["codes"]}
+        text = self.cli(f"exporter --textfile - --count 1 {place}", status=0).out
+        assert found == set(re.findall(r'^jsctl_problem\{.*code="(\w+)"', text, re.MULTILINE))
+        assert self.cli(f"report --fail-on 'problems>0' {place}").status == bool(found)
+        return found
 
     def clean(self) -> None:
         """Remove all streams."""
@@ -87,6 +94,7 @@ def test_a_network_that_is_well(pair: Pair) -> None:
     js.stream(pair.hub.url_for("imp"), "ACROSS", mirror={"name": "ORDERS", "external": ACROSS})
     outcome = pair.cli("doctor --all-contexts", status=0)
     assert outcome.out == "Nothing is wrong with 4 contexts, 2 domains, 5 streams and 2 servers\n"
+    assert [pair.reported(context) for context in ("hub", "leaf", "imp")] == [set(), set(), set()]
     assert pair.codes("--context hub") == []
     # The system account alone sees the streams of all accounts.
     outcome = pair.cli("doctor --context system", status=0)
@@ -140,6 +148,8 @@ def test_a_loop_of_sources(pair: Pair) -> None:
     assert {finding["about"] for finding in found} == {"stream hub > A", "stream leaf > B"}
     assert "hub > A, which takes them from leaf > B, which takes them from hub > A" in str(found)
     assert set(pair.codes("--context system")) == {"SOURCE_LOOP"}
+    for context in ("hub", "leaf"):
+        assert pair.reported(context) == {"SOURCE_LOOP"}
     for finding in found:
         line = finding["mend"].partition(": jsctl ")[2]
         pair.cli([*shlex.split(line), "--force"], status=0)
@@ -167,6 +177,7 @@ def test_a_filter_that_the_origin_of_another_domain_never_matches(pair: Pair) ->
     for line in ("--context hub", "--context system"):
         [finding] = pair.findings(line)
         assert (finding["code"], finding["about"]) == ("FILTER_EMPTY", "stream leaf > COPY")
+    assert (pair.reported("leaf"), pair.reported("hub")) == ({"FILTER_EMPTY"}, set())
 
 
 @pytest.mark.slow
@@ -412,16 +423,6 @@ def test_limits_that_are_nearly_reached(tmp_path: Path) -> None:
         assert "100% of the account's streams" in full["seen"]
 
 
-def test_an_account_without_jetstream_is_not_called_well(tmp_path: Path) -> None:
-    patient = Patient(tmp_path)
-    with running(tmp_path, hub(more="NONE: { users: [{user: none, password: none}] }")) as [server]:
-        patient.context("none", server.url_for("none"))
-        out = patient.cli("doctor --context none", status=0).out
-        assert "none: its account has no JetStream" in out
-        assert "Only the connection was checked" in out
-        assert "Nothing is wrong" not in out
-
-
 def test_rules_are_listed(pair: Pair) -> None:
     shown = pair.cli("doctor --rules --json", status=0).json
     assert {
@@ -438,10 +439,3 @@ def test_answers_that_are_malformed() -> None:
     snapshot = Snapshot(datetime.now(UTC), servers=[server._replace(cluster="east")])
     assert {finding.code for finding in diagnose(snapshot)} == {"ANSWER_MALFORMED"}
     assert diagnose(snapshot, ["ANSWER_MALFORMED"]) == []
-
-
-def test_an_unknown_code_points_to_the_list(offline_cli: Cli) -> None:
-    assert (
-        "no code 'NOPE'; jsctl doctor --rules lists them"
-        in offline_cli("doctor --ignore NOPE", status=64).err
-    )

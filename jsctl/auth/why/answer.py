@@ -66,12 +66,12 @@ def answer(
     environment: Environment, account: Account | None, user: User | None, question: Question, visit: Visit
 ) -> Answer:
     """Return the answer to a question."""
-    given = _answer_as_given(environment, account, user, question, visit)
-    if user is None or not user.file or given.allowed:
-        return given
+    plain = _answer_as_given(environment, account, user, question, visit)
+    if user is None or not user.file or plain.allowed:
+        return plain
     fix = _find_file_fix(environment, account, user, question, visit)
-    checks = [check._replace(fix=fix if check.problem else "") for check in given.checks]
-    return given._replace(checks=checks, fix=fix if given.verdict and not given.verdict.allowed else "")
+    checks = [check._replace(fix=fix if check.problem else "") for check in plain.checks]
+    return plain._replace(checks=checks, fix=fix if plain.verdict and not plain.verdict.allowed else "")
 
 
 def _find_file_fix(

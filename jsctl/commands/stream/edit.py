@@ -79,7 +79,7 @@ async def _make_replicas(env: Env, api: Api, name: str, options: Options) -> Res
     if options.edit.dry_run:
         return intent.result()._replace(status=ExitStatus.DIFFERENT)
     await env.confirm(intent, force=options.edit.force)
-    made = await make_again(api, info)
+    info = await make_again(api, info)
     return Result(
-        [Text(f"Stream {name} had {missing}; the others are made now"), *view.sheet(made).parts], data=made
+        [Text(f"Stream {name} had {missing}; the others are made now"), *view.sheet(info).parts], data=info
     )

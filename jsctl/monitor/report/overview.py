@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -10,14 +10,12 @@ from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.paging import Memory, fetch_items
-from jsctl.jetstream.state import format_origin_filters
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer.facts import select_stream_facts
+from jsctl.monitor.report.far_origins import LINK_CONFIG, check_origins
 from jsctl.monitor.report.turns import Turns
 from jsctl.monitor.rules import objects
-from jsctl.monitor.rules.links import Edge, check_links, read_ends
 from jsctl.monitor.rules.logins import check_expiry
 from jsctl.monitor.stream.rows import (
     LinkKey,
@@ -31,8 +29,6 @@ from jsctl.monitor.stream.rows import (
 from jsctl.monitor.trouble import Gap, Trouble, is_settled
 from jsctl.nats.login import find_expiry
 from jsctl.units import format_count, to_ns
-
-_LINK_CONFIG = ("subjects", "mirror", "sources", "subject_transform")
 
 
 class Limits(NamedTuple):
@@ -140,7 +136,7 @@ async def fetch_overview(
     configs: dict[str, Json] = {}
 
     def extract(info: Json) -> StreamParts:
-        config = {key: info["config"][key] for key in _LINK_CONFIG if info["config"].get(key)}
+        config = {key: info["config"][key] for key in LINK_CONFIG if info["config"].get(key)}
         if not _matches(info["config"]["name"], pattern):
             return StreamParts(config)
         limits = _read_limits(info["config"])
@@ -187,8 +183,11 @@ async def fetch_overview(
     overview = Overview(
         at, rows, troubles, links, None, answered, {}, gaps, limits, hosting, followers, frozenset()
     )
+    shown = {build_link_key(row) for row in links}
+    link_troubles, unknown = await check_origins(api, configs, silent, shown)
+    gaps += unknown
     overview = overview._replace(
-        link_troubles=_check_links(configs, links, {*silent}, api.prefix),
+        link_troubles=link_troubles,
         login=check_expiry("the login", find_expiry(api.connection.settings), to_ns(at)),
     )
     with_consumers = [row.stream for row in rows if row.consumers]
@@ -204,29 +203,6 @@ async def fetch_overview(
         gaps=[*gaps, *_describe_gaps(failed if turns is None else turns.note_answers(listed, failed))],
         listed=None if turns is None else frozenset(listed),
     )
-
-
-def _check_links(
-    configs: Mapping[str, Json], links: Sequence[ReplicationRow], silent: Collection[str], prefix: str
-) -> dict[LinkKey, list[Trouble]]:
-    """Return what is wrong with mirrors and sources of streams of this domain. prefix: of its API."""
-    if not links:
-        return {}
-    edges, here = [], ("", prefix)
-    for name, config in configs.items():
-        sources = config.get("sources") or ()
-        for origin in list_origins(config):
-            external = str((origin.get("external") or {}).get("api") or "").rstrip(".")
-            place = "" if external in here else external
-            kind = "mirror" if origin is config.get("mirror") else "source"
-            key = (name, kind, str(origin.get("name", "")), external, format_origin_filters(origin))
-            edges.append(Edge(("", name), (place, key[2]), kind, origin, sources, key))
-    ends = read_ends((("", name), config) for name, config in configs.items())
-    known = {*configs, *silent}
-    missing = {edge.origin for edge in edges if not edge.origin[0] and edge.origin[1] not in known}
-    by_link = check_links(edges, ends._replace(missing=frozenset(missing)))
-    shown = {build_link_key(row) for row in links}
-    return {key: troubles for key, troubles in by_link.items() if key in shown}
 
 
 async def fetch_consumers(api: Api, streams: Sequence[str]) -> tuple[list[Json] | None, Sequence[Gap]]:
