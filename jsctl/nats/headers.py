@@ -10,15 +10,17 @@ from collections.abc import Iterable
 from jsctl.errors import BadInput
 
 Headers = list[tuple[str, str]]
-"""Names and values, in their order, duplicates included."""
+"""Names and values, in their order, duplicates included. Bytes of values that are not UTF-8 are surrogates,
+as in Python's arguments and paths: parsed and encoded again, they are the same bytes."""
 
 VERSION = b"NATS/1.0"
 
+_BYTES = "surrogateescape"
 _NAME = r"[!-9;-~]+"  # printable ASCII without the colon
 
 
 def encode_headers(headers: Iterable[tuple[str, str | bytes]]) -> bytes:
-    """Encode headers as a block; empty bytes when there are none. A value may be bytes that are not UTF-8.
+    """Encode headers as a block; empty bytes when there are none.
 
     Raises BadInput for a name or a value that would break the block.
     """
@@ -26,7 +28,7 @@ def encode_headers(headers: Iterable[tuple[str, str | bytes]]) -> bytes:
     for name, value in headers:
         if not re.fullmatch(_NAME, name):
             raise BadInput(f"{name!r} is not a valid header name", "use printable ASCII without a colon")
-        raw = value.encode() if isinstance(value, str) else value
+        raw = value.encode(errors=_BYTES) if isinstance(value, str) else value
         if b"\r" in raw or b"\n" in raw:
             raise BadInput(f"the value of header {name} has more than one line")
         lines.append(b"%b: %b\r\n" % (name.encode(), raw))
@@ -35,17 +37,23 @@ def encode_headers(headers: Iterable[tuple[str, str | bytes]]) -> bytes:
 
 def parse_headers(block: bytes) -> Headers:
     """Parse a header block into names and values, without its status."""
+    return _parse(block, _BYTES)
+
+
+def _parse(block: bytes, errors: str) -> Headers:
     headers = []
-    for line in block.decode(errors="replace").split("\r\n")[1:]:
+    for line in block.decode(errors=errors).split("\r\n")[1:]:
         name, colon, value = line.partition(":")
         if colon:
+            if not name.isascii():  # no client can send such a name again
+                name = name.encode(errors=_BYTES).decode(errors="replace")
             headers.append((name, value.strip()))
     return headers
 
 
 def find_header(block: bytes, name: str) -> str:
     """Return the last value of a header, empty when it is missing. Headers that a server adds come last."""
-    return next((value for key, value in reversed(parse_headers(block)) if key == name), "")
+    return next((value for key, value in reversed(_parse(block, "replace")) if key == name), "")
 
 
 def parse_status(block: bytes) -> tuple[int, str]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.message.payload import group_headers
+from jsctl.jetstream.message.payload import encode_headers_field
 from jsctl.nats.message import Message
 
 OPERATION, REASON, TTL, ROLLUP = "KV-Operation", "Nats-Marker-Reason", "Nats-TTL", "Nats-Rollup"
@@ -120,5 +120,5 @@ def record(bucket: str, entry: Entry, *, value: Json | None = None) -> Json:
         if value:
             fields.update(value)
     if entry.headers:
-        fields["headers"] = group_headers(entry.headers)
+        fields |= encode_headers_field(entry.headers)
     return fields

@@ -17,7 +17,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.kv.entry import DELETE, PURGE, PUT, Entry
 from jsctl.jetstream.kv.names import is_pattern
 from jsctl.jetstream.message.lines import LineSplitter
-from jsctl.jetstream.message.payload import parse_json_headers
+from jsctl.jetstream.message.payload import decode_headers_field
 from jsctl.jetstream.message.stdin import STDIN, read_chunks
 from jsctl.json_text import parse_json
 from jsctl.nats.subjects import is_subject
@@ -32,12 +32,14 @@ def parse_entry(record: Any) -> Entry:
         raise BadInput(f"{key!r} is not a valid key")
     if operation not in (PUT, DELETE, PURGE):
         raise BadInput(f"{operation!r} is not a valid operation", f"use one of {PUT}, {DELETE}, {PURGE}")
-    ttl, headers = record.get("ttl", ""), record.get("headers") or {}
-    if not isinstance(ttl, str) or not isinstance(headers, dict):
-        raise BadInput(f"the ttl or the headers of key {key} cannot be read")
-    return Entry(
-        key, _decode_value(key, record), 0, "", operation, ttl=ttl, headers=parse_json_headers(headers)
-    )
+    ttl = record.get("ttl", "")
+    try:
+        if not isinstance(ttl, str):
+            raise TypeError
+        headers = decode_headers_field(record)
+    except (TypeError, AttributeError, ValueError):
+        raise BadInput(f"the ttl or the headers of key {key} cannot be read") from None
+    return Entry(key, _decode_value(key, record), 0, "", operation, ttl=ttl, headers=headers)
 
 
 def _decode_value(key: str, record: dict[str, Any]) -> bytes:

@@ -3,8 +3,9 @@
     {"sequence": 7, "time": "2026-11-21T06:57:05.123456789Z", "stream": "ORDERS", "subject": "orders.eu",
      "reply": "", "headers": {"K": ["v"]}, "data": "text"}
 
-`data_base64` replaces `data` if the payload is not UTF-8. Dumps of the `nats` tool
-(`{"Subject", "Reply", "Header", "Data"}`, files in a folder or separated by NUL) are read as well.
+`data_base64` replaces `data` if the payload is not UTF-8; headers with such a value are in `headers_base64`.
+Dumps of the `nats` tool (`{"Subject", "Reply", "Header", "Data"}`, files in a folder or separated by NUL) are
+read as well.
 """
 
 import base64
@@ -17,10 +18,10 @@ from typing import Any, TextIO
 from jsctl import units
 from jsctl.errors import BadInput
 from jsctl.files import escape_path
-from jsctl.jetstream.message.payload import encode_field, group_headers, parse_json_headers
+from jsctl.jetstream.message.payload import decode_headers_field, encode_field, encode_headers_field
 from jsctl.jetstream.message.stdin import STDIN, read_chunks
 from jsctl.json_text import parse_json
-from jsctl.nats.headers import encode_headers, parse_headers
+from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.subjects import validate_subject
 from jsctl.units import format_rfc3339
@@ -50,7 +51,7 @@ def record(item: Message, number: int, received: int) -> Record:
     if item.reply and not meta:
         fields["reply"] = item.reply
     if item.header_block:
-        fields["headers"] = group_headers(parse_headers(item.header_block))
+        fields |= encode_headers_field(item.headers)
     return {**fields, **encode_field("data", item.data)}
 
 
@@ -59,9 +60,8 @@ def parse_record(record: Any) -> OutgoingMessage:
     if not isinstance(record, dict):
         raise BadInput("a dumped message must be a JSON object")
     native = "Subject" in record
-    keys = ("Subject", "Reply", "Header") if native else ("subject", "reply", "headers")
+    subject, reply = (record.get(key) for key in (("Subject", "Reply") if native else ("subject", "reply")))
     try:
-        subject, reply, headers = (record.get(key) for key in keys)
         if not isinstance(subject, str):
             raise BadInput("a dumped message has no subject")
         if native:
@@ -74,7 +74,7 @@ def parse_record(record: Any) -> OutgoingMessage:
             validate_subject(subject),
             data,
             validate_subject(reply, "reply on") if reply else "",
-            encode_headers(parse_json_headers(headers)),
+            encode_headers(decode_headers_field(record, "Header" if native else "headers")),
             0 if native else _parse_time(record),
         )
     except (binascii.Error, TypeError, AttributeError, UnicodeEncodeError):

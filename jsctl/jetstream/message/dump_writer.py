@@ -11,7 +11,7 @@ from typing import Any
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import write_atomically
 from jsctl.jetstream.message import dump
-from jsctl.jetstream.message.payload import group_headers
+from jsctl.jetstream.message.payload import encode_headers_field
 from jsctl.jetstream.message.receive import Received
 from jsctl.nats.message import Message
 from jsctl.units import format_count
@@ -23,10 +23,11 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 def build_nats_record(message: Message) -> dict[str, Any]:
     """Return the JSON object that the `nats` tool dumps for a message."""
+    headers = encode_headers_field(message.headers, "Header") if message.header_block else {"Header": None}
     return {
         "Subject": message.subject,
         "Reply": message.reply,
-        "Header": group_headers(message.headers) if message.header_block else None,
+        **headers,
         "Data": base64.b64encode(message.data).decode(),
     }
 

@@ -1,12 +1,12 @@
 """Payloads and headers for people and for JSON: text as text, the rest as hex or base64.
 
 One rule for bytes in JSON, CSV and TSV: those that are UTF-8 are text under their name; all others are
-unbroken base64 under their name and `_base64`.
+unbroken base64 under their name and `_base64`, headers under their name in `headers_base64`.
 """
 
 import base64
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jsctl.nats.headers import Headers
@@ -67,19 +67,40 @@ def name_of_base64(name: str) -> str:
     return f"{name}_base64"
 
 
-def group_headers(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the values of each header, in their order."""
+def encode_headers_field(pairs: Iterable[tuple[str, str]], name: str = "headers") -> dict[str, Any]:
+    """Return `{headers: {...}}` with the values of each header, in their order. If one of them is not UTF-8,
+    they are in `{headers_base64: {...}}` instead.
+    """
     values_by_name: dict[str, list[str]] = {}
     for key, value in pairs:
         values_by_name.setdefault(key, []).append(value)
-    return values_by_name
+    fields: dict[str, Any] = {name: values_by_name}
+    for key, values in list(values_by_name.items()):
+        if any(map(_is_escaped, values)):
+            encoded = [base64.b64encode(value.encode(errors="surrogateescape")).decode() for value in values]
+            fields.setdefault(name_of_base64(name), {})[key] = encoded
+            del values_by_name[key]
+    return fields
 
 
-def parse_json_headers(value: Any) -> Headers:
-    """Parse headers from JSON: `{"name": "value"}` or `{"name": ["value", ...]}`."""
+def _is_escaped(text: str) -> bool:
+    """Return whether a header's value has bytes that are not UTF-8."""
+    return not text.isascii() and re.search("[\udc80-\udcff]", text) is not None
+
+
+def decode_headers_field(record: Mapping[str, Any], name: str = "headers") -> Headers:
+    """Parse headers from JSON: `{"name": "value"}` or `{"name": ["value", ...]}`, and those in base64.
+
+    Raises TypeError, AttributeError, binascii.Error.
+    """
+    encoded = record.get(name_of_base64(name)) or {}
     pairs: Headers = []
-    for key, values in (value or {}).items():
-        pairs.extend((key, str(v)) for v in (values if isinstance(values, list) else [values]))
+    for key, values in (record.get(name) or {}).items():
+        if key not in encoded:
+            pairs.extend((key, str(v)) for v in (values if isinstance(values, list) else [values]))
+    for key, values in encoded.items():
+        decoded = (base64.b64decode(value, validate=True) for value in values)
+        pairs.extend((key, value.decode(errors="surrogateescape")) for value in decoded)
     return pairs
 
 

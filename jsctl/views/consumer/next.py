@@ -5,7 +5,7 @@ from collections.abc import Callable
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery
-from jsctl.jetstream.message.payload import encode_field, format_payload, group_headers
+from jsctl.jetstream.message.payload import encode_field, encode_headers_field, format_payload
 from jsctl.nats.acks import ACK, NAK, TERM
 from jsctl.nats.message import Message
 from jsctl.units import (
@@ -103,7 +103,7 @@ def record(event: Delivery | Acknowledgement) -> Json | None:
         }
     record["subject"] = message.subject
     if message.header_block:
-        record["headers"] = group_headers(message.headers)
+        record |= encode_headers_field(message.headers)
     return {**record, **encode_field("data", message.data)}
 
 

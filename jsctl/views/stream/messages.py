@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.browse import get_record
-from jsctl.jetstream.message.payload import encode_field, format_payload, group_headers
+from jsctl.jetstream.message.payload import encode_field, encode_headers_field, format_payload
 from jsctl.nats.message import Message
 from jsctl.units import compute_age, format_duration, format_time_us, seconds_to_ns, to_ns
 from jsctl.views.events import Events, once
@@ -70,7 +70,7 @@ def record(message: Message) -> Json:
         "subject": message.subject,
     }
     if message.header_block:
-        record["headers"] = group_headers(message.headers)
+        record |= encode_headers_field(message.headers)
     return {**record, **encode_field("data", message.data)}
 
 
