@@ -7,8 +7,8 @@ from weakref import WeakKeyDictionary
 
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json, build_api_prefix
+from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.state import format_origin_filters
-from jsctl.jetstream.stream.origins import list_origins
 from jsctl.monitor.rules.links import Edge, Node, check_links, read_ends
 from jsctl.monitor.stream.rows import LinkKey
 from jsctl.monitor.trouble import Gap, Trouble
