@@ -167,12 +167,11 @@ def _list_keys(path: str) -> "dict[str, Field]":
     from jsctl.jetstream.config.stream_fields import FIELDS as STREAM_FIELDS
 
     noun, *names = path.split(".")
-    node = Object(STREAM_FIELDS if noun == "stream" else CONSUMER_FIELDS)
+    fields = STREAM_FIELDS if noun == "stream" else CONSUMER_FIELDS
     for name in names:
-        kind = node.kinds[name]
-        assert isinstance(kind, Object), path
-        node = kind
-    return {field.key: field for field in node.fields if "." not in field.key}
+        kind = Object(fields).kinds[name]
+        fields = kind.fields if isinstance(kind, Object) else ()
+    return {field.key: field for field in fields if "." not in field.key}
 
 
 def _build_kind(kind: str, types: Mapping[str, Json]) -> Json:
